@@ -1,0 +1,70 @@
+"""bpelab: byte-pair encoding, exact and explained. See README.md for a first minute.
+
+The public names are loaded when they are first used, so `import bpelab` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch
+    from .errors import (
+        BPELabError as BPELabError,
+        ConversionError as ConversionError,
+        MissingDependencyError as MissingDependencyError,
+        ModelError as ModelError,
+        PatternError as PatternError,
+        SpecialTokenError as SpecialTokenError,
+        TokenizerFileError as TokenizerFileError,
+        TrainingError as TrainingError,
+        UnknownTokenError as UnknownTokenError,
+    )
+    from .model import BPEModel as BPEModel
+    from .postprocessors import TemplateProcessing as TemplateProcessing
+    from .pretokenizers import PATTERNS as PATTERNS, Split as Split
+    from .tokenizer import BPETokenizer as BPETokenizer
+    from .trace import trace_encode as trace_encode, trace_train as trace_train
+    from .trainers import TRAINERS as TRAINERS
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BPETokenizer": "tokenizer",
+    "BPEModel": "model",
+    "ENCODERS": "encoders",
+    "NotBPELongestMatch": "encoders",
+    "TRAINERS": "trainers",
+    "PATTERNS": "pretokenizers",
+    "Split": "pretokenizers",
+    "TemplateProcessing": "postprocessors",
+    "trace_encode": "trace",
+    "trace_train": "trace",
+    **dict.fromkeys(
+        [
+            "BPELabError",
+            "ConversionError",
+            "MissingDependencyError",
+            "ModelError",
+            "PatternError",
+            "SpecialTokenError",
+            "TokenizerFileError",
+            "TrainingError",
+            "UnknownTokenError",
+        ],
+        "errors",
+    ),
+}
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bpelab' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,80 @@
+"""From ids back to bytes and text.
+
+A token is bytes, and a character may be spread over several tokens; so bytes are joined first and decoded then. An id
+that the vocabulary doesn't have is an error unless the caller says what to do with it, and a negative one never counts
+from the end.
+"""
+
+import codecs
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from operator import index
+from typing import Any, Literal
+
+from .errors import UnknownTokenError
+
+Unknown = Literal["error", "replace", "skip"]
+REPLACEMENT = "\ufffd".encode()
+
+
+def as_ids(ids: Iterable[Any]) -> list[int]:
+    """`ids` as a list of Python integers; NumPy arrays and integers are welcome.
+
+    Raises TypeError for a single number, a string, and for items that are no integers (booleans and floats are none).
+    """
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be an iterable of integers, not {type(ids).__name__}")
+    ids = list(ids)
+    if set(map(type, ids)) <= {int}:
+        return ids
+    for position, item in enumerate(ids):
+        if isinstance(item, bool) or not hasattr(item, "__index__"):
+            raise TypeError(f"id {item!r} at position {position} is a {type(item).__name__}, not an integer")
+    return list(map(index, ids))
+
+
+def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknown = "error") -> list[bytes]:
+    """The bytes of each token.
+
+    >>> join_tokens([97, -1], {97: b"a"}, unknown="skip")
+    [b'a']
+
+    Raises UnknownTokenError (a KeyError) for an id without a token, unless `unknown` is "replace" (U+FFFD) or "skip".
+    """
+    checked = as_ids(ids)
+    if unknown == "error":
+        try:
+            return [tokens[token_id] for token_id in checked]
+        except KeyError:
+            at, missing = next((i, t) for i, t in enumerate(checked) if t not in tokens)
+            raise UnknownTokenError(
+                f"there is no token with the id {missing} (position {at}; the highest id is {max(tokens)}). "
+                'Pass unknown="replace" or unknown="skip" to decode the rest.'
+            ) from None
+    if unknown == "replace":
+        return [tokens.get(token_id, REPLACEMENT) for token_id in checked]
+    if unknown == "skip":
+        return [tokens[token_id] for token_id in checked if token_id in tokens]
+    raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
+
+
+def text_and_offsets(parts: list[bytes]) -> tuple[str, list[int]]:
+    """The decoded text, and for each part the index of the character in which it begins.
+
+    Parts of one character share its index. Bytes that are no UTF-8 become U+FFFD, and count as it.
+    """
+    data = b"".join(parts)
+    begins = bytearray(0 if 0x80 <= byte < 0xC0 else 1 for byte in data)  # 1 where a character begins
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        begins[error.start : error.end] = b"\1" + bytes(error.end - error.start - 1)
+        return "\ufffd", error.end
+
+    codecs.register_error("bpelab.offsets", replace)
+    text = data.decode("utf-8", errors="bpelab.offsets")
+    characters = list(accumulate(begins))  # of each byte: how many characters have begun
+    starts = accumulate(map(len, parts), initial=0)
+    return text, [characters[start] - 1 if start < len(data) else len(text) for start, _ in zip(starts, parts)]

@@ -1,0 +1,77 @@
+"""The same merges in the same order, but the next one is found on a heap instead of by scanning.
+
+The sequence is a linked list, so that a merge costs nothing but two pointers. The heap holds (rank, node) for every
+pair that can merge; the smallest entry is the lowest rank and, of equal ranks, the leftmost. A merge makes up to two
+new pairs, which are pushed; entries for pairs that no longer exist stay on the heap and are skipped when they surface.
+
+Chapter: A heap. Cost: O(n log n) for a piece of n bytes, since at most 3n entries are ever pushed.
+Source: the priority queue of Hugging Face tokenizers (`models/bpe/word.rs`).
+"""
+
+from heapq import heapify, heappop, heappush
+
+from ..model import BPEModel
+from ..trace import HeapStep, MergeStep, Record
+
+
+class HeapEncoder:
+    """Linked list and priority queue.
+
+    >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
+    >>> HeapEncoder(model).encode_piece(b"lower")
+    [257, 258]
+    """
+
+    def __init__(self, model: BPEModel) -> None:
+        self.model = model
+
+    @staticmethod
+    def supports(model: BPEModel) -> bool:
+        """True: merging in the order of ranks serves every model."""
+        return True
+
+    def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
+        """The ids of one piece. `record` is handed every HeapStep and MergeStep."""
+        if (whole := self.model.whole(piece)) is not None:
+            return [whole]
+        find = self.model.merges.get
+        ids: list[int | None] = list(self.model.initial_ids(piece))  # None: merged into the node on its left
+        end = len(ids)
+        previous = list(range(-1, end - 1))
+        following = list(range(1, end + 1))
+
+        heap: list[tuple[int, int, int]] = []  # (rank, node, new id)
+        for node in range(end - 1):
+            if (merge := find((ids[node], ids[node + 1]))) is not None:  # type: ignore[arg-type]
+                heap.append((merge[0], node, merge[1]))
+                if record is not None:
+                    record(HeapStep("push", merge[0], node))
+        heapify(heap)
+
+        def push(node: int) -> None:
+            merge = find((ids[node], ids[following[node]]))  # type: ignore[arg-type]
+            if merge is not None:
+                heappush(heap, (merge[0], node, merge[1]))
+                if record is not None:
+                    record(HeapStep("push", merge[0], node))
+
+        while heap:
+            rank, node, new = heappop(heap)
+            left, other = ids[node], following[node]
+            # Stale: the node is gone, or has no neighbour any more, or the two have become another pair.
+            if left is None or other == end or find((left, ids[other])) != (rank, new):  # type: ignore[arg-type]
+                if record is not None:
+                    record(HeapStep("stale", rank, node))
+                continue
+            right, ids[node], ids[other] = ids[other], new, None
+            after = following[node] = following[other]
+            if record is not None:
+                record(HeapStep("pop", rank, node))
+                position = sum(token is not None for token in ids[:node])
+                record(MergeStep(rank, position, left, right, new, tuple(t for t in ids if t is not None)))  # type: ignore[arg-type]
+            if after < end:
+                previous[after] = node
+                push(node)
+            if previous[node] >= 0:
+                push(previous[node])
+        return [token for token in ids if token is not None]

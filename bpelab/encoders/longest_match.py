@@ -1,0 +1,32 @@
+"""NOT byte-pair encoding: greedy longest match, which many tutorials take for it.
+
+It takes the longest token that fits and moves on. BPE asks another question, which merge was learned first, and the
+two differ on thousands of common words. It is here to be compared with, and no tokenizer can be built on it.
+
+Chapter: Encoding: ranks, not longest match. Cost: O(n) for a piece of n bytes. Source: it is how WordPiece encodes
+(Schuster and Nakajima 2012; Wu et al. 2016), which was trained for it.
+"""
+
+from ..model import BPEModel
+from .trie import build_trie, longest_match
+
+
+class NotBPELongestMatch:
+    """Greedy longest match over the vocabulary.
+
+    >>> model = BPEModel.from_merges([(b"a", b"b"), (b"b", b"c"), (b"bc", b"d")])
+    >>> [model.tokens[i] for i in NotBPELongestMatch(model).encode_piece(b"bcd")]
+    [b'bcd']
+    """
+
+    def __init__(self, model: BPEModel) -> None:
+        self.model = model
+        self.trie, _ = build_trie(dict(model.ids))
+
+    def encode_piece(self, piece: bytes) -> list[int]:
+        """The ids of the longest tokens from left to right."""
+        ids, start = [], 0
+        while (token := longest_match(self.trie, piece, start)) is not None:
+            ids.append(token)
+            start += len(self.model.tokens[token])
+        return ids

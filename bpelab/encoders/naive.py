@@ -1,0 +1,47 @@
+"""The definition of BPE encoding: find the neighbours whose merge has the lowest rank, merge them, look again.
+
+Of equal ranks the leftmost pair goes first, and one pair is merged at a time. Every other encoder is measured
+against this one.
+
+Chapter: Encoding: ranks, not longest match. Cost: O(n^2) for a piece of n bytes; the quickest for short ones.
+Source: Sennrich, Haddow and Birch 2016; `_byte_pair_merge` of tiktoken.
+"""
+
+from ..model import BPEModel
+from ..trace import MergeStep, Record
+
+
+class NaiveEncoder:
+    """Scan, merge, repeat.
+
+    >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
+    >>> NaiveEncoder(model).encode_piece(b"lower")
+    [257, 258]
+    """
+
+    def __init__(self, model: BPEModel) -> None:
+        self.model = model
+
+    @staticmethod
+    def supports(model: BPEModel) -> bool:
+        """True: the definition serves every model."""
+        return True
+
+    def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
+        """The ids of one piece. `record` is handed a MergeStep for each merge."""
+        if (whole := self.model.whole(piece)) is not None:
+            return [whole]
+        find = self.model.merges.get
+        ids = self.model.initial_ids(piece)
+        while True:
+            best = None
+            for position in range(len(ids) - 1):
+                merge = find((ids[position], ids[position + 1]))
+                if merge is not None and (best is None or merge[0] < best[0]):
+                    best, at = merge, position
+            if best is None:
+                return ids
+            left, right = ids[at], ids[at + 1]
+            ids[at : at + 2] = [best[1]]
+            if record is not None:
+                record(MergeStep(best[0], at, left, right, best[1], tuple(ids)))

@@ -1,0 +1,138 @@
+"""Longest match that steps back when BPE would not have made that cut: exact, and no merge is ever performed.
+
+Walk the text with a trie of the vocabulary and take the longest token that fits. Keep it if it is compatible with the
+token before it, which means that merging the bytes of the two would end with exactly these two. If not, try the next
+shorter token; if none is left, take the token before back and shorten that. A place from which no way leads on is
+remembered, so none is tried twice. The first complete sequence is the one that BPE gives: the encoding of a text is
+the only sequence in which every two neighbours are compatible.
+
+Chapter: A trie, and exact backtracking. Cost: O(n) for a piece of n bytes, times the length of the longest token.
+Source: the corollaries in rust-gems `bpe` (README). `supports` says which models this serves.
+"""
+
+from ..errors import ModelError
+from ..model import BPEModel
+from ..recover import compatible
+from ..trace import Record, TrieStep
+
+Node = dict[int, "Node"]
+TOKEN = -1  # the key under which a node keeps the token that ends there, as no byte is negative
+
+
+def build_trie(tokens: dict[bytes, int]) -> tuple[Node, dict[int, int | None]]:
+    """The trie, and for each token the longest other token that is a prefix of it.
+
+    >>> trie, shorter = build_trie({b"a": 1, b"abc": 2})
+    >>> trie[97][98][99][TOKEN], shorter[2]
+    (2, 1)
+    """
+    root: Node = {}
+    shorter: dict[int, int | None] = {}
+    for token, token_id in sorted(tokens.items(), key=lambda item: len(item[0])):
+        node, prefix = root, None
+        for byte in token:
+            prefix = node.get(TOKEN, prefix)
+            node = node.setdefault(byte, {})
+        node[TOKEN] = token_id  # type: ignore[assignment]
+        shorter[token_id] = prefix  # type: ignore[assignment]
+    return root, shorter
+
+
+def longest_match(trie: Node, text: bytes, start: int) -> int | None:
+    """The id of the longest token that `text` has at `start`."""
+    node, found = trie, None
+    for position in range(start, len(text)):
+        child = node.get(text[position])
+        if child is None:
+            break
+        node = child
+        found = node.get(TOKEN, found)
+    return found  # type: ignore[return-value]
+
+
+class TrieEncoder:
+    """Exact backtracking over a trie.
+
+    >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
+    >>> TrieEncoder(model).encode_piece(b"lower")
+    [257, 258]
+    """
+
+    def __init__(self, model: BPEModel) -> None:
+        if not self.supports(model):
+            raise ModelError(
+                "the trie encoder needs merges in which every token ranks after its parts; use encoder='heap'"
+            )
+        self.model = model
+        self.splits, self.rank_of = model.recovered.splits, model.recovered.rank_of
+        self.merged = {pair: self.rank_of[token_id] for token_id, pair in self.splits.items()}
+        self.length = {token_id: len(token) for token_id, token in model.tokens.items()}
+        unreachable = set(model.recovered.unreachable)
+        reachable = {token: token_id for token, token_id in model.ids.items() if token_id not in unreachable}
+        self.trie, self.shorter = build_trie(reachable)
+
+    @staticmethod
+    def supports(model: BPEModel) -> bool:
+        """Whether one merge makes each token, from tokens that rank before it. Trained models all pass."""
+        return model.recovered.exact
+
+    def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
+        """The ids of one piece. `record` is handed every TrieStep."""
+        if (whole := self.model.whole(piece)) is not None:
+            return [whole]
+        return self._search(piece, record)[0]
+
+    def prefix_counts(self, piece: bytes) -> list[int]:
+        """For each length 0 to n, how many tokens the first so many bytes of `piece` encode to. Cost: as encoding.
+
+        The last token of a prefix is the longest one that ends there and is compatible with what comes before it,
+        and what comes before it is a shorter prefix, which has been solved already.
+        """
+        counts, last = [0], [-1]
+        for end in range(1, len(piece) + 1):
+            counts.append(0)
+            last.append(-1)
+            for start in range(max(0, end - self.model.max_token_bytes), end):
+                token = self._reachable_token(piece[start:end])
+                if token is not None and (start == 0 or self._compatible(last[start], token)):
+                    counts[end], last[end] = counts[start] + 1, token
+                    break
+        return counts
+
+    def _reachable_token(self, text: bytes) -> int | None:
+        token = self.model.ids.get(text)
+        return token if token in self.shorter else None
+
+    def _compatible(self, left: int, right: int) -> bool:
+        return compatible(left, right, self.splits, self.rank_of, self.merged)
+
+    def _search(self, piece: bytes, record: Record | None) -> tuple[list[int], set[int]]:
+        def note(action: str, position: int, token: int) -> None:
+            if record is not None:
+                record(TrieStep(action, position, token))
+
+        ids: list[int] = []
+        dead: set[int] = set()  # positions from which no compatible sequence reaches the end
+        start, token = 0, longest_match(self.trie, piece, 0)
+        while token is not None:
+            note("match", start, token)
+            before = ids[-1] if ids else None
+            while token is not None:
+                end = start + self.length[token]
+                if end not in dead and (before is None or self._compatible(before, token)):
+                    break
+                note("reject", start, token)
+                token = self.shorter[token]
+                if token is not None:
+                    note("shorter", start, token)
+            if token is not None:
+                note("accept", start, token)
+                ids.append(token)
+                start = end
+                token = longest_match(self.trie, piece, start)
+            else:
+                dead.add(start)
+                token = ids.pop()
+                start -= self.length[token]
+                note("back", start, token)
+        return ids, dead

@@ -1,0 +1,47 @@
+"""The exceptions of bpelab: one family, so that `except BPELabError` catches them all."""
+
+
+class BPELabError(Exception):
+    """Base of every error that bpelab raises on purpose."""
+
+
+class TokenizerFileError(BPELabError, ValueError):
+    """A tokenizer file can't be read. The message names the file, the place in it, and what to do."""
+
+    def __init__(self, path: object, where: str, problem: str) -> None:
+        super().__init__(f"{path}: {where}: {problem}" if where else f"{path}: {problem}")
+        self.path, self.where, self.problem = str(path), where, problem
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (self.path, self.where, self.problem)
+
+
+class ModelError(BPELabError, ValueError):
+    """Tokens and merges that don't fit together."""
+
+
+class PatternError(BPELabError, ValueError):
+    """A pre-tokenization pattern that can't be used."""
+
+
+class TrainingError(BPELabError, ValueError):
+    """A corpus or a size that nothing can be trained from."""
+
+
+class SpecialTokenError(BPELabError, ValueError):
+    """A special token that collides, or that stands in a text where it was not allowed."""
+
+
+class UnknownTokenError(BPELabError, KeyError):
+    """An id, or a token, that the vocabulary doesn't have."""
+
+    def __str__(self) -> str:  # KeyError would print the message in quotes
+        return str(self.args[0])
+
+
+class ConversionError(BPELabError, ValueError):
+    """A tokenizer that the target format can't hold."""
+
+
+class MissingDependencyError(BPELabError, ImportError):
+    """A package that is needed here is not installed. The message says how to install it."""

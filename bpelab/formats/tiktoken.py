@@ -1,0 +1,115 @@
+"""tiktoken: `.tiktoken` rank files, and `Encoding` objects both ways.
+
+A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens live in
+code. Held: tokens, ranks, pattern, special tokens. Not held: merges (they follow from the ranks), a normalizer, a
+post-processor, ids that differ from ranks.
+
+Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
+"""
+
+import base64
+import binascii
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ConversionError, MissingDependencyError, TokenizerFileError
+from ..model import BPEModel
+from ..pretokenizers.patterns import find_pattern
+from ..special_tokens import SpecialTokens
+from ..textio import write_atomically
+from ..tokenizer import BPETokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+def read_ranks(path: str | Path) -> dict[bytes, int]:
+    """Token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
+    ranks: dict[bytes, int] = {}
+    seen: dict[int, int] = {}
+    try:
+        lines = Path(path).read_bytes().split(b"\n")
+    except OSError as error:
+        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            encoded, rank_text = line.split()
+            token, rank = base64.b64decode(encoded, validate=True), int(rank_text)
+        except (ValueError, binascii.Error):
+            raise TokenizerFileError(
+                path, f"line {number}", f"expected a token in Base64, a space and a rank, not {line[:60]!r}"
+            ) from None
+        if not token or rank < 0 or not rank_text.isdigit():
+            raise TokenizerFileError(path, f"line {number}", "a token has at least one byte, and a rank from 0 up")
+        if token in ranks or rank in seen:
+            other = seen.get(rank) or seen[ranks[token]]
+            raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")
+        ranks[token], seen[rank] = rank, number
+    if not ranks:
+        raise TokenizerFileError(path, "", "holds no token; a .tiktoken file has one in each line")
+    return ranks
+
+
+def save_ranks(tokenizer: BPETokenizer, path: str | Path) -> None:
+    """Write a `.tiktoken` file. Raises ConversionError for a tokenizer whose ids are not tiktoken's rule."""
+    ranks = _ranks(tokenizer)
+    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
+    write_atomically(Path(path), b"".join(lines))
+
+
+def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "auto") -> BPETokenizer:
+    """The tokenizer of an Encoding, given itself or by name.
+
+    Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
+    """
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise MissingDependencyError('tiktoken is not installed: pip install "bpelab[tiktoken]"') from error
+    encoding = tiktoken.get_encoding(name_or_encoding) if isinstance(name_or_encoding, str) else name_or_encoding
+    if not isinstance(encoding, tiktoken.Encoding):
+        raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
+    model = BPEModel.from_ranks(encoding._mergeable_ranks)
+    special = SpecialTokens(encoding._special_tokens, aliases=True)  # o200k_harmony has two names for 200018
+    return BPETokenizer(model, pattern=encoding._pat_str, special_tokens=special, encoder=encoder)
+
+
+def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
+    """Token -> rank such that tiktoken's rule gives the tokenizer's ids, or ConversionError saying why there is none."""
+    model, recovered = tokenizer.model, tokenizer.model.recovered
+    if tokenizer.normalizer is not None:
+        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer.form}")
+    if not recovered.exact or (recovered.unreachable and not model.take_whole):
+        raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
+    merged = list(recovered.splits)
+    if merged != sorted(merged):
+        at = next(i for i, (a, b) in enumerate(zip(merged, merged[1:])) if a > b)
+        raise ConversionError(
+            f"tiktoken's ids are its ranks, but the token {merged[at]} merges before {merged[at + 1]} here"
+        )
+    return dict(model.ids)
+
+
+def to_tiktoken(tokenizer: BPETokenizer, name: str) -> "tiktoken.Encoding":
+    """A tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise MissingDependencyError('tiktoken is not installed: pip install "bpelab[tiktoken]"') from error
+    return tiktoken.Encoding(
+        name=name,
+        pat_str=_covering(tokenizer.pattern),
+        mergeable_ranks=_ranks(tokenizer),
+        special_tokens=tokenizer.special_tokens,
+    )
+
+
+def _covering(pattern: str | None) -> str:
+    """The pattern such that it matches every character: tiktoken drops what a pattern leaves out."""
+    if pattern is None:
+        return r"(?s:.+)"
+    if named := find_pattern(pattern):
+        return named.regex
+    return rf"{pattern}|(?s:(?:(?!{pattern}).)+)"

@@ -1,0 +1,75 @@
+"""Counting up to a limit, and the longest prefix of a text that fits a number of tokens.
+
+How many tokens a prefix has does not grow steadily with its length: a word cut in two can take more tokens than the
+whole word. So the longest fitting prefix can't be found by bisection, nor by cutting ids and decoding. It is searched
+for from the far end, but only among the few characters where the answer can lie: pieces well before the end of a
+prefix don't depend on where it ends, so their tokens are counted once.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+
+from .encoders.trie import TrieEncoder
+from .model import BPEModel
+from .textio import utf8
+
+HUGE = 256
+"""Bytes from which a piece is solved for all its prefixes at once instead of one by one."""
+
+
+def count_up_to(counts: Iterator[int], limit: int) -> int:
+    """The sum of `counts`, but no more than `limit` + 1: the rest is not looked at once the limit is passed.
+
+    >>> count_up_to(iter([2, 3, 4]), 4), count_up_to(iter([2, 2]), 4)
+    (5, 4)
+    """
+    total = 0
+    for number in counts:
+        total += number
+        if total > limit:
+            return limit + 1
+    return total
+
+
+def longest_prefix(
+    text: str,
+    limit: int,
+    split: Callable[[str], list[str]],
+    count: Callable[[str], int],
+    count_piece: Callable[[str], int],
+    model: BPEModel | None,
+) -> int:
+    """The length in characters of the longest prefix of `text` that `count`s at most `limit` tokens.
+
+    `split` cuts a text into pieces and `count_piece` counts one. Where a prefix ends inside piece i, the pieces up to
+    i - 2 are those of the whole text (a named pattern looks ahead one character, into the piece that follows). `model`
+    is None where a normalizer stands between characters and tokens; then nothing can be said about huge pieces.
+    """
+    pieces = split(text if model is None else text[: (limit + 1) * model.max_token_bytes])
+    starts = list(accumulate(map(len, pieces), initial=0))
+    tokens = [0]
+    for piece in pieces:
+        tokens.append(tokens[-1] + count_piece(piece))
+        if len(tokens) > 2 and tokens[-3] > limit:
+            break
+    last = max(i for i in range(len(tokens)) if i < 2 or tokens[i - 2] <= limit)
+    for i in range(last, 0, -1):
+        settled = max(0, i - 2)
+        base, begin = tokens[settled], starts[settled]
+        room = limit - base
+        for end in _candidates(pieces[i - 1], starts[i - 1], limit - tokens[i - 1], model):
+            if count(text[begin:end]) <= room:
+                return end
+    return 0
+
+
+def _candidates(piece: str, start: int, room: int, model: BPEModel | None) -> Iterator[int]:
+    """The ends inside a piece worth trying, the longest first: all, but for a huge piece those that could fit."""
+    if len(piece) <= HUGE or model is None or not TrieEncoder.supports(model):
+        yield from range(start + len(piece), start, -1)
+        return
+    ends = list(accumulate(len(utf8(char)) for char in piece))
+    counts = TrieEncoder(model).prefix_counts(utf8(piece))
+    for place in range(len(piece) - 1, -1, -1):
+        if counts[ends[place]] <= room + 2 or place >= len(piece) - 3:
+            yield start + place + 1

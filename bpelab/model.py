@@ -1,0 +1,186 @@
+"""What training learns: tokens, and which neighbours merge into which token, in which order.
+
+A byte-pair model has two faces. A list of merges says which pair becomes which token (minbpe, Hugging Face). A
+table of ranks (tiktoken) lists tokens only: any two neighbours merge when their concatenation is a token, the
+lowest rank first. `BPEModel` holds either; encoders ask it one question, `merges.get((left, right))`, and get
+(rank, new id) or None. Rank and id are different things: a file may number its tokens as it likes.
+
+Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birch 2016; tiktoken's `src/lib.rs`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from types import MappingProxyType
+
+from .errors import ModelError
+from .recover import Recovered, recover_merges
+
+Pair = tuple[int, int]
+Merge = tuple[int, int]
+"""(rank, id of the new token)."""
+
+
+class RankMerges(Mapping[Pair, Merge]):
+    """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
+
+    `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
+    of every token (some 460,000 pairs for cl100k_base).
+    """
+
+    def __init__(self, tokens: Mapping[int, bytes], ids: Mapping[bytes, int]) -> None:
+        self._tokens, self._ids = tokens, ids
+
+    def get(self, pair: Pair, default: object = None) -> Merge | None:  # type: ignore[override]
+        rank = self._ids.get(self._tokens[pair[0]] + self._tokens[pair[1]])
+        return None if rank is None else (rank, rank)
+
+    def __getitem__(self, pair: Pair) -> Merge:
+        try:
+            merge = self.get(pair)
+        except KeyError:
+            merge = None
+        if merge is None:
+            raise KeyError(pair)
+        return merge
+
+    def __iter__(self) -> Iterator[Pair]:
+        ids = self._ids
+        for token in ids:
+            for cut in range(1, len(token)):
+                if (left := ids.get(token[:cut])) is not None and (right := ids.get(token[cut:])) is not None:
+                    yield left, right
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True)
+class BPEModel:
+    """Tokens and merges, frozen. Build one with `from_merges` or `from_ranks`.
+
+    Attributes:
+        tokens: id -> bytes, without special tokens; ids may have holes.
+        merges: (left id, right id) -> (rank, new id); a lower rank merges first.
+        alphabet: what a piece is cut into before any merge, unit -> id: here the 256 single bytes.
+        take_whole: whether a whole piece that is a token becomes that token without merging, as in tiktoken.
+
+    >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
+    >>> model.tokens[257], model.merges[256, ord("w")]
+    (b'low', (1, 257))
+    """
+
+    tokens: Mapping[int, bytes]
+    merges: Mapping[Pair, Merge]
+    alphabet: Mapping[bytes, int]
+    take_whole: bool = False
+
+    def __post_init__(self) -> None:
+        for token_id, token in self.tokens.items():
+            if token_id < 0 or not token:
+                raise ModelError(
+                    f"token {token!r} with id {token_id}: a token has at least one byte and an id from 0 up"
+                )
+        missing = [byte for byte in range(256) if bytes([byte]) not in self.alphabet]
+        if missing:
+            raise ModelError(f"no token for {len(missing)} single bytes, {missing[0]:#04x} among them: text with such a byte could not be encoded")  # fmt: skip
+        for unit, unit_id in self.alphabet.items():
+            if self.tokens.get(unit_id) != unit:
+                raise ModelError(f"the alphabet gives {unit!r} the id {unit_id}, but that token is {self.tokens.get(unit_id)!r}")  # fmt: skip
+        if not isinstance(self.merges, RankMerges):
+            self._check_merges()
+
+    def _check_merges(self) -> None:
+        for (left, right), (rank, new) in self.merges.items():
+            for part in (left, right, new):
+                if part not in self.tokens:
+                    raise ModelError(f"merge {rank}, ({left}, {right}) -> {new}: there is no token {part}")
+            if self.tokens[left] + self.tokens[right] != self.tokens[new]:
+                raise ModelError(
+                    f"merge {rank}: {self.tokens[left]!r} and {self.tokens[right]!r} can't become {self.tokens[new]!r}"
+                )
+
+    @classmethod
+    def from_merges(
+        cls, merges: Iterable[tuple[bytes, bytes]], *, reserved: Collection[int] = (), take_whole: bool = False
+    ) -> "BPEModel":
+        """A model from merges in the order in which they were learned; the rank of a merge is its place.
+
+        Ids are handed out in order, first to the 256 bytes, then to the merges; `reserved` ids are passed over.
+
+        Raises ModelError for a merge of a token that no earlier merge made, and for a merge that repeats another.
+        """
+        free = (token_id for token_id in count() if token_id not in reserved)
+        alphabet = {bytes([byte]): next(free) for byte in range(256)}
+        ids = dict(alphabet)
+        table: dict[Pair, Merge] = {}
+        for rank, (left, right) in enumerate(merges):
+            for part in (left, right):
+                if part not in ids:
+                    raise ModelError(f"merge {rank} joins {left!r} and {right!r}, but no earlier merge made {part!r}")
+            pair = ids[left], ids[right]
+            if pair in table:
+                raise ModelError(f"merge {rank} joins {left!r} and {right!r} again: merge {table[pair][0]} did")
+            new = ids.get(left + right)
+            if new is None:
+                new = ids[left + right] = next(free)
+            table[pair] = rank, new
+        tokens = {token_id: token for token, token_id in ids.items()}
+        return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet), take_whole)
+
+    @classmethod
+    def from_ranks(cls, ranks: Mapping[bytes, int], *, take_whole: bool = True) -> "BPEModel":
+        """A model with tiktoken's rule, for any table of token -> rank; the rank is the id.
+
+        Raises ModelError when two tokens share a rank or one of the 256 bytes has none.
+        """
+        tokens: dict[int, bytes] = {}
+        for token, rank in ranks.items():
+            if not isinstance(token, bytes) or isinstance(rank, bool) or not isinstance(rank, int):
+                raise ModelError(f"a rank table maps bytes to integers, not {token!r} to {rank!r}")
+            if rank in tokens:
+                raise ModelError(f"the tokens {tokens[rank]!r} and {token!r} have the same rank, {rank}")
+            tokens[rank] = token
+        ids = {token: rank for rank, token in tokens.items()}
+        alphabet = {unit: ids[unit] for unit in map(bytes, zip(range(256))) if unit in ids}
+        return cls(MappingProxyType(tokens), RankMerges(tokens, ids), MappingProxyType(alphabet), take_whole)
+
+    @cached_property
+    def ids(self) -> Mapping[bytes, int]:
+        """Token -> id, the inverse of `tokens`."""
+        return {token: token_id for token_id, token in self.tokens.items()}
+
+    @cached_property
+    def byte_ids(self) -> tuple[int, ...]:
+        """The id of each of the 256 bytes."""
+        return tuple(self.alphabet[bytes([byte])] for byte in range(256))
+
+    @cached_property
+    def max_token_bytes(self) -> int:
+        """The length of the longest token, in bytes."""
+        return max(map(len, self.tokens.values()))
+
+    def initial_ids(self, piece: bytes) -> list[int]:
+        """The ids of a piece before any merge: one for each byte."""
+        return list(map(self.byte_ids.__getitem__, piece))
+
+    def whole(self, piece: bytes) -> int | None:
+        """The id of `piece` where the model takes it whole, else None."""
+        return self.ids.get(piece) if self.take_whole else None
+
+    @cached_property
+    def recovered(self) -> Recovered:
+        """The one pair that each token is made of; see `recover.recover_merges`. Cost: a second for 100,000 tokens."""
+        return recover_merges(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        merges = None if isinstance(self.merges, RankMerges) else dict(self.merges)
+        return _rebuild, (dict(self.tokens), merges, dict(self.alphabet), self.take_whole)
+
+
+def _rebuild(
+    tokens: dict[int, bytes], merges: dict[Pair, Merge] | None, alphabet: dict[bytes, int], take_whole: bool
+) -> BPEModel:
+    ids = {token: token_id for token_id, token in tokens.items()}
+    return BPEModel(tokens, RankMerges(tokens, ids) if merges is None else merges, alphabet, take_whole)

@@ -1,0 +1,59 @@
+"""What the book's notebooks share: the frozen text, live source, and vocabularies that may not be at hand."""
+
+import inspect
+import textwrap
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+@lru_cache(1)
+def book_text() -> str:
+    """The book's own text, about 300 kB: prose, code, many languages. It never changes, so outputs don't either.
+
+    >>> len(book_text()) > 250_000
+    True
+    """
+    return (files("bpelab") / "data" / "book.txt").read_bytes().decode("utf-8")
+
+
+def show_source(*objects: Any) -> Any:
+    """The source of functions, classes or methods of this library, as it is now, for a notebook to display."""
+    try:
+        from IPython.display import Markdown
+    except ImportError as error:
+        raise MissingDependencyError('showing source needs IPython: pip install "bpelab[book]"') from error
+    blocks = [
+        f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
+    ]
+    return Markdown("\n\n".join(blocks))
+
+
+def _home(thing: Any) -> str:
+    module = inspect.getmodule(thing)
+    return "" if module is None else module.__name__.replace(".", "/") + ".py"
+
+
+def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
+    """tiktoken's encoding called `name`, or None, having said what to do, where its vocabulary can't be had.
+
+    tiktoken keeps vocabularies in a folder of its own and fetches them once over the network.
+    """
+    try:
+        import tiktoken
+
+        return tiktoken.get_encoding(name)
+    except ImportError:
+        print('tiktoken is not installed here: pip install "bpelab[tiktoken]", restart, and run this cell again.')
+    except Exception as error:  # whatever its HTTP client raises where there is no network
+        print(
+            f"tiktoken could not load the vocabulary of {name} ({type(error).__name__}). It needs the network once, or "
+            "a folder that holds the vocabularies, named in the environment variable TIKTOKEN_CACHE_DIR. The output "
+            "above this message in the printed book came from a machine that has them."
+        )
+    return None

@@ -1,0 +1,87 @@
+"""The split patterns of well-known tokenizers, by name, each with its source.
+
+A pattern decides which bytes can ever share a token, so a changed character changes ids without an error.
+Two spellings of each are kept: `regex` is what tiktoken (or the model's own code) uses; `oniguruma` cuts every
+text in the same places under Hugging Face's engine, in which `$` means the end of a line and `{1,3}+` is no
+possessive. Every named pattern matches every character: it leaves no gap.
+
+Chapter: Regex pre-tokenization.
+"""
+
+from typing import NamedTuple
+
+
+class NamedPattern(NamedTuple):
+    """A split pattern: its name, two spellings that split alike, and where it was read."""
+
+    name: str
+    regex: str
+    oniguruma: str
+    source: str
+
+
+_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+_GPT2_CLASSIC = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_CL100K_CLASSIC = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_O200K = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+_QWEN2 = _CL100K_CLASSIC.replace(r"\p{N}{1,3}", r"\p{N}")
+
+PATTERNS: dict[str, NamedPattern] = {
+    pattern.name: pattern
+    for pattern in (
+        NamedPattern("gpt2", _GPT2, _GPT2_CLASSIC, "tiktoken_ext/openai_public.py: r50k_pat_str; gpt-2/src/encoder.py"),
+        NamedPattern("cl100k", _CL100K, _CL100K_CLASSIC, "tiktoken_ext/openai_public.py: cl100k_base()"),
+        NamedPattern("o200k", _O200K, _O200K, "tiktoken_ext/openai_public.py: o200k_base()"),
+        NamedPattern(
+            "llama3", _CL100K_CLASSIC, _CL100K_CLASSIC, "llama3/llama/tokenizer.py: pat_str (splits as cl100k)"
+        ),
+        NamedPattern("qwen2", _QWEN2, _QWEN2, "Qwen2 tokenizer.json: pre_tokenizer (cl100k, but digit by digit)"),
+    )
+}
+
+ALIASES = {
+    "r50k": "gpt2",
+    "r50k_base": "gpt2",
+    "p50k": "gpt2",
+    "p50k_base": "gpt2",
+    "p50k_edit": "gpt2",
+    "gpt4": "cl100k",
+    "cl100k_base": "cl100k",
+    "gpt4o": "o200k",
+    "o200k_base": "o200k",
+    "o200k_harmony": "o200k",
+    "qwen2.5": "qwen2",
+}
+
+
+def find_pattern(name_or_regex: str) -> NamedPattern | None:
+    """The named pattern that a name, an alias, or either spelling stands for; None where it is none of them.
+
+    >>> find_pattern("r50k_base").name
+    'gpt2'
+    >>> find_pattern(PATTERNS["cl100k"].oniguruma).name
+    'cl100k'
+    >>> find_pattern("[a-z]+") is None
+    True
+    """
+    name = ALIASES.get(name_or_regex, name_or_regex)
+    if name in PATTERNS:
+        return PATTERNS[name]
+    return next((p for p in PATTERNS.values() if name_or_regex in (p.regex, p.oniguruma)), None)

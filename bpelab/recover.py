@@ -1,0 +1,93 @@
+"""Which two tokens is a token made of? The question that a rank table leaves open, and its one answer.
+
+A tiktoken file lists tokens, not merges, and most tokens can be cut in two tokens in several ways. Training made
+each from one pair only: the pair that merging the token's own bytes, by lower ranks alone, comes to in the end.
+So we ask of each cut whether its two halves, side by side, stay apart at every lower rank (`compatible`). At most
+one cut passes, because merging is deterministic. Tokens for which none does can never arise from merging.
+
+Chapter: A trie, and exact backtracking. Cost: a few lookups for each cut of each token.
+Source: the corollaries in rust-gems `bpe` (README), from which the test for compatibility is taken.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .model import BPEModel
+
+
+class Recovered(NamedTuple):
+    """The pair that each token is made of, in the order of ranks.
+
+    Attributes:
+        splits: id -> (left id, right id), lowest rank first.
+        rank_of: id -> rank, for the tokens in `splits`.
+        unreachable: ids of the tokens that no sequence of merges makes.
+        exact: whether merging by `splits` alone gives what the model gives, for every text. False only for
+            hand-made tables in which a token ranks before its own parts.
+    """
+
+    splits: Mapping[int, tuple[int, int]]
+    rank_of: Mapping[int, int]
+    unreachable: tuple[int, ...]
+    exact: bool
+
+
+def compatible(
+    left: int,
+    right: int,
+    splits: Mapping[int, tuple[int, int]],
+    rank_of: Mapping[int, int],
+    merged: Mapping[tuple[int, int], int],
+) -> bool:
+    """Whether merging the bytes of two tokens, side by side, ends with exactly these two.
+
+    Undo their merges, latest first (of two equal ones the right one came later), and look at the two tokens that
+    face each other across the border each time. If those had a merge that ranks before the one just undone, it would
+    have happened first, and the border would not be there.
+    """
+    limit: float = float("inf")
+    while True:
+        rank = merged.get((left, right))
+        if rank is not None and rank < limit:
+            return False
+        left_rank, right_rank = rank_of.get(left, -1), rank_of.get(right, -1)
+        if left_rank > right_rank:
+            limit, left = left_rank, splits[left][1]
+        elif right_rank >= 0:
+            limit, right = right_rank + 0.5, splits[right][0]  # the border's pair is further left: it wins a tie
+        else:
+            return True  # two units of the alphabet: nothing is left to undo
+
+
+def recover_merges(model: "BPEModel") -> Recovered:
+    """The one pair that made each token, found from the model's merges or ranks.
+
+    >>> from bpelab.model import BPEModel
+    >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"bc": 257, b"abc": 258}
+    >>> recover_merges(BPEModel.from_ranks(ranks)).splits[258]  # ab+c; a+bc would need bc, which ranks after ab
+    (256, 99)
+    """
+    candidates: dict[int, list[tuple[int, tuple[int, int]]]] = {}
+    for pair in model.merges:
+        merge = model.merges.get(pair)
+        assert merge is not None
+        candidates.setdefault(merge[1], []).append((merge[0], pair))
+    order = sorted((ways[0][0], token_id) for token_id, ways in candidates.items())
+    splits: dict[int, tuple[int, int]] = {}
+    rank_of: dict[int, int] = {}
+    merged: dict[tuple[int, int], int] = {}
+    alphabet = set(model.alphabet.values())
+    exact = all(len({rank for rank, _ in ways}) == 1 for ways in candidates.values())
+    for rank, token_id in order:
+        late = False
+        for _, (left, right) in candidates[token_id]:
+            if any(part not in alphabet and part not in rank_of for part in (left, right)):
+                late = True  # a part that ranks later, or never arises
+            elif compatible(left, right, splits, rank_of, merged):
+                splits[token_id], rank_of[token_id], merged[left, right] = (left, right), rank, rank
+                break
+        else:
+            exact = exact and not late
+    unreachable = tuple(i for i in model.tokens if i not in splits and i not in alphabet)
+    return Recovered(splits, rank_of, unreachable, exact)

@@ -1,0 +1,95 @@
+"""From a corpus to word counts: what every trainer starts from.
+
+A corpus is a text (`str`), a file (`pathlib.Path`, UTF-8), or an iterable of either. Each text and each file is one
+document: no pre-token reaches over the end of one. Files are read in blocks of a megabyte and cut only at safe places
+(`pretokenizers/safe_cuts.py`), so the counts are those of the whole file, whatever the size of the blocks. With a pattern
+of your own that can't be promised, and the file is read whole.
+
+Cost: linear; memory for the distinct words and one block.
+"""
+
+import codecs
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ..errors import TrainingError
+from ..pretokenizers.safe_cuts import last_safe_cut
+from ..pretokenizers.split import Split
+from ..special_tokens import SpecialTokens
+from ..textio import utf8
+
+Corpus = str | Path | Iterable[str] | Iterable[Path]
+BLOCK = 1 << 20
+
+
+def _file_texts(path: Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    kept, position = "", 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(-1 if whole else BLOCK):
+                kept += decoder.decode(block)
+                position += len(block)
+                cut = 0 if whole else last_safe_cut(kept, len(kept) - special.longest)
+                if cut and not special.any_across(kept, cut):
+                    yield kept[:cut]
+                    kept = kept[cut:]
+            kept += decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        at = position - len(decoder.getstate()[0]) + error.start
+        raise TrainingError(f"{path} is not UTF-8: {error.reason} near byte {at:,}; convert the file first") from error
+    except OSError as error:
+        raise TrainingError(f"{path} can't be read: {error.strerror}") from error
+    yield kept
+
+
+def documents(corpus: Corpus) -> Iterator[str | Path]:
+    """The texts and files of a corpus, one by one.
+
+    Raises TypeError for anything else, and for texts mixed with files: a text that names a file is easily meant as
+    one, and training on the name would go unnoticed.
+    """
+    if isinstance(corpus, (str, Path)):
+        yield corpus
+        return
+    if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
+        raise TypeError(f"a corpus is a str, a pathlib.Path, or an iterable of either, not {type(corpus).__name__}")
+    kind: type | None = None
+    for number, item in enumerate(corpus):
+        found = str if isinstance(item, str) else Path if isinstance(item, Path) else None
+        if found is None or (kind is not None and found is not kind):
+            raise TypeError(
+                f"item {number} of the corpus is a {type(item).__name__}; the items must be all str (texts) or all "
+                "pathlib.Path (files)"
+            )
+        kind = found
+        yield item
+
+
+def count_words(
+    corpus: Corpus,
+    pre_tokenizer: Split | None,
+    special: SpecialTokens,
+    normalize: Callable[[str], str] | None = None,
+    advance: Callable[[int], object] = lambda size: None,
+) -> Counter[bytes]:
+    """How often each pre-token occurs in a corpus. Special tokens are split out and not counted.
+
+    `advance` is called with the size of each text in bytes, for a progress bar. Raises TrainingError for a file that
+    can't be read or is not UTF-8, and TypeError for what is no corpus.
+    """
+    words: Counter[str] = Counter()
+    whole = pre_tokenizer is None or pre_tokenizer.name is None
+    for document in documents(corpus):
+        texts = [document] if isinstance(document, str) else _file_texts(document, whole, special)
+        for text in texts:
+            for ordinary, special_id in special.split(text):
+                if special_id is None:
+                    cleaned = normalize(ordinary) if normalize else ordinary
+                    words.update(pre_tokenizer.split(cleaned) if pre_tokenizer else [cleaned] if cleaned else [])
+            advance(len(text))
+    counts: Counter[bytes] = Counter()
+    for word, number in words.items():
+        counts[utf8(word)] += number  # two words may differ in a lone surrogate only
+    return counts

@@ -1,0 +1,89 @@
+"""The same merges without counting again: a merge changes only the pairs beside the places where it happens.
+
+All words lie end to end in one array with links to the next and the previous token. For each pair we keep its count
+and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that the two
+tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A place may be
+out of date, when another merge took one of its tokens, so it is looked at before it is believed.
+
+The most frequent pair is found on a heap whose entries may be out of date as well: an entry is believed only if its
+count is still the pair's count, and is put back with the true count otherwise (a *lazy* heap). Counts that grow are
+pushed at once, counts that shrink are found out when they surface.
+
+Ties are broken as in `naive.py`. Chapter: Incremental training.
+Cost: O(places that change), in practice a few times the size of all distinct words for the whole training.
+Source: the inverted index of Sennrich's subword-nmt (`learn_bpe.py`); the lazy heap of Hugging Face tokenizers.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from heapq import heapify, heappop, heappush
+
+from ..trace import TrainStep
+
+GONE = -1
+"""In place of a token: the merge to its left took it, or a word ends here."""
+
+
+def train_incremental(
+    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
+) -> Iterator[TrainStep]:
+    """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
+
+    >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
+    [b'es', b'est', b'lo', b'low']
+    """
+    ids, occurrences = array("q"), array("q")
+    for word, number in words.items():
+        ids.extend(word)
+        ids.append(GONE)
+        occurrences.extend([number] * (len(word) + 1))
+    following = array("q", range(1, len(ids) + 1))
+    previous = array("q", range(-1, len(ids) - 1))
+
+    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    places: defaultdict[tuple[int, int], array[int]] = defaultdict(lambda: array("q"))
+    for place in range(len(ids) - 1):
+        if ids[place] != GONE and ids[place + 1] != GONE:
+            pair = ids[place], ids[place + 1]
+            counts[pair] += occurrences[place]
+            places[pair].append(place)
+    heap = [(-count, pair) for pair, count in counts.items() if count >= min_frequency]
+    heapify(heap)
+    tokens = [bytes([byte]) for byte in range(256)]
+
+    while heap and len(tokens) < 256 + num_merges:
+        claimed, pair = heappop(heap)
+        count = counts.get(pair, 0)
+        if count != -claimed:
+            if min_frequency <= count < -claimed:
+                heappush(heap, (-count, pair))
+            continue
+        left, right = pair
+        new = len(tokens)
+        tokens.append(tokens[left] + tokens[right])
+        yield TrainStep(new - 256, left, right, count, tokens[new], dict(counts) if keep_counts else None)
+
+        grown: set[tuple[int, int]] = set()
+        for place in sorted(places.pop(pair)):
+            other = following[place]
+            if ids[place] != left or ids[other] != right:
+                continue  # out of date
+            weight = occurrences[place]
+            before, after = previous[place], following[other]
+            if before >= 0 and (neighbour := ids[before]) != GONE:
+                counts[neighbour, left] -= weight
+                counts[neighbour, new] += weight
+                places[neighbour, new].append(before)
+                grown.add((neighbour, new))
+            if (neighbour := ids[after]) != GONE:
+                counts[right, neighbour] -= weight
+                counts[new, neighbour] += weight
+                places[new, neighbour].append(place)
+                grown.add((new, neighbour))
+            ids[place], ids[other] = new, GONE
+            following[place], previous[after] = after, place
+        del counts[pair]
+        for pair in grown:
+            if counts[pair] >= min_frequency:
+                heappush(heap, (-counts[pair], pair))

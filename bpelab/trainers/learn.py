@@ -1,0 +1,111 @@
+"""A training from corpus to model: sizes checked, special ids reserved, words counted, merges learned."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpecialTokenError, TrainingError
+from ..model import BPEModel
+from ..pretokenizers.split import Split
+from ..special_tokens import SpecialTokens
+from . import find_trainer
+from .corpus import Corpus, count_words
+
+
+class TrainingStopped(UserWarning):
+    """Training ended before `vocab_size` because nothing was left to merge."""
+
+
+def learn(
+    corpus: Corpus,
+    vocab_size: int,
+    *,
+    pre_tokenizer: Split | None,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    min_frequency: int = 2,
+    normalize: Callable[[str], str] | None = None,
+    trainer: str = "auto",
+    progress: bool | None = None,
+) -> tuple[BPEModel, dict[str, int]]:
+    """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors."""
+    steps = find_trainer(trainer)
+    _check_number("vocab_size", vocab_size, 1)
+    _check_number("min_frequency", min_frequency, 1)
+    if isinstance(special_tokens, str):
+        raise SpecialTokenError(
+            f"special_tokens is a list of names or a dict of ids, not the string {special_tokens!r}"
+        )
+    reserved = dict(special_tokens) if isinstance(special_tokens, Mapping) else {}
+    names = list(special_tokens)
+    if len(set(names)) != len(names):
+        raise SpecialTokenError(f"special_tokens names one token twice: {names}")
+    num_merges = vocab_size - 256 - len(names)
+    if num_merges < 0:
+        raise TrainingError(
+            f"vocab_size={vocab_size} is too small: 256 bytes and {len(names)} special tokens are "
+            f"{256 + len(names)} tokens before any merge"
+        )
+    placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
+
+    with _bar(progress, _size(corpus), "reading", "B") as advance:
+        words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
+    if not words:
+        raise TrainingError("the corpus is empty: there is no text to learn merges from")
+    merges: list[tuple[bytes, bytes]] = []
+    with _bar(progress, num_merges, "merging", " merges") as advance:
+        learned = [bytes([byte]) for byte in range(256)]
+        for step in steps(words, num_merges, min_frequency, False):
+            merges.append((learned[step.left], learned[step.right]))
+            learned.append(step.token)
+            advance(1)
+    if len(merges) < num_merges:
+        warnings.warn(
+            f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
+            f"is left that occurs at least {min_frequency} times",
+            TrainingStopped,
+            stacklevel=3,
+        )
+    model = BPEModel.from_merges(merges, reserved=frozenset(reserved.values()))
+    return model, reserved or {name: 256 + len(merges) + number for number, name in enumerate(names)}
+
+
+def _check_number(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    if value < least:
+        raise TrainingError(f"{name} must be at least {least}, not {value}")
+
+
+def _size(corpus: object) -> int | None:
+    if isinstance(corpus, Path) and corpus.is_file():
+        return corpus.stat().st_size
+    return len(corpus) if isinstance(corpus, str) else None
+
+
+def _bar(
+    progress: bool | None, total: int | None, what: str, unit: str
+) -> AbstractContextManager[Callable[[int], Any]]:
+    """A progress bar after one second, where a person looks on (or always, or never); its `update` method."""
+    quiet = nullcontext(lambda size: None)
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return quiet
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return quiet
+    bar = tqdm(total=total, desc=what, unit=unit, unit_scale=True, delay=0 if progress else 1, leave=bool(progress))
+    return _Updating(bar)
+
+
+class _Updating(AbstractContextManager[Callable[[int], Any]]):
+    def __init__(self, bar: Any) -> None:
+        self.bar = bar
+
+    def __enter__(self) -> Callable[[int], Any]:
+        return self.bar.update  # type: ignore[no-any-return]
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.close()

@@ -1,0 +1,71 @@
+"""The textbook: count every pair of neighbours, merge the most frequent everywhere, count again.
+
+Words (pre-tokens) are counted once and then worked on with their counts, so the text itself is read only once.
+
+The order of ties, the same for every trainer of this library: of pairs that are equally frequent the one with the
+smaller left token wins, then the one with the smaller right token, where tokens are numbered 0 to 255 for the bytes
+and then in the order in which they were learned. It depends on nothing but the counts.
+
+In a run such as `aaa` the pair (a, a) is counted at each of its places, twice here, though only one can merge: every
+published trainer counts so.
+
+Chapter: Training. Cost: O(size of all distinct words) for each merge.
+Source: Gage 1994; Sennrich, Haddow and Birch 2016; minbpe.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from ..trace import TrainStep
+
+
+def count_pairs(words: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
+    """How often each pair of neighbours stands in `words`, which are (token ids, how often the word occurs).
+
+    >>> count_pairs([([1, 2, 1, 2], 10)])
+    {(1, 2): 20, (2, 1): 10}
+    """
+    counts: dict[tuple[int, int], int] = {}
+    for ids, occurrences in words:
+        for pair in zip(ids, ids[1:]):
+            counts[pair] = counts.get(pair, 0) + occurrences
+    return counts
+
+
+def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
+    """`ids` with `new` in place of each `pair`, from left to right without overlaps.
+
+    >>> replace_pair([1, 1, 1, 2], (1, 1), 256)
+    [256, 1, 2]
+    """
+    out: list[int] = []
+    position = 0
+    while position < len(ids):
+        if tuple(ids[position : position + 2]) == pair:
+            out.append(new)
+            position += 2
+        else:
+            out.append(ids[position])
+            position += 1
+    return out
+
+
+def train_naive(
+    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
+) -> Iterator[TrainStep]:
+    """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
+
+    >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
+    [b'es', b'est', b'lo', b'low']
+    """
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    tokens = [bytes([byte]) for byte in range(256)]
+    for rank in range(num_merges):
+        counts = count_pairs(sequences)
+        if not counts:
+            return
+        pair = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[pair] < min_frequency:
+            return
+        tokens.append(tokens[pair[0]] + tokens[pair[1]])
+        yield TrainStep(rank, *pair, counts[pair], tokens[-1], counts if keep_counts else None)
+        sequences = [(replace_pair(ids, pair, 256 + rank), occurrences) for ids, occurrences in sequences]

@@ -1,0 +1,174 @@
+"""Tokens, their ids and their bytes: all that decoding needs.
+
+Ordinary tokens come from the model, special ones beside them; no two may share an id or a string.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import decoding
+from .decoding import Unknown
+from .errors import SpecialTokenError, UnknownTokenError
+from .model import BPEModel
+from .special_tokens import SpecialTokens
+from .textio import utf8
+
+
+class Vocabulary:
+    """The tokens of a model and the special tokens beside them. `BPETokenizer` is one that can also encode."""
+
+    def __init__(self, model: BPEModel, special: SpecialTokens, roles: Mapping[str, str | None]) -> None:
+        self._model, self._special, self._roles = model, special, dict(roles)
+        for role, name in self._roles.items():
+            if name is not None and name not in special.ids:
+                raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
+        self._refuse_collisions()
+        self._bytes_of = {**model.tokens, **{token_id: utf8(name) for token_id, name in special.names.items()}}
+
+    def _refuse_collisions(self) -> None:
+        for name, token_id in self._special.ids.items():
+            if token_id in self._model.tokens:
+                raise SpecialTokenError(
+                    f"the special token {name!r} has the id {token_id}, which is that of the token {self._model.tokens[token_id]!r}"
+                )
+            if (taken := self._model.ids.get(utf8(name))) is not None:
+                raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
+
+    def decode_bytes(
+        self, ids: Iterable[int], *, unknown: Unknown = "error", skip_special_tokens: bool = False
+    ) -> bytes:
+        """The bytes of `ids`.
+
+        Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
+        "skip"; TypeError for what is no integer.
+        """
+        return b"".join(decoding.join_tokens(self._kept(ids, skip_special_tokens), self._bytes_of, unknown))
+
+    def decode(
+        self,
+        ids: Iterable[int],
+        *,
+        errors: str = "replace",
+        unknown: Unknown = "error",
+        skip_special_tokens: bool = False,
+    ) -> str:
+        """The text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
+
+        >>> from bpelab import BPETokenizer
+        >>> t = BPETokenizer.train("abab", 257)
+        >>> t.decode([256, 99]), t.decode([999], unknown="replace")
+        ('abc', '\ufffd')
+        """
+        data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
+        return data.decode("utf-8", errors)
+
+    def decode_batch(self, batch: Iterable[Iterable[int]], **options: Any) -> list[str]:
+        """`decode` for each of several sequences of ids, with the same options."""
+        return [self.decode(ids, **options) for ids in batch]
+
+    def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
+        """The text of `ids`, and for each id the index in it of the character in which its token begins."""
+        return decoding.text_and_offsets(decoding.join_tokens(ids, self._bytes_of))
+
+    def _kept(self, ids: Iterable[int], skip_special_tokens: bool) -> Iterable[int]:
+        if not skip_special_tokens:
+            return ids
+        return [token_id for token_id in decoding.as_ids(ids) if token_id not in self._special.names]
+
+    @property
+    def n_vocab(self) -> int:
+        """The highest id plus one: the rows that an embedding table needs. `len` counts the tokens there are."""
+        return max(self._bytes_of) + 1
+
+    def __len__(self) -> int:
+        return len(self._bytes_of)
+
+    def get_vocab(self) -> dict[bytes, int]:
+        """Every token, special ones included, and its id."""
+        return {token: token_id for token_id, token in sorted(self._bytes_of.items())}
+
+    def token_to_id(self, token: bytes | str) -> int | None:
+        """The id of a token or a special token; None where there is none."""
+        if isinstance(token, str) and token in self._special.ids:
+            return self._special.ids[token]
+        data = utf8(token) if isinstance(token, str) else token
+        ordinary = self._model.ids.get(data)
+        return self._special.ids.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary
+
+    def id_to_token(self, token_id: int) -> bytes | None:
+        """The bytes of a token; None for an id that doesn't exist."""
+        return self._bytes_of.get(decoding.as_ids([token_id])[0])
+
+    def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]:
+        """The id of each token; that of the unk token for unknown ones, if one was set, else UnknownTokenError."""
+        ids = []
+        for token in tokens:
+            found = self.token_to_id(token)
+            if found is None:
+                found = self.unk_token_id
+            if found is None:
+                raise UnknownTokenError(f"there is no token {token!r}, and no unk token is set")
+            ids.append(found)
+        return ids
+
+    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]:
+        """The bytes of each id. Raises UnknownTokenError for an id that doesn't exist."""
+        return decoding.join_tokens(ids, self._bytes_of)
+
+    def convert_tokens_to_string(self, tokens: Iterable[bytes], errors: str = "replace") -> str:
+        """The text of tokens."""
+        return b"".join(tokens).decode("utf-8", errors)
+
+    @property
+    def model(self) -> BPEModel:
+        """Tokens and merges."""
+        return self._model
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Name -> id."""
+        return dict(self._special.ids)
+
+    @property
+    def bos_token(self) -> str | None:
+        """The name of the token that begins a text, or None."""
+        return self._roles["bos"]
+
+    @property
+    def bos_token_id(self) -> int | None:
+        """The id of `bos_token`, or None."""
+        return self._role_id("bos")
+
+    @property
+    def eos_token(self) -> str | None:
+        """The name of the token that ends a text, or None."""
+        return self._roles["eos"]
+
+    @property
+    def eos_token_id(self) -> int | None:
+        """The id of `eos_token`, or None."""
+        return self._role_id("eos")
+
+    @property
+    def pad_token(self) -> str | None:
+        """The name of the token that fills up a batch, or None."""
+        return self._roles["pad"]
+
+    @property
+    def pad_token_id(self) -> int | None:
+        """The id of `pad_token`, or None."""
+        return self._role_id("pad")
+
+    @property
+    def unk_token(self) -> str | None:
+        """The name of the token that stands for what is unknown, or None."""
+        return self._roles["unk"]
+
+    @property
+    def unk_token_id(self) -> int | None:
+        """The id of `unk_token`, or None."""
+        return self._role_id("unk")
+
+    def _role_id(self, role: str) -> int | None:
+        name = self._roles[role]
+        return None if name is None else self._special.ids[name]
