@@ -4,6 +4,7 @@ Colours are Okabe and Ito's, which colour-blind readers can tell apart; text and
 white and on black, and the background is transparent, so a figure fits a light page and a dark one.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,12 +18,12 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"]
 def pyplot() -> Any:
     """matplotlib.pyplot in the book's style."""
     try:
-        import matplotlib as mpl
         import matplotlib.pyplot as plt
+        from cycler import cycler
     except ImportError as error:
         raise MissingDependencyError('figures need matplotlib: pip install "bpelab[book]"') from error
     style: dict[str, Any] = {
-        "axes.prop_cycle": mpl.cycler(color=COLOURS),
+        "axes.prop_cycle": cycler(color=COLOURS),
         "axes.spines.right": False,
         "axes.spines.top": False,
         "figure.figsize": (6.4, 3.6),
@@ -37,8 +38,9 @@ def pyplot() -> Any:
         "axes.grid": True,
         "axes.axisbelow": True,
     }
-    style |= dict.fromkeys(["axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "text.color", "legend.labelcolor", "xtick.color", "ytick.color"], GREY)  # fmt: skip  # noqa: E501
-    plt.rcParams.update(style)
+    for part in ("axes.edge", "axes.label", "axes.title", "text.", "legend.label", "xtick.", "ytick."):
+        style[f"{part}color"] = GREY
+    plt.rcParams.update(style)  # type: ignore[arg-type]
     return plt
 
 
@@ -85,8 +87,6 @@ def slope(sizes: Sequence[int], times: Sequence[float]) -> float:
     >>> round(slope([1, 2, 4, 8], [1, 4, 16, 64]), 2)
     2.0
     """
-    import math
-
     half = len(sizes) // 2
     xs, ys = [math.log(size) for size in sizes[half:]], [math.log(t) for t in times[half:]]
     mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)

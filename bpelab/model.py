@@ -84,10 +84,13 @@ class BPEModel:
                 )
         missing = [byte for byte in range(256) if bytes([byte]) not in self.alphabet]
         if missing:
-            raise ModelError(f"no token for {len(missing)} single bytes, {missing[0]:#04x} among them: text with such a byte could not be encoded")  # fmt: skip
+            raise ModelError(
+                f"no token for {len(missing)} single bytes, {missing[0]:#04x} among them: text with such a byte could "
+                "not be encoded"
+            )
         for unit, unit_id in self.alphabet.items():
-            if self.tokens.get(unit_id) != unit:
-                raise ModelError(f"the alphabet gives {unit!r} the id {unit_id}, but that token is {self.tokens.get(unit_id)!r}")  # fmt: skip
+            if (found := self.tokens.get(unit_id)) != unit:
+                raise ModelError(f"the alphabet gives {unit!r} the id {unit_id}, but that token is {found!r}")
         if not isinstance(self.merges, RankMerges):
             self._check_merges()
 

@@ -7,7 +7,7 @@ only looked at.
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -33,4 +33,4 @@ def find_normalizer(name: str | UnicodeNormalizer | None) -> UnicodeNormalizer |
         return name
     if name not in FORMS:
         raise ValueError(f"there is no normalizer {name!r}; choose None or one of {', '.join(FORMS)}")
-    return UnicodeNormalizer(cast(Form, name))
+    return UnicodeNormalizer(name)

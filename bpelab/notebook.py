@@ -31,7 +31,7 @@ def show_source(*objects: Any) -> Any:
     blocks = [
         f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
     ]
-    return Markdown("\n\n".join(blocks))
+    return Markdown("\n\n".join(blocks))  # type: ignore[no-untyped-call]
 
 
 def _home(thing: Any) -> str:

@@ -28,8 +28,9 @@ class Vocabulary:
     def _refuse_collisions(self) -> None:
         for name, token_id in self._special.ids.items():
             if token_id in self._model.tokens:
+                taken_by = self._model.tokens[token_id]
                 raise SpecialTokenError(
-                    f"the special token {name!r} has the id {token_id}, which is that of the token {self._model.tokens[token_id]!r}"
+                    f"the special token {name!r} has the id {token_id}, which is that of {taken_by!r}"
                 )
             if (taken := self._model.ids.get(utf8(name))) is not None:
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")

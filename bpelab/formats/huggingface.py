@@ -25,6 +25,7 @@ from ..tokenizer import BPETokenizer
 from .byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 
 ROLES = ("bos", "eos", "pad", "unk")
+PLAIN_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -53,7 +54,9 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
         # vocabulary itself gives them another.
         if token_id != first_free or len(vocab) != first_free:
             if name in vocab:
-                raise ConversionError(f"tokenizer.json would mix up the special token {name!r} with the token {from_alphabet(name)!r}")  # fmt: skip
+                raise ConversionError(
+                    f"tokenizer.json would mix up the special token {name!r} with the token {from_alphabet(name)!r}"
+                )
             vocab[name] = token_id
         first_free += 1
     template = tokenizer.post_processor
@@ -62,7 +65,7 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": token_id, "content": name, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+            {"id": token_id, "content": name, **PLAIN_FLAGS, "special": True}
             for name, token_id in sorted(special.items(), key=lambda item: item[1])
         ],
         "normalizer": None if tokenizer.normalizer is None else {"type": tokenizer.normalizer.form},
@@ -85,7 +88,7 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
 
 
 def merge_list(model: BPEModel) -> list[tuple[bytes, bytes]]:
-    """The merges in the order of their ranks, those of a rank table recovered. Raises ConversionError if they can't be."""
+    """The merges in the order of their ranks. Raises ConversionError for a rank table that has no such list."""
     recovered = model.recovered
     if not recovered.exact:
         raise ConversionError("a merge list can't hold this model: some tokens rank before their own parts")
@@ -167,7 +170,7 @@ def load(folder: Path, encoder: str = "auto") -> BPETokenizer:
             raise file.wrong(section, "is not supported")
     special = _added_tokens(file)
     model = _model(file, special)
-    roles = {f"{role}_token": _role(config.get(f"{role}_token")) for role in ROLES}
+    roles: dict[str, Any] = {f"{role}_token": _role(config.get(f"{role}_token")) for role in ROLES}
     try:
         return BPETokenizer(
             model,

@@ -27,9 +27,10 @@ def listing(tokenizer: BPETokenizer) -> str:
     model, recovered = tokenizer.model, tokenizer.model.recovered
     lines = []
     for token_id, token in sorted(model.tokens.items()):
-        rank = recovered.rank_of.get(token_id, "-")
-        parts = " = " + " + ".join(repr(model.tokens[part]) for part in recovered.splits[token_id]) if token_id in recovered.splits else ""  # fmt: skip
-        lines.append(f"{token_id:6} {rank:>7}  {token!r}{parts}")
+        line = f"{token_id:6} {recovered.rank_of.get(token_id, '-'):>7}  {token!r}"
+        if token_id in recovered.splits:
+            line += " = " + " + ".join(repr(model.tokens[part]) for part in recovered.splits[token_id])
+        lines.append(line)
     lines += [f"{token_id:6} special  {name!r}" for name, token_id in tokenizer.special_tokens.items()]
     return "\n".join(lines) + "\n"
 

@@ -77,7 +77,7 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
 
 
 def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
-    """Token -> rank such that tiktoken's rule gives the tokenizer's ids, or ConversionError saying why there is none."""
+    """Token -> rank such that tiktoken's rule gives the same ids. Raises ConversionError where there is none."""
     model, recovered = tokenizer.model, tokenizer.model.recovered
     if tokenizer.normalizer is not None:
         raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer.form}")

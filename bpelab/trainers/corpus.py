@@ -2,8 +2,8 @@
 
 A corpus is a text (`str`), a file (`pathlib.Path`, UTF-8), or an iterable of either. Each text and each file is one
 document: no pre-token reaches over the end of one. Files are read in blocks of a megabyte and cut only at safe places
-(`pretokenizers/safe_cuts.py`), so the counts are those of the whole file, whatever the size of the blocks. With a pattern
-of your own that can't be promised, and the file is read whole.
+(`pretokenizers/safe_cuts.py`), so the counts are those of the whole file, whatever the size of the blocks. With a
+pattern of your own that can't be promised, and the file is read whole.
 
 Cost: linear; memory for the distinct words and one block.
 """
@@ -64,7 +64,7 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
                 "pathlib.Path (files)"
             )
         kind = found
-        yield item
+        yield item  # type: ignore[misc]
 
 
 def count_words(

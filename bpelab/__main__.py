@@ -1,0 +1,5 @@
+"""`python -m bpelab` is `bpelab`."""
+
+from .cli import main
+
+raise SystemExit(main())

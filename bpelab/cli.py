@@ -1,0 +1,230 @@
+"""The command line: `bpelab train | encode | decode | count | info`.
+
+Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
+interrupted.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import __version__
+from .errors import BPELabError
+
+if TYPE_CHECKING:
+    from .tokenizer import BPETokenizer
+
+EXAMPLES = """\
+examples:
+  bpelab count "How many tokens is this?"
+  bpelab train notes.txt --vocab-size 4096 --out my-tokenizer
+  bpelab encode "low lower lowest" --tokenizer my-tokenizer --show-tokens
+  echo 15339 1917 | bpelab decode --tokenizer cl100k_base
+  bpelab info my-tokenizer
+
+A tokenizer is a folder that `bpelab train` wrote, a tokenizer.json, a minbpe .model file, a .tiktoken file (with
+--pattern), or the name of a tiktoken encoding such as cl100k_base, the default (needs the tiktoken package).
+Text comes from the argument, from --file, or from standard input.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="bpelab",
+        description="Byte-pair encoding, exact and explained.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"bpelab {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, help_text: str, run: Any) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+        sub.set_defaults(run=run)
+        return sub
+
+    train = command("train", "learn a tokenizer from text files and save it", run_train)
+    train.add_argument("files", nargs="*", type=Path, help="UTF-8 text files; standard input if there are none")
+    train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
+    train.add_argument("--out", type=Path, required=True, help="the folder to write")
+    train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
+    train.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
+    train.add_argument(
+        "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
+    )
+    train.add_argument("--trainer", default="auto", help="auto, naive or incremental; all learn the same")
+    train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+
+    encode = command("encode", "turn text into ids", run_encode)
+    _takes_text(encode)
+    encode.add_argument("--show-tokens", action="store_true", help="one line a token: id and text")
+    decode = command("decode", "turn ids into text", run_decode)
+    decode.add_argument("ids", nargs="*", help="ids, apart by spaces or commas; standard input if there are none")
+    decode.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
+    _takes_tokenizer(decode)
+    count = command("count", "count tokens", run_count)
+    _takes_text(count)
+    count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
+    info = command("info", "say what a tokenizer is", run_info)
+    info.add_argument("tokenizer", nargs="?", default="cl100k_base", help="what to look at (default: cl100k_base)")
+    info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
+    info.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tokenizer", "-t", default="cl100k_base", help="see `bpelab --help` (default: cl100k_base)")
+    parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    parser.add_argument("--encoder", default="auto", help="auto, naive, heap or trie; all give the same ids")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _takes_text(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
+    parser.add_argument("--file", type=Path, help="read the text from a file instead")
+    parser.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
+    _takes_tokenizer(parser)
+
+
+def _open(args: argparse.Namespace) -> "BPETokenizer":
+    from .formats.detect import open_tokenizer
+
+    return open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=getattr(args, "encoder", "auto"))
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BPELabError(f"{where} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+
+
+def _text(args: argparse.Namespace) -> str:
+    if args.file is not None:
+        if args.text is not None:
+            raise BPELabError("give the text or --file, not both")
+        return _decoded(args.file.read_bytes(), str(args.file))
+    if args.text in (None, "-"):
+        return _decoded(sys.stdin.buffer.read(), "standard input")
+    return str(args.text)
+
+
+def run_train(args: argparse.Namespace) -> int:
+    from .tokenizer import BPETokenizer
+
+    corpus: Any = args.files or _decoded(sys.stdin.buffer.read(), "standard input")
+    tokenizer = BPETokenizer.train(
+        corpus,
+        args.vocab_size,
+        pattern=args.pattern or None,
+        special_tokens=args.special,
+        min_frequency=args.min_frequency,
+        trainer=args.trainer,
+        progress=False if args.quiet else None,
+    )
+    tokenizer.save(args.out)
+    if not args.quiet:
+        print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
+    return 0
+
+
+def run_encode(args: argparse.Namespace) -> int:
+    from .formats.readable import visible
+
+    tokenizer = _open(args)
+    ids = tokenizer.encode(_text(args), allowed_special="all" if args.special else ())
+    tokens = tokenizer.convert_ids_to_tokens(ids) if args.show_tokens else []
+    if args.json:
+        shown = {"tokens": [visible(token) for token in tokens]} if args.show_tokens else {}
+        print(json.dumps({"ids": ids, "count": len(ids), **shown}, ensure_ascii=False))
+    elif args.show_tokens:
+        for token_id, token in zip(ids, tokens):
+            print(f"{token_id:>8}  {visible(token)!r}")
+    else:
+        print(*ids)
+    return 0
+
+
+def run_decode(args: argparse.Namespace) -> int:
+    words = (" ".join(args.ids) if args.ids else _decoded(sys.stdin.buffer.read(), "standard input")).replace(",", " ")
+    try:
+        ids = [int(word) for word in words.strip().strip("[]").split()]
+    except ValueError as error:
+        raise BPELabError(f"ids are integers: {error}") from error
+    tokenizer = _open(args)
+    if args.json:
+        print(json.dumps({"text": tokenizer.decode(ids, unknown=args.unknown)}, ensure_ascii=False))
+    else:
+        sys.stdout.buffer.write(tokenizer.decode_bytes(ids, unknown=args.unknown))
+        if sys.stdout.isatty():
+            print()
+    return 0
+
+
+def run_count(args: argparse.Namespace) -> int:
+    text, tokenizer = _text(args), _open(args)
+    number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
+    more = args.limit is not None and number > args.limit
+    if args.json:
+        print(json.dumps({"count": number, "at_least": more}))
+    else:
+        print(f"more than {args.limit}" if more else number)
+    return int(more)
+
+
+def run_info(args: argparse.Namespace) -> int:
+    from .formats.readable import listing
+
+    tokenizer = _open(args)
+    if args.show_tokens:
+        print(listing(tokenizer), end="")
+        return 0
+    longest = max(tokenizer.model.tokens.values(), key=len)
+    facts = {
+        "tokens": len(tokenizer),
+        "n_vocab": tokenizer.n_vocab,
+        "merges": len(tokenizer.model.recovered.splits),
+        "unreachable_by_merges": len(tokenizer.model.recovered.unreachable),
+        "pattern": tokenizer.pattern,
+        "normalizer": tokenizer.normalizer.form if tokenizer.normalizer else None,
+        "special_tokens": tokenizer.special_tokens,
+        "whole_pieces_first": tokenizer.model.take_whole,
+        "longest_token_bytes": len(longest),
+    }
+    if args.json:
+        print(json.dumps(facts, ensure_ascii=False))
+        return 0
+    specials = facts["special_tokens"]
+    shown = [f"{name} {token_id}" for name, token_id in list(tokenizer.special_tokens.items())[:8]]
+    more = f" and {len(tokenizer.special_tokens) - 8:,} more" if len(tokenizer.special_tokens) > 8 else ""
+    facts["special_tokens"] = ", ".join(shown) + more if specials else "none"
+    for name, value in facts.items():
+        print(f"{name.replace('_', ' '):22} {f'{value:,}' if type(value) is int else value}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code."""
+    args = build_parser().parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (BPELabError, ValueError, OSError) as error:
+        print(f"bpelab: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

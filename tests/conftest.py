@@ -1,0 +1,132 @@
+"""What the tests share: where the reference material is, how much to run, small models and texts.
+
+`BPELAB_SOAK=1` (set by `make soak`) runs the long counts; otherwise the same tests run on fewer inputs.
+"""
+
+import lzma
+import os
+import random
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from bpelab.model import BPEModel
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+SOAK = os.environ.get("BPELAB_SOAK") == "1"
+ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")
+
+if (SHARED / "tiktoken-cache").is_dir():
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(SHARED / "tiktoken-cache"))
+
+settings.register_profile(
+    "bpelab",
+    max_examples=5_000 if SOAK else 100,
+    deadline=None,
+    derandomize=not SOAK,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("bpelab")
+
+
+def amount(short: int, full: int) -> int:
+    """How many inputs to run: `full` in a soak, else `short`."""
+    return full if SOAK else short
+
+
+def encoding(name: str):
+    """tiktoken's encoding, or a skip that says why."""
+    tiktoken = pytest.importorskip("tiktoken")
+    try:
+        return tiktoken.get_encoding(name)
+    except Exception as error:
+        pytest.skip(f"tiktoken's vocabulary {name} is neither cached nor reachable: {type(error).__name__}")
+
+
+def shared(path: str) -> Path:
+    """A file or folder of the reference material, or a skip that says why."""
+    found = SHARED / path
+    if not found.exists():
+        pytest.skip(f"the reference material {path} is not here")
+    return found
+
+
+@lru_cache(None)
+def shared_text(name: str, limit: int | None = None) -> str:
+    path = shared(f"texts/{name}")
+    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    text = data.decode("utf-8")
+    return text if limit is None else text[:limit]
+
+
+def random_merges(rng: random.Random, alphabet: bytes, size: int) -> list[tuple[bytes, bytes]]:
+    """A hand-made list: any two tokens so far may merge, as no training would do it."""
+    tokens = [bytes([byte]) for byte in alphabet]
+    merges: list[tuple[bytes, bytes]] = []
+    for _ in range(size):
+        pair = rng.choice(tokens), rng.choice(tokens)
+        if pair not in merges and len(pair[0] + pair[1]) <= 12:
+            merges.append(pair)
+            tokens.append(pair[0] + pair[1])
+    return merges
+
+
+def random_ranks(rng: random.Random, alphabet: bytes, size: int) -> dict[bytes, int]:
+    """A hand-made rank table: any strings, in any order, so that a token may rank before its parts."""
+    tokens = {bytes(rng.choices(alphabet, k=rng.randint(2, 6))) for _ in range(size)}
+    order = [bytes([byte]) for byte in range(256)] + sorted(tokens)
+    numbers = list(range(len(order)))
+    if rng.random() < 0.7:
+        rng.shuffle(numbers)
+    return dict(zip(order, numbers))
+
+
+@pytest.fixture(scope="session")
+def small_model() -> BPEModel:
+    pairs = [(b"l", b"o"), (b"lo", b"w"), (b"e", b"r"), (b" ", b"low"), (b"e", b"s"), (b"es", b"t"), (b"a", b"a")]
+    return BPEModel.from_merges([*pairs, (b"aa", b"aa"), (b"aa", b"a")])
+
+
+SPICE = [
+    "'s", "'LL", "'ſ", "'K", "don't", "  ", "   ", "\n", "\r\n", "\n\n", " \n ", "\t", "\xa0", "\u3000", "\u2028", "\x85", "\x1c",
+    "\u200b", "\ufeff", "\0", "1", "123", "1234", "٣", "²", "Ⅷ", "½", "the", " the", "HTTPServer", "é", "e\u0301", "ß",
+    "İ", "ǅ", "ʰ", "ª", "日本", "한국", "ภาษา", "नमस्ते", "שלום", "مرحبا", "😀", "👩‍👩‍👧", "🇺🇸", "️", "<|endoftext|>", "<|end",
+    "...", "!?", "//", "/\n", "!\n\n", "_", "--", "\U00011380", "\U0003134a", "\u1c89", "\u0378", "\U000e0100", "\ue000",
+    "\ud800", "\ud83d\ude00",
+]  # fmt: skip
+
+
+@lru_cache(1)
+def boundary_characters() -> list[str]:
+    """The first and the last character of every run of one general category, in Python's table and in ours."""
+    import unicodedata
+
+    from bpelab.pretokenizers.unicode_tables import category
+
+    out = []
+    for code_point in range(1, 0x110000):
+        if 0xD800 <= code_point < 0xE000:
+            continue
+        here, before = chr(code_point), chr(code_point - 1)
+        if category(here) != category(before) or unicodedata.category(here) != unicodedata.category(before):
+            out += [here] if 0xD800 <= code_point - 1 < 0xE000 else [before, here]
+    return out
+
+
+def fuzz_text(rng: random.Random) -> str:
+    """A short text rich in what tokenizers get wrong."""
+    parts: list[str] = []
+    for _ in range(rng.choice((1, 2, 3, 5, 8, 13))):
+        kind = rng.random()
+        if kind < 0.45:
+            parts.append(rng.choice(SPICE) * rng.choice((1, 1, 1, 2, 3, 9)))
+        elif kind < 0.7:
+            parts.append("".join(rng.choice(boundary_characters()) for _ in range(rng.randint(1, 4))))
+        elif kind < 0.9:
+            parts.append("".join(chr(rng.randrange(32, 127)) for _ in range(rng.randint(1, 9))))
+        else:
+            parts.append("".join(chr(rng.randrange(0x110000)) for _ in range(rng.randint(1, 3))))
+    return "".join(parts)

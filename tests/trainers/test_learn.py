@@ -1,0 +1,161 @@
+"""Training from a corpus: its forms, its sizes, special tokens, and what is refused."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bpelab import BPETokenizer, SpecialTokenError, TrainingError
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import PATTERNS, Split
+from bpelab.pretokenizers.safe_cuts import last_safe_cut, safe_parts
+from bpelab.special_tokens import SpecialTokens
+from bpelab.trainers import corpus
+from bpelab.trainers.corpus import count_words
+from bpelab.trainers.learn import TrainingStopped
+
+from ..conftest import amount, fuzz_text
+
+TEXT = book_text()[:30_000]
+
+
+def merges(tokenizer):
+    return dict(tokenizer.model.merges)
+
+
+def test_every_form_of_a_corpus(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_bytes(TEXT.encode())
+    expected = merges(BPETokenizer.train(TEXT, 400))
+    assert merges(BPETokenizer.train(file, 400)) == expected
+    assert merges(BPETokenizer.train([TEXT], 400)) == expected
+    assert merges(BPETokenizer.train([file], 400)) == expected
+    assert merges(BPETokenizer.train((part for part in [TEXT]), 400)) == expected
+
+
+@pytest.mark.parametrize("bad", [b"bytes", 7, None, [b"bytes"], ["text", Path("file")], [Path("file"), "text"], [1]])
+def test_what_is_no_corpus(bad, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(TypeError, match="corpus"):
+        BPETokenizer.train(bad, 300)
+
+
+def test_documents_are_apart():
+    assert count_words(["ab", "ab"], Split("gpt2"), SpecialTokens({})) == {b"ab": 2}
+    assert count_words("abab", Split("gpt2"), SpecialTokens({})) == {b"abab": 1}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_blocks_of_any_size_count_the_same(pattern, tmp_path, monkeypatch):
+    rng = random.Random(7)
+    special = SpecialTokens({"<|end|>": 1, " a": 2})
+    for number in range(amount(25, 400)):
+        text = "".join(rng.choice([fuzz_text(rng), "a b'c 12<|end|> \n\n d é"]) for _ in range(8))
+        text = text.encode("utf-8", "replace").decode()
+        file = tmp_path / f"{number}.txt"
+        file.write_bytes(text.encode())
+        whole = count_words(text, Split(pattern), special)
+        for block in (1, 2, 3, 7, 64):
+            monkeypatch.setattr(corpus, "BLOCK", block)
+            assert count_words(file, Split(pattern), special) == whole, (text, block)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_safe_cut_changes_no_piece(pattern):
+    rng, split = random.Random(8), Split(pattern)
+    for _ in range(amount(400, 20_000)):
+        text = fuzz_text(rng)
+        assert "".join(safe_parts(text)) == text
+        assert [piece for part in safe_parts(text) for piece in split.split(part)] == split.split(text), text
+        assert last_safe_cut(text, len(text)) == len(text) - len(safe_parts(text)[-1]) or len(safe_parts(text)) == 1
+
+
+def test_sizes():
+    assert len(BPETokenizer.train("abab", 257)) == 257
+    assert len(BPETokenizer.train("abab", 256)) == 256
+    two = BPETokenizer.train("abab" * 9, 259, special_tokens=["<a>", "<b>"])
+    assert two.special_tokens == {"<a>": 257, "<b>": 258}
+    assert len(BPETokenizer.train("abab", 258, special_tokens=["<a>", "<b>"])) == 258
+    with pytest.raises(TrainingError, match=r"vocab_size=257 .* 258 tokens"):
+        BPETokenizer.train("abab", 257, special_tokens=["<a>", "<b>"])
+    for size in (0, -1, 255):
+        with pytest.raises(ValueError, match="vocab_size"):
+            BPETokenizer.train("abab", size)
+    for size in (300.0, "300", True):
+        with pytest.raises(TypeError, match="vocab_size"):
+            BPETokenizer.train("abab", size)
+    with pytest.raises(ValueError, match="min_frequency"):
+        BPETokenizer.train("abab", 300, min_frequency=0)
+
+
+def test_stopping_early_is_said():
+    with pytest.warns(TrainingStopped, match=r"stopped at 257 tokens instead of 300: .* at least 2 times"):
+        tokenizer = BPETokenizer.train("ab ab", 300, special_tokens=[], pattern="gpt2")
+    assert len(tokenizer) == 257
+    with pytest.warns(TrainingStopped):
+        named = BPETokenizer.train("ab ab", 300, special_tokens=["<x>"], pattern="gpt2")
+    assert named.special_tokens == {"<x>": 257}  # ids follow what was learned, not what was asked for
+
+
+@pytest.mark.parametrize("empty", ["", [], ["", ""], iter([])])
+def test_an_empty_corpus(empty):
+    with pytest.raises(TrainingError, match="empty"):
+        BPETokenizer.train(empty, 300)
+
+
+def test_a_corpus_of_special_tokens_alone_is_empty():
+    with pytest.raises(TrainingError, match="empty"):
+        BPETokenizer.train("<|end|><|end|>", 300, special_tokens=["<|end|>"])
+
+
+def test_special_tokens_are_split_out():
+    tokenizer = BPETokenizer.train("<|end|>" * 50 + "abab" * 3, 259, special_tokens=["<|end|>"])
+    assert all(b"end" not in token for token in tokenizer.model.tokens.values())
+    assert b"a<" not in tokenizer.model.ids
+
+
+def test_reserved_ids():
+    special = {"<zero>": 0, "<mid>": 258, "<far>": 5000}
+    tokenizer = BPETokenizer.train(TEXT, 300, special_tokens=special)
+    assert tokenizer.special_tokens == special
+    assert len(tokenizer) == 300
+    assert set(tokenizer.model.tokens) == set(range(1, 300 - 1)) - {258}
+    plain = BPETokenizer.train(TEXT, 300, special_tokens=["<zero>", "<mid>", "<far>"])
+    assert [tokenizer.model.tokens[i] for i in sorted(tokenizer.model.tokens)] == [
+        plain.model.tokens[i] for i in sorted(plain.model.tokens)
+    ]
+    text = TEXT[:5_000]
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.parametrize(
+    "special", ["<one>", ["<a>", "<a>"], [""], {"<a>": -1}, {"<a>": 300, "<b>": 300}, {"<a>": True}, {"<a>": "1"}]
+)
+def test_bad_special_tokens(special):
+    with pytest.raises(SpecialTokenError):
+        BPETokenizer.train(TEXT, 400, special_tokens=special)
+
+
+def test_files_that_are_wrong(tmp_path):
+    with pytest.raises(TrainingError, match=r"nothing\.txt can't be read"):
+        BPETokenizer.train(tmp_path / "nothing.txt", 300)
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"plain " * 20 + b"caf\xe9 ")
+    with pytest.raises(TrainingError, match=r"latin\.txt is not UTF-8.* byte 123"):
+        BPETokenizer.train(file, 300)
+    file.write_bytes(b"cut off \xe2\x82")
+    with pytest.raises(TrainingError, match="not UTF-8"):
+        BPETokenizer.train(file, 300)
+
+
+def test_a_normalizer_is_used_in_training():
+    tokenizer = BPETokenizer.train("e\u0301" * 40, 258, normalizer="NFC", pattern=None)
+    assert tokenizer.tokenize("é") == ["é".encode()]
+
+
+def test_progress_is_shown_when_asked(capsys):
+    BPETokenizer.train(TEXT, 300, progress=True)
+    assert "merging" in capsys.readouterr().err
+    BPETokenizer.train(TEXT, 300, progress=False)
+    assert capsys.readouterr().err == ""
