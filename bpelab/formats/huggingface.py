@@ -48,17 +48,15 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
     if len(set(special.values())) != len(special):
         raise ConversionError("tokenizer.json can't hold two special tokens with one id")
     vocab = {to_alphabet(token): token_id for token_id, token in sorted(model.tokens.items())}
-    first_free = len(vocab)
-    for name, token_id in sorted(special.items(), key=lambda item: item[1]):
-        # Hugging Face numbers added tokens on from the size of the vocabulary, whatever their "id" says, unless the
-        # vocabulary itself gives them another.
-        if token_id != first_free or len(vocab) != first_free:
+    # Hugging Face numbers added tokens on from the size of the vocabulary, whatever their "id" says, unless the
+    # vocabulary itself gives them another.
+    if sorted(special.values()) != list(range(len(vocab), len(vocab) + len(special))):
+        for name, token_id in special.items():
             if name in vocab:
                 raise ConversionError(
                     f"tokenizer.json would mix up the special token {name!r} with the token {from_alphabet(name)!r}"
                 )
             vocab[name] = token_id
-        first_free += 1
     template = tokenizer.post_processor
     return {
         "version": "1.0",
@@ -101,10 +99,11 @@ def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
         return byte_level
     named = find_pattern(pattern)
     expression = named.oniguruma if named else pattern
-    if not named and (found := re.search(r"(?<!\\)(\$|\}\+|\\[ZzAhHK])", pattern)):
+    outside_classes = re.sub(r"\\[^ZG]|\[(?:\\.|[^\]])*\]", "", expression)
+    if not named and (found := re.search(r"\$|\{[\d,]+\}\+|\\[ZG]", outside_classes)):
         raise ConversionError(
             f"the pattern {pattern!r} holds {found[0]!r}, which means something else in Hugging Face's engine; "
-            r"write (?!\n)(?!.) for the end of the text, and (?>…) for a possessive repetition"
+            r"write \z for the end of the text, and (?>x{1,3}) instead of x{1,3}+"
         )
     split = {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False}
     return {"type": "Sequence", "pretokenizers": [split, byte_level]}

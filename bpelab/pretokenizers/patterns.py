@@ -26,6 +26,12 @@ _CL100K = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
     r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
+_CL100K_ONIGURUMA = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+# What tiktoken had before, and what Llama 3 and many tokenizer.json files have. It differs from today's in one case:
+# of white space at the end of a text, what follows the last line break is a piece of its own.
 _CL100K_CLASSIC = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -47,12 +53,10 @@ PATTERNS: dict[str, NamedPattern] = {
     pattern.name: pattern
     for pattern in (
         NamedPattern("gpt2", _GPT2, _GPT2_CLASSIC, "tiktoken_ext/openai_public.py: r50k_pat_str; gpt-2/src/encoder.py"),
-        NamedPattern("cl100k", _CL100K, _CL100K_CLASSIC, "tiktoken_ext/openai_public.py: cl100k_base()"),
+        NamedPattern("cl100k", _CL100K, _CL100K_ONIGURUMA, "tiktoken_ext/openai_public.py: cl100k_base()"),
         NamedPattern("o200k", _O200K, _O200K, "tiktoken_ext/openai_public.py: o200k_base()"),
-        NamedPattern(
-            "llama3", _CL100K_CLASSIC, _CL100K_CLASSIC, "llama3/llama/tokenizer.py: pat_str (splits as cl100k)"
-        ),
-        NamedPattern("qwen2", _QWEN2, _QWEN2, "Qwen2 tokenizer.json: pre_tokenizer (cl100k, but digit by digit)"),
+        NamedPattern("llama3", _CL100K_CLASSIC, _CL100K_CLASSIC, "llama3/llama/tokenizer.py: pat_str"),
+        NamedPattern("qwen2", _QWEN2, _QWEN2, "Qwen2 tokenizer.json: pre_tokenizer (as llama3, but digit by digit)"),
     )
 }
 

@@ -1,0 +1,43 @@
+"""bpelab as the conformance kit sees a tokenizer: `load(folder)` and an object that encodes and decodes."""
+
+import json
+from pathlib import Path
+
+from bpelab import BPEModel, BPETokenizer
+from bpelab.formats.tiktoken import read_ranks
+
+
+def load(path: str) -> "Adapter":
+    """The tokenizer in a folder of the kit: a .tiktoken file with encoding.json, or a tokenizer.json."""
+    folder = Path(path)
+    description = folder / "encoding.json"
+    if not description.exists():
+        return HuggingFaceAdapter(BPETokenizer.from_pretrained(folder))
+    data = json.loads(description.read_text(encoding="utf-8"))
+    name = data.get("ranks") or f"{data['public']}.tiktoken"
+    model = BPEModel.from_ranks(read_ranks(folder / name))
+    return Adapter(BPETokenizer(model, pattern=data["pat_str"], special_tokens=data["special_tokens"]))
+
+
+class Adapter:
+    def __init__(self, tokenizer: BPETokenizer) -> None:
+        self.tokenizer = tokenizer
+
+    def encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return self.tokenizer.encode_ordinary(text)
+
+    def encode_strict(self, text: str) -> list[int]:
+        return self.tokenizer.encode(text, disallowed_special="all")
+
+    def decode(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(ids)
+
+
+class HuggingFaceAdapter(Adapter):
+    """tiktoken has no decoding that skips special tokens; Hugging Face has."""
+
+    def decode_skip(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(ids, skip_special_tokens=True)

@@ -1,0 +1,208 @@
+"""Folders that Hugging Face's libraries read: the same ids there, and errors that say what is wrong."""
+
+import json
+import random
+import threading
+from pathlib import Path
+
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
+from bpelab.formats.huggingface import tokenizer_json
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import PATTERNS
+
+from ..conftest import amount, encoding, fuzz_text
+
+
+def texts(number: int) -> list[str]:
+    rng = random.Random(30)
+    fuzz = [fuzz_text(rng).encode("utf-16", "surrogatepass").decode("utf-16", "replace") for _ in range(number)]
+    return [*fuzz, book_text()[100_000:130_000], "", " ", "\n \n ", "a<|end|>b", "<|end|><|pad|>", " <|end|> "]
+
+
+def trained(**options) -> BPETokenizer:
+    return BPETokenizer.train(book_text()[:80_000], 900, **options)
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, None, r"[a-z]+|\d(?=x)", r"\p{Lu}?\p{Ll}+"])
+def test_four_libraries_one_set_of_ids(pattern, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("tiktoken")
+    ours = trained(pattern=pattern, special_tokens=["<|end|>", "<|pad|>"], eos_token="<|end|>", pad_token="<|pad|>")
+    ours.save(tmp_path / "saved")
+    again = BPETokenizer.from_pretrained(tmp_path / "saved")
+    hugging = tokenizers.Tokenizer.from_file(str(tmp_path / "saved" / "tokenizer.json"))
+    auto = transformers.AutoTokenizer.from_pretrained(tmp_path / "saved")
+    tik = ours.to_tiktoken()
+    assert (again.pattern, again.special_tokens, again.eos_token) == (ours.pattern, ours.special_tokens, "<|end|>")
+    assert (auto.eos_token_id, auto.pad_token_id, len(auto)) == (ours.eos_token_id, ours.pad_token_id, len(ours))
+    for text in texts(amount(150, 5_000)):
+        ids = ours.encode(text, allowed_special="all")
+        assert again.encode(text, allowed_special="all") == ids, text
+        assert hugging.encode(text).ids == ids, text
+        assert auto(text)["input_ids"] == ids, text
+        assert tik.encode(text, allowed_special="all") == ids, text
+        assert hugging.decode(ids, skip_special_tokens=False) == ours.decode(ids) == tik.decode(ids)
+        assert auto.decode(ids, clean_up_tokenization_spaces=None) == ours.decode(ids)
+
+
+@pytest.mark.parametrize(
+    "special", [{"<|end|>": 0}, {"<|end|>": 300, "<|pad|>": 5_000}, {"<|a|>": 899, "<|b|>": 898}, {"<é>": 900}]
+)
+def test_ids_with_holes_are_kept(special, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    ours = trained(special_tokens=special)
+    ours.save(tmp_path)
+    hugging = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert {name: hugging.token_to_id(name) for name in special} == special
+    assert BPETokenizer.from_pretrained(tmp_path).special_tokens == special
+    text = "a" + "b".join(special) + book_text()[:3_000]
+    assert hugging.encode(text).ids == ours.encode(text, allowed_special="all")
+
+
+def test_post_processor_and_normalizer(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    template = TemplateProcessing(("<s>", "$A", "</s>"))
+    ours = trained(special_tokens=["<s>", "</s>"], normalizer="NFC", post_processor=template, bos_token="<s>")
+    ours.save(tmp_path)
+    hugging = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    again = BPETokenizer.from_pretrained(tmp_path)
+    for text in ("cafe\u0301", "", "a b"):
+        assert again.encode(text) == ours.encode(text) == hugging.encode(text).ids
+        assert again.encode_ordinary(text) == hugging.encode(text, add_special_tokens=False).ids
+    assert again.post_processor == template
+    assert again.normalizer is not None
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
+def test_a_tiktoken_encoding_saved_for_hugging_face(name, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    ours = BPETokenizer.from_tiktoken(encoding(name))
+    ours.save(tmp_path)
+    hugging = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    again = BPETokenizer.from_pretrained(tmp_path)
+    assert again.n_vocab == ours.n_vocab
+    for text in texts(amount(150, 5_000)):
+        assert (
+            hugging.encode(text).ids
+            == ours.encode(text, allowed_special="all")
+            == again.encode(text, allowed_special="all")
+        ), text
+
+
+def test_saving_is_atomic(tmp_path, monkeypatch):
+    trained().save(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        trained(special_tokens=["<|other|>"]).save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_readers_never_see_half_a_file(tmp_path):
+    one, two = trained(), trained(special_tokens=["<|end|>"])
+    one.save(tmp_path)
+    stop, problems = threading.Event(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                BPETokenizer.from_pretrained(tmp_path)
+            except Exception as error:
+                problems.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(10):
+        two.save(tmp_path)
+        one.save(tmp_path)
+    stop.set()
+    reader.join()
+    assert not problems
+
+
+def test_saving_where_a_file_stands(tmp_path):
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(ConversionError, match="is a file"):
+        trained().save(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+@pytest.mark.parametrize("pattern", [r"a$", r"\d{1,3}+", r"a\Z"])
+def test_patterns_that_mean_something_else_there(pattern, tmp_path):
+    with pytest.raises(ConversionError, match="means something else"):
+        trained(pattern=pattern).save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_that_no_merge_list_gives():
+    backwards = {bytes([b]): b + 10 for b in range(256)} | {b"abc": 0, b"bc": 1, b"abcd": 2, b"cd": 3}
+    with pytest.raises(ConversionError, match="rank before"):
+        tokenizer_json(BPETokenizer(BPEModel.from_ranks(backwards)))
+
+
+def broken(change) -> str:
+    data = json.loads(json.dumps(tokenizer_json(trained(special_tokens=["<|end|>"]))))
+    change(data)
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (lambda d: d.update(model=None), "model: expected"),
+        (lambda d: d["model"].update(type="WordPiece"), "model.type: only BPE"),
+        (lambda d: d["model"].update(vocab=[1]), "model.vocab: expected"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": -5}), r"token .* id -5"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": "5"}), r"model.vocab\['Ġthe'\]: expected int"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": True}), r"model.vocab\['Ġthe'\]: expected int"),
+        (lambda d: d["model"]["vocab"].update({"a b": 7000}), r"model.vocab\['a b'\].*stands for no byte"),
+        (lambda d: d["model"]["vocab"].update({"zzzz": 5}), r"model.vocab\['zzzz'\]: has the id 5"),
+        (lambda d: d["model"]["vocab"].pop("a"), "no token for 1 single bytes, 0x61|model.merges"),
+        (lambda d: d["model"].update(merges="no"), "model.merges: expected list"),
+        (lambda d: d["model"]["merges"].append(["q", "zzz"]), r"model.merges\[643\].*not in model.vocab"),
+        (lambda d: d["model"]["merges"].insert(3, ["q"]), r"model.merges\[3\]: expected two tokens"),
+        (lambda d: d["model"]["merges"].insert(3, ["q", ""]), r"model.merges\[3\]: expected two tokens"),
+        (lambda d: d["model"].update(dropout=0.1), "model.dropout: 0.1 is not supported"),
+        (lambda d: d["model"].update(byte_fallback=True), "model.byte_fallback"),
+        (
+            lambda d: d["added_tokens"].append({"id": 899, "content": "<x>", "special": True}),
+            r"added_tokens\[1\].*repeats",
+        ),
+        (lambda d: d["added_tokens"].append({"id": "9", "content": "<x>"}), r"added_tokens\[1\].id: expected int"),
+        (lambda d: d["added_tokens"][0].update(lstrip=True), r"added_tokens\[0\].*supported"),
+        (lambda d: d.update(added_tokens={}), "post_processor|added_tokens|"),
+        (lambda d: d.update(normalizer={"type": "Lowercase"}), "normalizer: only NFC"),
+        (lambda d: d.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer"),
+        (lambda d: d.update(pre_tokenizer=None), "pre_tokenizer"),
+        (lambda d: d["pre_tokenizer"]["pretokenizers"][0]["pattern"].update(Regex="("), "not closed"),
+        (lambda d: d.update(truncation={"max_length": 5}), "truncation: is not supported"),
+        (lambda d: d.update(post_processor={"type": "RobertaProcessing"}), "post_processor: only"),
+    ],
+)
+def test_files_that_are_wrong(change, where, tmp_path):
+    (tmp_path / "tokenizer.json").write_text(broken(change))
+    if where.endswith("|"):  # a harmless change: it must load
+        BPETokenizer.from_pretrained(tmp_path)
+        return
+    with pytest.raises(TokenizerFileError, match=where) as caught:
+        BPETokenizer.from_pretrained(tmp_path)
+    assert "tokenizer.json" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"model": NaN}', b"1" * 10_000]
+)
+def test_what_is_no_tokenizer(content, tmp_path):
+    (tmp_path / "tokenizer.json").write_bytes(content)
+    with pytest.raises(TokenizerFileError):
+        BPETokenizer.from_pretrained(tmp_path)
+
+
+def test_a_folder_without_files(tmp_path):
+    with pytest.raises(TokenizerFileError, match="can't be read: No such file"):
+        BPETokenizer.from_pretrained(tmp_path)
+    with pytest.raises(TokenizerFileError):
+        BPETokenizer.from_pretrained(Path("/no/such/folder"))
