@@ -31,7 +31,8 @@ def first_difference(name: str, text: str) -> str | None:
     if got == want:
         return None
     at = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
-    return f"token {at}: {got[at : at + 8]} instead of {want[at : at + 8]} near {ours(name).decode(want[max(0, at - 5) : at + 5])!r}"
+    near = ours(name).decode(want[max(0, at - 5) : at + 5])
+    return f"token {at}: {got[at : at + 8]} instead of {want[at : at + 8]} near {near!r}"
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

@@ -122,7 +122,7 @@ def test_the_trie_serves_what_training_learns(book_model):
 
 
 def test_prefix_counts(book_model):
-    piece = "Thermopylae, 1234 harbours!".encode()
+    piece = b"Thermopylae, 1234 harbours!"
     encoder = TrieEncoder(book_model)
     assert encoder.prefix_counts(piece) == [len(defined(book_model, piece[:n])) for n in range(len(piece) + 1)]
 

@@ -17,9 +17,43 @@ from bpelab.pretokenizers.unicode_tables import (
 )
 
 EVERY = "".join(chr(code_point) for code_point in range(0x110000) if not 0xD800 <= code_point < 0xE000)
-CATEGORIES = (
-    "L M N P S Z Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
-)
+CATEGORIES = [
+    "L",
+    "M",
+    "N",
+    "P",
+    "S",
+    "Z",
+    "Lu",
+    "Ll",
+    "Lt",
+    "Lm",
+    "Lo",
+    "Mn",
+    "Mc",
+    "Me",
+    "Nd",
+    "Nl",
+    "No",
+    "Pc",
+    "Pd",
+    "Ps",
+    "Pe",
+    "Pi",
+    "Pf",
+    "Po",
+    "Sm",
+    "Sc",
+    "Sk",
+    "So",
+    "Zs",
+    "Zl",
+    "Zp",
+    "Cc",
+    "Cf",
+    "Co",
+    "Cn",
+]
 SCRIPTS = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Arabic", "Cyrillic", "Greek", "Latin", "Devanagari"]
 
 

@@ -1,0 +1,52 @@
+# The two commands: `make book` and `make test`. Both set up what they need in .venv; `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+PY := $(BIN)/python
+SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css')
+CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
+HTML := _build/html/index.html
+
+.DEFAULT_GOAL := help
+.PHONY: help setup book test soak lint unit nbval chapters clean
+
+help:            ## this list
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
+
+setup: $(VENV)/.ready     ## the virtual environment, made anew only when its versions change
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bpelab needs Python 3.11 or newer; this is %s. Name another: make PYTHON=...' % sys.version.split()[0])"
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test]"
+	@touch $@
+
+book: $(HTML)    ## build the whole book, every chapter executed, warnings as errors
+	@echo "The book is built. Open file://$(CURDIR)/$(HTML)"
+# Executed chapters are kept; they are executed again when the library changes, which the cache does not notice.
+_build/.library: $(VENV)/.ready $(SOURCES)
+	@rm -rf _build/.jupyter_cache && mkdir -p _build && touch $@
+$(HTML): _build/.library _config.yml _toc.yml $(CHAPTERS) $(wildcard book/*.md book/*.bib)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-book build . --warningiserror --keep-going --quiet
+	@touch $@
+
+test: lint unit nbval    ## style, types, unit, property, conformance, notebook and browser tests
+lint: $(VENV)/.ready
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+unit: $(VENV)/.ready $(HTML)
+	$(BIN)/pytest -n 2
+nbval: $(VENV)/.ready
+	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval -n 2 --dist loadfile $(CHAPTERS)
+
+soak: $(VENV)/.ready $(HTML)     ## the same tests at full counts (an hour or more); writes tests/soak.log
+	BPELAB_SOAK=1 $(PY) tests/soak.py
+
+chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
+	$(PY) book/execute.py $(CHAPTERS)
+
+clean:           ## remove what was built, but not .venv
+	rm -rf _build build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,31 @@
+"""nbval, strict: every stored output is compared. One exemption, decided here and for one reason only.
+
+Cells tagged `tiktoken` compare with OpenAI's published vocabularies. Where those are neither cached nor reachable the
+cells still run and say what to do, and what they print is not compared.
+"""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+CACHED = Path(__file__).resolve().parents[2] / "shared" / "tiktoken-cache"
+if CACHED.is_dir():
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHED))
+
+
+@lru_cache(1)
+def vocabularies_are_here() -> bool:
+    try:
+        import tiktoken
+
+        return tiktoken.get_encoding("cl100k_base").n_vocab > 0
+    except Exception:
+        return False
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        cell = getattr(item, "cell", None)
+        tagged = cell is not None and "tiktoken" in cell.metadata.get("tags", [])
+        if tagged and not vocabularies_are_here():
+            item.options["check"] = False

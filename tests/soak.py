@@ -1,0 +1,41 @@
+"""The long counts: the whole suite with BPELAB_SOAK=1, and a dated line in tests/soak.log for each part.
+
+Run by `make soak`. A part that fails is written down as failed; the log is committed, so that anyone can see when the
+full counts last passed, on what, and how long they took.
+"""
+
+import datetime
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PARTS = ["encoders", "trainers", "pretokenizers", "formats", "conformance", "test_model.py", "test_tokenizer.py"]
+
+
+def main() -> int:
+    failed = 0
+    for part in PARTS:
+        start = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-n", "2", str(HERE / part)], capture_output=True, text=True, check=False
+        )
+        failed |= done.returncode
+        summary = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr[-200:]
+        minutes = (time.monotonic() - start) / 60
+        line = (
+            f"{datetime.date.today()}  {part:20} {'passed' if done.returncode == 0 else 'FAILED':7} {minutes:6.1f} min  "
+            f"{summary.strip('= ')}  (Python {platform.python_version()}, {platform.machine()})"
+        )
+        print(line, flush=True)
+        with (HERE / "soak.log").open("a", encoding="utf-8") as log:
+            log.write(line + "\n")
+        if done.returncode:
+            print(done.stdout[-5_000:])
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""The package as it is installed: quick to import, nothing heavy, everything in the wheel, nothing foreign."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import bpelab
+
+from .conftest import ROOT
+
+
+def python(program: str, *, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+    )
+    return done.stdout
+
+
+def test_importing_costs_nothing():
+    program = (
+        "import sys, time; before = set(sys.modules); start = time.process_time(); import bpelab;"
+        "print(time.process_time() - start); print(*sorted(set(sys.modules) - before))"
+    )
+    seconds, modules = python(program).splitlines()
+    assert float(seconds) < 0.15
+    assert {name.partition(".")[0] for name in modules.split()} - sys.stdlib_module_names == {"bpelab"}
+
+
+def test_using_it_pulls_in_nothing_heavy():
+    program = (
+        "import sys; from bpelab import BPETokenizer; BPETokenizer.train('abab', 257).encode('ab');"
+        "print(*{'numba', 'numpy', 'torch', 'IPython', 'matplotlib', 'tiktoken', 'tokenizers'} & set(sys.modules))"
+    )
+    assert python(program) == "\n"
+
+
+def test_the_standard_library_is_enough():
+    """As in a browser's Python: neither regex nor tqdm."""
+    program = (
+        "import sys; sys.modules['regex'] = sys.modules['tqdm'] = None\n"
+        "from bpelab import BPETokenizer\nfrom bpelab.notebook import book_text\n"
+        "t = BPETokenizer.train(book_text()[:30_000], 500, progress=True)\n"
+        "print(t.decode(t.encode('the harbour, 日本, 12345')), *t.encode(book_text()[:2_000]))"
+    )
+    ours = bpelab.BPETokenizer.train
+    from bpelab.notebook import book_text
+
+    tokenizer = ours(book_text()[:30_000], 500)
+    assert python(program).split("12345 ")[1].split() == [str(i) for i in tokenizer.encode(book_text()[:2_000])]
+
+
+def test_every_public_name_is_there():
+    for name in bpelab.__all__:
+        assert getattr(bpelab, name) is not None
+    assert set(bpelab.__all__) <= set(dir(bpelab))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        bpelab.nothing  # noqa: B018
+
+
+def test_the_book_text_is_what_its_script_writes():
+    subprocess.run([sys.executable, "-m", "bpelab.data.make_book_text", "--check"], check=True, cwd=ROOT)
+
+
+def test_the_wheel_works_elsewhere(tmp_path):
+    """Built, installed into an empty environment outside the tree, and used."""
+    pytest.importorskip("build")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, "--no-isolation", ROOT],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    empty = next((tmp_path / "env").glob("[bS][ic]*/python*"))
+    subprocess.run([empty, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, capture_output=True)
+    program = (
+        "import bpelab; from pathlib import Path; from bpelab import BPETokenizer; from bpelab.notebook import book_text\n"
+        "t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=['<x>']); t.save('out')\n"
+        "assert BPETokenizer.from_pretrained('out').encode('the harbour') == t.encode('the harbour')\n"
+        "assert (Path(bpelab.__file__).parent / 'py.typed').exists(); print(bpelab.__file__)"
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run([empty, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path) in done.stdout
+    script = next((tmp_path / "env").glob("[bS][ic]*/bpelab*"))
+    done = subprocess.run(
+        [script, "count", "low lower", "-t", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=clean,
+    )
+    assert done.stdout.strip().isdigit(), done.stderr
+
+
+def test_the_project_speaks_of_itself_alone():
+    """No registry's address, no path of a machine, in any file of the project."""
+    names = ["py" + "pi.org", "pythonho" + "sted", "npm" + "js", "deb.deb" + "ian"]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    if not tracked:
+        pytest.skip("not a git checkout, so there is no list of the project's files")
+    for name in tracked:
+        path = ROOT / name
+        if path.suffix in {".py", ".md", ".ipynb", ".toml", ".txt", ".yml", ".ini", ".js", ".css"} and path.exists():
+            text = path.read_text(encoding="utf-8", errors="ignore")
+            assert not [word for word in names if word in text], name
+            assert "/wo" + "rk/" not in text, name
+            assert "/ro" + "ot/" not in text, name
