@@ -20,7 +20,10 @@ def main() -> int:
     for part in PARTS:
         start = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n", "2", str(HERE / part)], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "pytest", "-q", "-n", "2", str(HERE / part)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         failed |= done.returncode
         summary = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr[-200:]
