@@ -28,9 +28,10 @@ def main() -> int:
         failed |= done.returncode
         summary = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr[-200:]
         minutes = (time.monotonic() - start) / 60
+        verdict = "FAILED" if done.returncode else "passed"
         line = (
-            f"{datetime.date.today()}  {part:20} {'passed' if done.returncode == 0 else 'FAILED':7} {minutes:6.1f} min  "
-            f"{summary.strip('= ')}  (Python {platform.python_version()}, {platform.machine()})"
+            f"{datetime.date.today()}  {part:20} {verdict} {minutes:6.1f} min  {summary.strip('= ')}  "
+            f"(Python {platform.python_version()}, {platform.machine()})"
         )
         print(line, flush=True)
         with (HERE / "soak.log").open("a", encoding="utf-8") as log:

@@ -83,7 +83,8 @@ def test_the_wheel_works_elsewhere(tmp_path):
     empty = next((tmp_path / "env").glob("[bS][ic]*/python*"))
     subprocess.run([empty, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, capture_output=True)
     program = (
-        "import bpelab; from pathlib import Path\nfrom bpelab import BPETokenizer; from bpelab.notebook import book_text\n"
+        "import bpelab; from pathlib import Path\n"
+        "from bpelab import BPETokenizer; from bpelab.notebook import book_text\n"
         "t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=['<x>']); t.save('out')\n"
         "assert BPETokenizer.from_pretrained('out').encode('the harbour') == t.encode('the harbour')\n"
         "assert (Path(bpelab.__file__).parent / 'py.typed').exists(); print(bpelab.__file__)"
