@@ -28,9 +28,12 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 book: $(HTML)    ## build the whole book, every chapter executed, warnings as errors
 	@echo "The book is built. Open file://$(CURDIR)/$(HTML)"
 # Executed chapters are kept; they are executed again when the library changes, which the cache does not notice.
+_build/vendor/mathjax/tex-svg.js: $(VENV)/.ready book/vendor.py
+	$(PY) book/vendor.py
+	@touch $@
 _build/.library: $(VENV)/.ready $(SOURCES)
 	@rm -rf _build/.jupyter_cache && mkdir -p _build && touch $@
-$(HTML): _build/.library _config.yml _toc.yml $(CHAPTERS) $(wildcard book/*.md book/*.bib)
+$(HTML): _build/.library _build/vendor/mathjax/tex-svg.js _config.yml _toc.yml $(CHAPTERS) $(wildcard book/*.md book/*.bib)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@
 

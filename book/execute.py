@@ -16,6 +16,17 @@ KERNEL = {
 }
 
 
+def joined(outputs):
+    """The outputs with neighbouring prints in one: a slow cell sends them in several parts."""
+    out = []
+    for output in outputs:
+        if out and output.output_type == out[-1].output_type == "stream" and output.name == out[-1].name:
+            out[-1].text += output.text
+        else:
+            out.append(output)
+    return out
+
+
 def execute(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata = nbformat.from_dict(KERNEL)
@@ -24,7 +35,7 @@ def execute(path: Path) -> None:
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}, record_timing=False).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [out for out in cell.outputs if not (out.output_type == "stream" and out.name == "stderr")]
+            cell.outputs = joined(cell.outputs)
     notebook.metadata = nbformat.from_dict(KERNEL)  # the client adds the Python version
     nbformat.write(notebook, path)
 

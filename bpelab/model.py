@@ -26,7 +26,7 @@ class RankMerges(Mapping[Pair, Merge]):
     """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
 
     `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
-    of every token (some 460,000 pairs for cl100k_base).
+    of every token (233,378 pairs for cl100k_base).
     """
 
     def __init__(self, tokens: Mapping[int, bytes], ids: Mapping[bytes, int]) -> None:

