@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .model import BPEModel as BPEModel
     from .postprocessors import TemplateProcessing as TemplateProcessing
     from .pretokenizers import PATTERNS as PATTERNS, Split as Split
+    from .recover import recover_merges as recover_merges
     from .tokenizer import BPETokenizer as BPETokenizer
     from .trace import trace_encode as trace_encode, trace_train as trace_train
     from .trainers import TRAINERS as TRAINERS
@@ -37,6 +38,7 @@ _HOMES = {
     "PATTERNS": "pretokenizers",
     "Split": "pretokenizers",
     "TemplateProcessing": "postprocessors",
+    "recover_merges": "recover",
     "trace_encode": "trace",
     "trace_train": "trace",
     **dict.fromkeys(

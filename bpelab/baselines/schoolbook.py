@@ -1,0 +1,117 @@
+"""BPE as it came to language: words of characters, an end-of-word mark `</w>`, and the most frequent pair merged.
+
+Words are cut at white space and counted once; a merge never leaves a word. Encoding merges, again and again, every
+place of the pair that was learned first. A character that training didn't meet is unknown, and the kind and number of
+white space characters is lost: bytes as the alphabet and white space inside the tokens came later (GPT-2).
+
+Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair; encoding, O(n) for
+each merge used in a word of n characters.
+Source: Sennrich, Haddow and Birch 2016, section 3.2 and algorithm 1; subword-nmt.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
+
+from ..errors import ModelError
+from ..textio import valid_text
+from ..trainers.naive import replace_pair
+from .counting import Corpus, Pair, PairCounts, count_words, encode_each, look_up, require_room
+
+UNKNOWN, END = "<unk>", "</w>"
+Symbol = tuple[str, bool]
+"""Characters, and whether a word ends behind them: so a text that holds `</w>` can't be mistaken for the mark."""
+
+
+def _words(text: str) -> list[str]:
+    return valid_text(text).split()
+
+
+class SchoolbookBPE:
+    """Character-level BPE with end-of-word marks. Id 0 is the unknown token, id 1 the bare end mark.
+
+    Args:
+        characters: the alphabet, which gets the ids from 2 on.
+        merges: pairs of ids in the order in which they were learned; their tokens get the ids that follow.
+
+    >>> tokenizer = SchoolbookBPE.train({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=16)
+    >>> tokenizer.vocabulary[12:]
+    ['es', 'est', 'est</w>', 'lo']
+    >>> tokenizer.tokens("lowest"), tokenizer.decode(tokenizer.encode("lowest  wind"))
+    (['lo', 'w', 'est</w>'], 'lowest wind')
+
+    Raises ModelError for a merge of an id that no earlier merge made, or that repeats another.
+    """
+
+    def __init__(self, characters: Sequence[str], merges: Sequence[Pair] = ()) -> None:
+        self._symbols: list[Symbol] = [("\ufffd", False), ("", True), *((char, False) for char in characters)]
+        self._alphabet = {char: number for number, char in enumerate(characters, start=2)}
+        self._merges: dict[Pair, int] = {}
+        for rank, (left, right) in enumerate(merges):
+            new = len(self._symbols)
+            if not (0 < left < new and 0 < right < new) or self._symbols[left][1] or (left, right) in self._merges:
+                raise ModelError(
+                    f"merge {rank} joins {left} and {right}, which it can't: there are {new} tokens so far"
+                )
+            self._symbols.append((self._symbols[left][0] + self._symbols[right][0], self._symbols[right][1]))
+            self._merges[left, right] = new
+        self._pairs = {new: pair for pair, new in self._merges.items()}
+        self.vocabulary = [UNKNOWN, *(chars + END * ends for chars, ends in self._symbols[1:])]
+
+    @classmethod
+    def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "SchoolbookBPE":
+        """Learn merges from a text or from counted words; of equally frequent pairs, the one with smaller ids.
+
+        The vocabulary is smaller where no pair occurs `min_frequency` times any more. Raises TrainingError (a
+        ValueError) for an empty corpus, or a size without room for its characters, the unknown token and the end mark.
+        """
+        words = count_words(corpus, _words)
+        characters = sorted({char for word in words for char in word})
+        require_room(vocab_size, len(characters) + 2, f"{len(characters)} characters, {UNKNOWN} and {END}")
+        ids = {char: number for number, char in enumerate(characters, start=2)}
+        counts = PairCounts(([*map(ids.__getitem__, word), 1], number) for word, number in words.items())
+        heap = [(-count, pair) for pair, count in counts.pairs.items()]
+        heapify(heap)
+        merges: list[Pair] = []
+        while heap and len(merges) < vocab_size - len(characters) - 2:
+            claimed, pair = heappop(heap)
+            if counts.pairs[pair] != -claimed or -claimed < min_frequency:
+                continue  # out of date, or too rare
+            new = len(characters) + 2 + len(merges)
+            merges.append(pair)
+            for changed in counts.merge(pair, new):
+                heappush(heap, (-counts.pairs[changed], changed))
+        return cls(characters, merges)
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    @property
+    def merges(self) -> list[tuple[str, str]]:
+        """The merges as strings, in the order in which they were learned."""
+        return [(self.vocabulary[left], self.vocabulary[right]) for left, right in self._merges]
+
+    def _encode_word(self, word: str) -> list[int]:
+        ids = [*(self._alphabet.get(char, 0) for char in word), 1]
+        while known := [self._merges[pair] for pair in set(zip(ids, ids[1:])) if pair in self._merges]:
+            new = min(known)  # ids grow in the order of learning
+            ids = replace_pair(ids, self._pairs[new], new)
+        return ids
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`; its words end in a token that carries `</w>`."""
+        return encode_each(_words(text), self._encode_word)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of `ids`, with one space between words and U+FFFD for the unknown token.
+
+        Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
+        """
+        return "".join(chars + " " * ends for chars, ends in look_up(ids, self._symbols)).removesuffix(" ")
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`, to be read."""
+        return [self.vocabulary[token_id] for token_id in self.encode(text)]
+
+    def unknown_count(self, text: str) -> int:
+        """How many tokens of `text` are the unknown token."""
+        return self.encode(text).count(0)

@@ -1,0 +1,150 @@
+"""Unigram: each token has a probability, a cut is as likely as the product of its tokens, and the likeliest cut wins.
+
+Training starts from far too many substrings. Expectation-maximization gives them probabilities from *all* the ways to
+cut the words; the tokens that the text would miss least are dropped; and so on until the vocabulary has its size. The
+Viterbi algorithm finds the best cut. Spaces are written as the mark U+2581, so decoding gives the text back.
+
+Chapter: Characters, words, subwords. Cost: O(n * longest token) to encode n characters; training, a few dozen passes
+over the distinct words. Source: Kudo 2018, section 3.2; the mark: Kudo and Richardson 2018.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from ..errors import ModelError
+from ..textio import valid_text
+from .counting import Corpus, count_words, encode_each, look_up, most_frequent, require_room
+from .lattice import expected_counts, viterbi
+
+UNKNOWN, MARK = "<unk>", "\u2581"
+LOST = "\ud800"  # stands for a U+2581 of the text itself; a valid text never holds it, so it is always unknown
+MAX_LENGTH = 16
+PENALTY = 10.0  # an unknown character is e^10 times less likely than the least likely token, as in SentencePiece
+_WORD = re.compile(f"{MARK}?[^{MARK}\\s]+|[{MARK}\\s]")
+
+
+def marked_words(text: str) -> list[str]:
+    """The text with a mark for each space and one in front, cut before each mark; other white space stands alone.
+
+    >>> marked_words("two  words")
+    ['▁two', '▁', '▁words']
+    """
+    text = valid_text(text).replace(MARK, LOST).replace(" ", MARK)
+    return _WORD.findall(MARK + text) if text else []
+
+
+class UnigramTokenizer:
+    """Tokens with log probabilities. The unknown token has the id 0 and decodes to U+FFFD.
+
+    Args:
+        log_probabilities: token -> natural logarithm of its probability, in the order of the ids from 1 on.
+
+    >>> tokenizer = UnigramTokenizer({"▁": -3.0, "a": -2.0, "b": -2.0, "ab": -3.5, "▁a": -4.0, "▁ab": -7.5})
+    >>> tokenizer.tokens("ab a"), tokenizer.decode(tokenizer.encode("ab  a"))
+    (['▁a', 'b', '▁a'], 'ab  a')
+
+    Raises ModelError for an empty vocabulary, an empty token, or a log probability that is no number of at most 0.
+    """
+
+    def __init__(self, log_probabilities: Mapping[str, float]) -> None:
+        for piece, score in log_probabilities.items():
+            if not piece or not -math.inf < score <= 0:
+                raise ModelError(f"the token {piece!r} with the log probability {score!r}: it must be from -inf to 0")
+        if not log_probabilities:
+            raise ModelError("a vocabulary needs at least one token")
+        self.log_probabilities = dict(log_probabilities)
+        self.vocabulary = [UNKNOWN, *log_probabilities]
+        self._ids = {piece: number for number, piece in enumerate(log_probabilities, start=1)}
+        self._longest = max(map(len, log_probabilities))
+        self._unknown = min(log_probabilities.values()) - PENALTY
+
+    @classmethod
+    def train(
+        cls, corpus: Corpus, vocab_size: int, *, seeds: int = 6, keep: float = 0.75, rounds: int = 2
+    ) -> "UnigramTokenizer":
+        """Learn tokens from a text or from counted words.
+
+        Args:
+            seeds: how many substrings to start from, for each token wanted.
+            keep: the share of the tokens that pruning leaves each time.
+            rounds: how often the probabilities are estimated between two prunings.
+
+        Single characters are never dropped. The vocabulary is smaller where the text has no more substrings that
+        occur twice. Raises TrainingError (a ValueError) for an empty corpus or a size without room for its characters.
+        """
+        words = count_words(corpus, marked_words)
+        words = Counter({word.replace(LOST, "\ufffd"): number for word, number in words.items()})
+        characters = sorted({MARK, *chain.from_iterable(words)})
+        require_room(vocab_size, len(characters) + 1, f"{len(characters)} characters and {UNKNOWN}")
+        wanted = vocab_size - 1
+        scores = _log(_seeds(words, characters, seeds * vocab_size))
+        while True:
+            for _ in range(rounds):
+                expected = expected_counts(words, scores)
+                likely = {piece: n for piece, n in expected.items() if n >= 0.5 or len(piece) == 1}
+                scores = _log(likely | {char: max(likely.get(char, 0.0), 0.5) for char in characters})
+            if len(scores) <= wanted:
+                break
+            scores = _prune(scores, expected, max(wanted, int(keep * len(scores))))
+        return cls(dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def best_cut(self, word: str) -> tuple[list[str], float]:
+        """The likeliest cut of a word, mark included, and its log probability; unknown characters stand alone."""
+        return viterbi(word, self.log_probabilities, self._longest, self._unknown)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`; an unknown character is one 0. A U+2581 in the text counts as unknown."""
+        return encode_each(marked_words(text), lambda word: [self._ids.get(p, 0) for p in self.best_cut(word)[0]])
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of `ids`, exactly as it was but for U+FFFD in place of each unknown character.
+
+        Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
+        """
+        return "".join(look_up(ids, ["\ufffd", *self.vocabulary[1:]])).removeprefix(MARK).replace(MARK, " ")
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`, to be read."""
+        return [self.vocabulary[token_id] for token_id in self.encode(text)]
+
+    def unknown_count(self, text: str) -> int:
+        """How many characters of `text` are unknown."""
+        return self.encode(text).count(0)
+
+
+def _seeds(words: Mapping[str, int], characters: list[str], number: int) -> dict[str, float]:
+    """All characters, and the substrings that cover the most text, each with the number of its characters there."""
+    counts: Counter[str] = Counter()
+    for word, occurrences in words.items():
+        for start in range(len(word)):
+            for end in range(start + 2, min(len(word), start + MAX_LENGTH) + 1):
+                counts[word[start:end]] += occurrences
+    covered = {piece: n * len(piece) for piece, n in counts.items() if n >= 2}
+    single = Counter(chain.from_iterable(char * n for word, n in words.items() for char in word))
+    return {char: single[char] + 0.5 for char in characters} | {p: covered[p] for p in most_frequent(covered, number)}
+
+
+def _log(counts: Mapping[str, float]) -> dict[str, float]:
+    total = math.log(sum(counts.values()))
+    return {piece: min(0.0, math.log(count) - total) for piece, count in counts.items()}
+
+
+def _prune(scores: dict[str, float], expected: Mapping[str, float], size: int) -> dict[str, float]:
+    """The `size` tokens without which the words would lose the most likelihood, and always the single characters.
+
+    What is lost with a token: it would be cut into others, less likely together, as often as it is expected.
+    """
+    longest, loss = max(map(len, scores)), {}
+    for piece in [piece for piece in scores if len(piece) > 1]:
+        score = scores.pop(piece)
+        loss[piece] = expected[piece] * (score - viterbi(piece, scores, longest, -math.inf)[1])
+        scores[piece] = score
+    characters = [piece for piece in scores if len(piece) == 1]
+    kept = sorted(loss, key=lambda piece: (-loss[piece], piece))[: size - len(characters)]
+    return {piece: scores[piece] for piece in [*characters, *kept]}

@@ -1,0 +1,116 @@
+"""WordPiece: a pair is merged for how much more often it occurs than its parts would by chance; longest match encodes.
+
+A token that continues a word is written with `##`. From left to right the longest token that fits is taken, and where
+none fits the whole word becomes `[UNK]`. Google never published its trainer. The score here, count(ab) / (count(a) *
+count(b)), is the usual reading of "increases the likelihood most"; it ranks by how surely the parts belong together,
+and not by how much there is to gain. Hugging Face's trainer of the same name learns by frequency, as BPE does.
+
+Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair and the pairs that
+share a part with it; encoding, O(n * longest token) for a word of n characters.
+Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenization.py` (`##`, `[UNK]`).
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
+
+from .counting import Corpus, Pair, PairCounts, count_words, encode_each, look_up, require_room, words_and_marks
+
+UNKNOWN, CONTINUES = "[UNK]", "##"
+
+
+class WordPieceTokenizer:
+    """Subwords of words cut at white space and punctuation. The unknown token has the id 0.
+
+    Args:
+        pieces: the vocabulary from id 1 on; a piece inside a word begins with `##`.
+
+    >>> tokenizer = WordPieceTokenizer(["un", "unhappy", "##happi", "##ness", "##h"])
+    >>> tokenizer.tokens("unhappiness")
+    ['un', '##happi', '##ness']
+    >>> tokenizer.tokens("unhappier"), tokenizer.unknown_count("unhappier")
+    (['[UNK]'], 1)
+
+    Raises ValueError for a piece that is given twice or is empty.
+    """
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        if len(set(pieces)) != len(pieces) or not all(piece.removeprefix(CONTINUES) for piece in pieces):
+            raise ValueError("a piece is empty or given twice")
+        self.vocabulary = [UNKNOWN, *pieces]
+        self._ids = {piece: number for number, piece in enumerate(pieces, start=1)}
+        self._longest = max((len(piece.removeprefix(CONTINUES)) for piece in pieces), default=0)
+
+    @classmethod
+    def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "WordPieceTokenizer":
+        """Learn pieces from a text or from counted words; of pairs with equal scores, the one with smaller ids.
+
+        Pairs that occur less than `min_frequency` times are not merged. The vocabulary is smaller where none is left.
+        Raises TrainingError (a ValueError) for an empty corpus, or a size without room for its characters, which are
+        counted twice if they occur both at the beginning and inside of words.
+        """
+        words = count_words(corpus, words_and_marks)
+        spelled = {word: [word[0], *(CONTINUES + char for char in word[1:])] for word in words}
+        pieces = sorted({piece for spelling in spelled.values() for piece in spelling})
+        require_room(vocab_size, len(pieces) + 1, f"{len(pieces)} characters and {UNKNOWN}")
+        ids = {piece: number for number, piece in enumerate(pieces)}
+        counts = PairCounts(([ids[piece] for piece in spelled[word]], number) for word, number in words.items())
+
+        def entry(pair: Pair) -> tuple[float, Pair]:
+            left, right = pair
+            return -counts.pairs[pair] / (counts.symbols[left] * counts.symbols[right]), pair
+
+        heap = [entry(pair) for pair, count in counts.pairs.items() if count >= min_frequency]
+        heapify(heap)
+        known = set(pieces)
+        while heap and len(pieces) < vocab_size - 1:
+            claimed = heappop(heap)
+            pair = left, right = claimed[1]
+            if counts.pairs[pair] < min_frequency or claimed != entry(pair):
+                continue  # out of date: the true entry is on the heap as well
+            piece = pieces[left] + pieces[right].removeprefix(CONTINUES)
+            new = ids.setdefault(piece, len(pieces))
+            if piece not in known:
+                known.add(piece)
+                pieces.append(piece)
+            counts.merge(pair, new)
+            for changed in counts.pairs_with[left] | counts.pairs_with[right] | counts.pairs_with[new]:
+                if counts.pairs[changed] >= min_frequency:
+                    heappush(heap, entry(changed))
+        return cls(pieces)
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def _encode_word(self, word: str) -> list[int]:
+        ids: list[int] = []
+        start = 0
+        while start < len(word):
+            mark = CONTINUES if start else ""
+            for end in range(min(len(word), start + self._longest), start, -1):
+                if (found := self._ids.get(mark + word[start:end])) is not None:
+                    ids.append(found)
+                    start = end
+                    break
+            else:
+                return [0]
+        return ids
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`: the longest pieces from left to right, and one 0 for a word that they can't spell."""
+        return encode_each(words_and_marks(text), self._encode_word)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The words of `ids`, with a space before each: the spaces of the text are not known any more.
+
+        Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
+        """
+        parts = look_up(ids, self.vocabulary)
+        return "".join(p.removeprefix(CONTINUES) if p.startswith(CONTINUES) else f" {p}" for p in parts).lstrip(" ")
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of `text`, to be read."""
+        return [self.vocabulary[token_id] for token_id in self.encode(text)]
+
+    def unknown_count(self, text: str) -> int:
+        """How many words of `text` are the unknown token."""
+        return self.encode(text).count(0)

@@ -1,0 +1,46 @@
+"""Interactive figures, alive in Jupyter and in the book's pages, and a still on paper.
+
+Each figure is an `anywidget` that draws what the library's own traces and tokenizers say, computed in Python. In a
+rendered page its data stands in the page as JSON and the same front-end code draws it, with no kernel and no network;
+`bpelab.widgets.sphinx` is the extension that serves this code.
+
+The classes are loaded when first used, and anywidget with them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Figure as Figure
+    from .byte_inspector import ByteInspector as ByteInspector
+    from .heap_stepper import HeapStepper as HeapStepper
+    from .merge_player import MergePlayer as MergePlayer
+    from .pre_token_view import PreTokenView as PreTokenView
+    from .token_view import TokenView as TokenView
+    from .train_scrubber import TrainScrubber as TrainScrubber
+    from .trie_walker import TrieWalker as TrieWalker
+
+_HOMES = {
+    "ByteInspector": "byte_inspector",
+    "Figure": "base",
+    "HeapStepper": "heap_stepper",
+    "MergePlayer": "merge_player",
+    "PreTokenView": "pre_token_view",
+    "TokenView": "token_view",
+    "TrainScrubber": "train_scrubber",
+    "TrieWalker": "trie_walker",
+}
+
+__all__ = list(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bpelab.widgets' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,100 @@
+"""Tokens as a reader can see them: spaces, line ends, invisible characters and lone bytes get a sign of their own.
+
+A label is a list of [kind, text] parts, which Python writes into the still and JavaScript into the figure:
+"" is text as it is, "s" a space (·) or a tab (→), "n" a line feed (⏎), "u" an invisible character (U+200B), and
+"x" a byte that is no whole character (E2).
+"""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from ..pretokenizers.unicode_tables import category
+
+Part = list[str]
+
+HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that show nothing although their category promises a letter, a mark or a symbol."""
+
+
+def visible(token: bytes) -> list[Part]:
+    """The label of a token.
+
+    >>> visible(b" low\\n"), visible("\\u200bé".encode()[:4])
+    ([['s', '·'], ['', 'low'], ['n', '⏎']], [['u', 'U+200B'], ['x', 'C3']])
+    """
+    parts: list[Part] = []
+
+    def add(kind: str, text: str) -> None:
+        if parts and parts[-1][0] == kind and kind in ("", "s", "n"):
+            parts[-1][1] += text
+        else:
+            parts.append([kind, text])
+
+    rest = token
+    while rest:
+        try:
+            text, broken, rest = rest.decode(), b"", b""
+        except UnicodeDecodeError as error:
+            text = rest[: error.start].decode()
+            broken, rest = rest[error.start : error.end], rest[error.end :]
+        for char in text:
+            if char in " \t\n":
+                add("n" if char == "\n" else "s", {" ": "·", "\t": "→", "\n": "⏎"}[char])
+            elif _shows(char, after_text=bool(parts) and parts[-1][0] == ""):
+                add("", char)
+            else:
+                add("u", f"U+{ord(char):04X}")
+        for byte in broken:
+            add("x", f"{byte:02X}")
+    return parts
+
+
+def _shows(char: str, after_text: bool) -> bool:
+    kind = category(char)
+    if kind[0] == "M":  # a mark needs something to stand on
+        return after_text and char not in HIDDEN
+    return kind[0] not in "CZ" and char not in HIDDEN
+
+
+def plain(token: bytes) -> str:
+    """The label as one string.
+
+    >>> plain("\\u200b a".encode()), plain(b"\\xe2\\x98")
+    ('[U+200B]·a', '[E2][98]')
+    """
+    return "".join(f"[{text}]" if kind in ("u", "x") else text for kind, text in visible(token))
+
+
+def quoted(token: bytes, longest: int = 40) -> str:
+    """The label in quotation marks, for a sentence; the middle of a long one is left out.
+
+    >>> quoted(b" low")
+    '“·low”'
+    """
+    label = plain(token)
+    return f"“{label}”" if len(label) <= longest else f"“{label[: longest // 2]}…{label[-longest // 4 :]}”"
+
+
+def labels(tokens: Mapping[int, bytes], ids: Iterable[int]) -> dict[str, list[Part]]:
+    """id -> label, for the ids used; the keys are strings, as in JSON."""
+    return {str(token_id): visible(tokens[token_id]) for token_id in sorted(set(ids))}
+
+
+def chips(tokens: Iterable[bytes], most: int = 400) -> str:
+    """Tokens as HTML for a still, each in a <code>, with a note where there are more than `most`.
+
+    >>> chips([b"lo", b"<w"])
+    '<code>lo</code> <code>&lt;w</code>'
+    """
+    every = list(tokens)
+    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return " ".join(f"<code>{escape(plain(token))}</code>" for token in every[:most]) + rest
+
+
+def number(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> number(1, "byte"), number(2000, "byte")
+    ('1 byte', '2,000 bytes')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,69 @@
+"""The built book in a real browser: no console error, no request to another host, no dead link, light and dark."""
+
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin, urlparse
+
+import pytest
+
+from ..conftest import ROOT
+
+HTML = ROOT / "_build" / "html"
+PAGES = sorted(HTML.glob("book/**/*.html"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(autouse=True)
+def built():
+    if not PAGES:
+        pytest.skip("the book has not been built: run `make book` first")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_page(page, theme, browser):
+    tab = browser.new_page(color_scheme=theme)
+    problems: list[str] = []
+    tab.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.on("request", lambda request: re.match("https?:", request.url) and problems.append(request.url))
+    tab.goto(page.as_uri(), wait_until="load")
+    assert tab.evaluate("document.documentElement.dataset.theme") == theme
+    assert tab.locator("h1").count() == 1
+    background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (theme == "dark")
+    tab.close()
+    assert not problems
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_links(page):
+    """Every link within the book leads to a page, and to a place on it, that is there."""
+    html = page.read_text(encoding="utf-8")
+    for target in re.findall(r'(?:href|src)="([^"]+)"', html):
+        if urlparse(target).scheme or target.startswith("#top"):
+            continue
+        address, anchor = urldefrag(urljoin(page.as_uri(), target))
+        path = Path(unquote(urlparse(address).path))
+        assert path.exists(), target
+        if anchor and path.suffix == ".html":
+            assert f'id="{unquote(anchor)}"' in path.read_text(encoding="utf-8"), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_page_is_light_enough(page):
+    assert page.stat().st_size < 1_500_000
