@@ -23,9 +23,9 @@ class CharacterTokenizer:
 
     >>> tokenizer = CharacterTokenizer.train("the cat sat", vocab_size=6)
     >>> tokenizer.vocabulary
-    ['<unk>', 't', 'a', ' ', 'c', 'e']
+    ['<unk>', 't', ' ', 'a', 'c', 'e']
     >>> tokenizer.encode("the tea"), tokenizer.unknown_count("the tea")
-    ([1, 0, 5, 3, 1, 5, 2], 1)
+    ([1, 0, 5, 2, 1, 5, 3], 1)
 
     Raises ValueError for a character that is given twice or is no single character.
     """

@@ -44,7 +44,8 @@ def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> di
     Forward: the summed probability of all cuts of each beginning. Backward: from the end of a word, which is reached
     for certain, hand the certainty back to where the last token may have begun. Every character must be a token.
 
-    >>> expected_counts({"ab": 4}, {"a": math.log(0.5), "b": math.log(0.5), "ab": math.log(0.75)})
+    >>> counts = expected_counts({"ab": 4}, {"a": math.log(0.5), "b": math.log(0.5), "ab": math.log(0.75)})
+    >>> {piece: round(count, 3) for piece, count in counts.items()}
     {'ab': 3.0, 'b': 1.0, 'a': 1.0}
     """
     longest = max(map(len, scores))

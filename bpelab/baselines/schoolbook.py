@@ -35,7 +35,7 @@ class SchoolbookBPE:
 
     >>> tokenizer = SchoolbookBPE.train({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=16)
     >>> tokenizer.vocabulary[12:]
-    ['es', 'est', 'est</w>', 'lo']
+    ['es', 't</w>', 'est</w>', 'lo']
     >>> tokenizer.tokens("lowest"), tokenizer.decode(tokenizer.encode("lowest  wind"))
     (['lo', 'w', 'est</w>'], 'lowest wind')
 
@@ -49,9 +49,7 @@ class SchoolbookBPE:
         for rank, (left, right) in enumerate(merges):
             new = len(self._symbols)
             if not (0 < left < new and 0 < right < new) or self._symbols[left][1] or (left, right) in self._merges:
-                raise ModelError(
-                    f"merge {rank} joins {left} and {right}, which it can't: there are {new} tokens so far"
-                )
+                raise ModelError(f"merge {rank} can't join {left} and {right}: {new} tokens are made so far")
             self._symbols.append((self._symbols[left][0] + self._symbols[right][0], self._symbols[right][1]))
             self._merges[left, right] = new
         self._pairs = {new: pair for pair, new in self._merges.items()}
@@ -69,17 +67,18 @@ class SchoolbookBPE:
         require_room(vocab_size, len(characters) + 2, f"{len(characters)} characters, {UNKNOWN} and {END}")
         ids = {char: number for number, char in enumerate(characters, start=2)}
         counts = PairCounts(([*map(ids.__getitem__, word), 1], number) for word, number in words.items())
-        heap = [(-count, pair) for pair, count in counts.pairs.items()]
+        heap = [(-count, pair) for pair, count in counts.pairs.items() if count >= min_frequency]
         heapify(heap)
         merges: list[Pair] = []
         while heap and len(merges) < vocab_size - len(characters) - 2:
             claimed, pair = heappop(heap)
-            if counts.pairs[pair] != -claimed or -claimed < min_frequency:
-                continue  # out of date, or too rare
+            if counts.pairs[pair] != -claimed:
+                continue  # out of date: the true entry is on the heap as well
             new = len(characters) + 2 + len(merges)
             merges.append(pair)
             for changed in counts.merge(pair, new):
-                heappush(heap, (-counts.pairs[changed], changed))
+                if counts.pairs[changed] >= min_frequency:
+                    heappush(heap, (-counts.pairs[changed], changed))
         return cls(characters, merges)
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from ..errors import ModelError
+from ..errors import ModelError, TrainingError
 from ..textio import valid_text
 from .counting import Corpus, count_words, encode_each, look_up, most_frequent, require_room
 from .lattice import expected_counts, viterbi
@@ -67,16 +67,16 @@ class UnigramTokenizer:
     ) -> "UnigramTokenizer":
         """Learn tokens from a text or from counted words.
 
-        Args:
-            seeds: how many substrings to start from, for each token wanted.
-            keep: the share of the tokens that pruning leaves each time.
-            rounds: how often the probabilities are estimated between two prunings.
+        `seeds`: how many substrings to start from, for each token wanted. `keep`: the share of the tokens that pruning
+        leaves each time. `rounds`: how often the probabilities are estimated between two prunings.
 
         Single characters are never dropped. The vocabulary is smaller where the text has no more substrings that
         occur twice. Raises TrainingError (a ValueError) for an empty corpus or a size without room for its characters.
         """
-        words = count_words(corpus, marked_words)
-        words = Counter({word.replace(LOST, "\ufffd"): number for word, number in words.items()})
+        if not 0 < keep < 1 or min(seeds, rounds) < 1:
+            raise TrainingError(f"keep={keep} must be between 0 and 1, seeds={seeds} and rounds={rounds} at least 1")
+        words = count_words(corpus, lambda text: [part for word in marked_words(text) for part in word.split(LOST)])
+        words.pop("", None)
         characters = sorted({MARK, *chain.from_iterable(words)})
         require_room(vocab_size, len(characters) + 1, f"{len(characters)} characters and {UNKNOWN}")
         wanted = vocab_size - 1
@@ -123,11 +123,10 @@ def _seeds(words: Mapping[str, int], characters: list[str], number: int) -> dict
     counts: Counter[str] = Counter()
     for word, occurrences in words.items():
         for start in range(len(word)):
-            for end in range(start + 2, min(len(word), start + MAX_LENGTH) + 1):
+            for end in range(start + 1, min(len(word), start + MAX_LENGTH) + 1):
                 counts[word[start:end]] += occurrences
-    covered = {piece: n * len(piece) for piece, n in counts.items() if n >= 2}
-    single = Counter(chain.from_iterable(char * n for word, n in words.items() for char in word))
-    return {char: single[char] + 0.5 for char in characters} | {p: covered[p] for p in most_frequent(covered, number)}
+    covered = {piece: n * len(piece) for piece, n in counts.items() if n >= 2 and len(piece) > 1}
+    return {char: counts[char] + 0.5 for char in characters} | {p: covered[p] for p in most_frequent(covered, number)}
 
 
 def _log(counts: Mapping[str, float]) -> dict[str, float]:

@@ -48,6 +48,7 @@ class WordPieceTokenizer:
         Raises TrainingError (a ValueError) for an empty corpus, or a size without room for its characters, which are
         counted twice if they occur both at the beginning and inside of words.
         """
+        min_frequency = max(1, min_frequency)
         words = count_words(corpus, words_and_marks)
         spelled = {word: [word[0], *(CONTINUES + char for char in word[1:])] for word in words}
         pieces = sorted({piece for spelling in spelled.values() for piece in spelling})
@@ -61,7 +62,6 @@ class WordPieceTokenizer:
 
         heap = [entry(pair) for pair, count in counts.pairs.items() if count >= min_frequency]
         heapify(heap)
-        known = set(pieces)
         while heap and len(pieces) < vocab_size - 1:
             claimed = heappop(heap)
             pair = left, right = claimed[1]
@@ -69,8 +69,7 @@ class WordPieceTokenizer:
                 continue  # out of date: the true entry is on the heap as well
             piece = pieces[left] + pieces[right].removeprefix(CONTINUES)
             new = ids.setdefault(piece, len(pieces))
-            if piece not in known:
-                known.add(piece)
+            if new == len(pieces):
                 pieces.append(piece)
             counts.merge(pair, new)
             for changed in counts.pairs_with[left] | counts.pairs_with[right] | counts.pairs_with[new]:

@@ -1,0 +1,58 @@
+// The pieces of a text under several patterns, coloured by alternative; where only some of them cut, a mark stands.
+
+function render(context) {
+  return mount(context, "Pieces of a text under several patterns", (data) => {
+    const differ = new Set(data.differ);
+    const several = data.panels.length > 1;
+    const stops = [...new Set(data.panels.flatMap((panel) => panel.pieces.map((piece) => piece.start)))].sort((a, b) => a - b);
+    let controls = null;
+
+    const panels = data.panels.map((panel) => {
+      const spans = panel.pieces.map((piece) => {
+        const extra = several && differ.has(piece.start);
+        const segments = piece.segments.map((parts, place) => [
+          place ? make("span", { class: "bl-nocut", title: `${panel.title} does not cut here` }) : null,
+          label(parts, { flowing: true }),
+        ]);
+        const hue = piece.alternative === null ? "bl-gap" : `bl-hue${piece.alternative % 9}`;
+        const go = () => controls.go(stops.indexOf(piece.start) + 1);
+        return [
+          extra ? make("span", { class: "bl-cut", title: `${panel.title} cuts here` }) : null,
+          make("span", { class: `bl-token ${hue}`, click: go, mouseenter: go }, segments),
+        ];
+      });
+      const flow = make("div", { class: "bl-flow bl-tall" }, spans);
+      const legend = make("ul", { class: "bl-legend" }, panel.alternatives.map((choice, place) => choice.count
+        ? make("li", {}, make("span", { class: `bl-swatch bl-hue${place % 9}` }), make("span", {},
+          choice.words ? `${choice.words} ` : null, make("code", {}, choice.regex),
+          make("span", { class: "bl-small" }, ` ${plural(choice.count, "piece")}`)))
+        : null));
+      const title = make("p", { class: "bl-head" }, `${panel.title}: ${plural(panel.pieces.length, "piece")}`);
+      return { panel, flow, spans: spans.map((pair) => pair[1]), node: make("div", {}, title, flow, legend) };
+    });
+
+    function show(step) {
+      const place = step ? stops[step - 1] : -1;
+      const says = panels.map(({ panel, flow, spans }) => {
+        const found = panel.pieces.findIndex((piece) => piece.start <= place && place < piece.end);
+        spans.forEach((span, index) => span.classList.toggle("bl-here", index === found));
+        if (found < 0) return "";
+        reveal(spans[found], flow);
+        const piece = panel.pieces[found];
+        const choice = panel.alternatives[piece.alternative];
+        const why = choice ? `alternative ${piece.alternative + 1}${choice.words ? `, ${choice.words}` : ""}` : "between two matches";
+        return `${panel.title}: ${quote(piece.segments.flat())}, ${why}.`;
+      });
+      if (!step) return data.say;
+      return `${several && differ.has(place) ? "The cuts differ here. " : ""}${says.join(" ")}`;
+    }
+    return {
+      nodes: [make("div", { class: "bl-two" }, panels.map(({ node }) => node)),
+        several && data.differ.length ? make("p", { class: "bl-small" }, make("span", { class: "bl-cut" }), " a cut that not all make   ",
+          make("span", { class: "bl-nocut" }), " the place where it is missing") : ""],
+      count: stops.length, show, noun: "piece", playable: false, ready: (made) => { controls = made; },
+    };
+  });
+}
+
+export default { render };

@@ -1,0 +1,150 @@
+// What every figure shares: elements, labels, the reader's text box, and the controls that step.
+// Whatever a reader or a tokenizer says goes in as text nodes, never as HTML.
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") node.addEventListener(name, value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function draw(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+// A label is [kind, text] parts (see visible.py). Where text flows over lines, a line feed also ends the line.
+function label(parts, { create = make, tag = "span", flowing = false } = {}) {
+  return parts.map(([kind, text]) => {
+    if (kind === "") return text;
+    const sign = create(tag, { class: `bl-${kind}` }, text);
+    return kind === "n" && flowing ? [sign, "\n".repeat(text.length)] : sign;
+  });
+}
+
+function labelText(parts) {
+  return parts.map(([kind, text]) => (kind === "u" || kind === "x" ? `[${text}]` : text)).join("");
+}
+
+function quote(parts) {
+  const text = labelText(parts);
+  return text.length > 40 ? `“${text.slice(0, 20)}…${text.slice(-10)}”` : `“${text}”`;
+}
+
+function plural(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+// Scroll a box, and never the page, so that `node` is in view.
+function reveal(node, box) {
+  if (!node) return;
+  const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect(), margin = 24;
+  if (inner.left < outer.left + margin || inner.right > outer.right - margin)
+    box.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+  if (inner.top < outer.top + margin || inner.bottom > outer.bottom - margin)
+    box.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
+}
+
+// Buttons and a slider over the steps 0 to `count`. `show(step)` draws one step and returns the sentence that says it.
+function makeControls({ count, show, noun = "step", playable = true, start = 0 }) {
+  let at = start, timer = null;
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const pause = Math.min(1100, Math.max(calm ? 1100 : 180, 24000 / count));
+  const sentence = make("p", { class: "bl-say", "aria-live": "polite" });
+  const readout = make("span", { class: "bl-count" });
+  const button = (name, text, click) => make("button", { type: "button", class: `bl-button bl-${name}`, click }, text);
+  const back = button("back", "Back", () => { stop(); go(at - 1); });
+  const next = button("next", "Next", () => { stop(); go(at + 1); });
+  const play = button("play", "Play", () => (timer === null ? run() : stop()));
+  const slider = make("input", {
+    type: "range", class: "bl-slider", min: 0, max: count, step: 1, "aria-label": `${noun}, of ${count}`,
+    input: () => { stop(); go(Number(slider.value)); },
+  });
+
+  function go(step) {
+    at = Math.min(count, Math.max(0, step));
+    sentence.textContent = show(at);
+    slider.value = at;
+    readout.textContent = `${at} of ${count}`;
+    // Not `disabled`: a button that vanishes under the reader's finger loses the keyboard's focus.
+    back.setAttribute("aria-disabled", at === 0);
+    next.setAttribute("aria-disabled", at === count);
+  }
+  function run() {
+    if (at === count) go(0);
+    play.textContent = "Pause";
+    timer = setInterval(() => { go(at + 1); if (at === count) stop(); }, pause);
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+  }
+  function key(event) {
+    const typing = event.target.matches("textarea, input");
+    const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count };
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in steps)) return;
+    event.preventDefault();
+    event.stopPropagation(); // Jupyter's and the theme's own arrow keys
+    stop();
+    go(steps[event.key]);
+  }
+  const row = make("div", { class: "bl-controls", hidden: count === 0 }, back, playable ? play : null, next, slider, readout);
+  return { row, sentence, go, stop, key, place: () => at };
+}
+
+function makeTextBox(model) {
+  let timer = null;
+  const area = make("textarea", {
+    class: "bl-text", rows: 1, spellcheck: "false",
+    input: () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { model.set("text", area.value); model.save_changes(); }, 350);
+    },
+    keydown: (event) => event.stopPropagation(), // Jupyter's shortcuts must not see what is typed
+  });
+  area.value = model.get("text");
+  model.on("change:text", () => { if (document.activeElement !== area) area.value = model.get("text"); });
+  return make("label", { class: "bl-own" }, make("span", {}, "Your own text"), area);
+}
+
+// Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page.
+function mount({ model, el }, title, build) {
+  let controls = null;
+  const problem = make("p", { class: "bl-error", role: "status", hidden: true });
+  const body = make("div", { class: "bl-body" });
+  const root = make("div", {
+    class: "bl", role: "group", "aria-label": title, tabindex: 0, keydown: (event) => controls && controls.key(event),
+  }, model.get("live") ? makeTextBox(model) : null, problem, body);
+
+  function redraw() {
+    if (controls) controls.stop();
+    const data = model.get("data");
+    const figure = build(data);
+    controls = makeControls(figure);
+    const note = data.note ? make("p", { class: "bl-note" }, data.note) : null;
+    body.replaceChildren(controls.row, controls.sentence, ...figure.nodes, ...(note ? [note] : []));
+    if (figure.ready) figure.ready(controls);
+    controls.go(figure.start || 0);
+  }
+  function complain() {
+    problem.textContent = model.get("error");
+    problem.hidden = !problem.textContent;
+  }
+  model.on("change:data", redraw);
+  model.on("change:error", complain);
+  el.append(root);
+  redraw();
+  complain();
+  return () => {
+    controls.stop();
+    model.off("change:data", redraw);
+    model.off("change:error", complain);
+  };
+}

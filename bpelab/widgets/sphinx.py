@@ -1,0 +1,62 @@
+"""A Sphinx extension: the one script and the one style sheet that bring the figures of a book to life.
+
+The script is a classic one, since browsers refuse modules on pages opened from a disk. It wraps each figure's module
+in a function, finds the figures of a page, and hands each the data that stands beside it, in place of a kernel.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+
+NAMES = (
+    "byte_inspector",
+    "heap_stepper",
+    "merge_player",
+    "pre_token_view",
+    "token_view",
+    "train_scrubber",
+    "trie_walker",
+)
+SCRIPT, STYLE = "bpelab-figures.js", "bpelab-figures.css"
+EXPORT = "export default { render };"
+
+
+def page_script() -> str:
+    """The classic script: shared code, one function for each figure, and what starts them."""
+    from .base import SHARED, resource
+
+    figures = "".join(
+        f"figures.{name} = (() => {{\n{resource(f'js/{name}.js').replace(EXPORT, 'return { render };')}}})();\n"
+        for name in NAMES
+    )
+    shared = "\n".join(resource(f"js/{part}") for part in SHARED)
+    return f'(() => {{\n"use strict";\n{shared}\nconst figures = {{}};\n{figures}\n{resource("js/page.js")}}})();\n'
+
+
+def write_assets(app: Any) -> None:
+    """Put script and style sheet into the build, before Sphinx asks for their checksums."""
+    if app.builder.format != "html":
+        return
+    from .base import resource
+
+    folder = Path(app.outdir) / "_static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SCRIPT).write_text(page_script(), encoding="utf-8")
+    (folder / STYLE).write_text(resource("css/figures.css"), encoding="utf-8")
+
+
+def drop_widget_state(app: Any, page: str, template: str, context: Any, doctree: Any) -> None:
+    """Leave out the widgets' state that a kernel left in the notebook: the figures carry their own data."""
+    files = getattr(app.env, "nb_metadata", {}).get(page, {}).get("js_files", {})
+    for key in [key for key in files if key.startswith("ipywidgets")]:
+        del files[key]
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("builder-inited", write_assets)
+    app.connect("html-page-context", drop_widget_state, priority=100)  # before myst-nb adds what it finds
+    app.add_js_file(SCRIPT, loading_method="defer")
+    app.add_css_file(STYLE)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,89 @@
+"""A text coloured by token, several tokenizers side by side. Chapters: Matching GPT-2 and GPT-4; Measuring."""
+
+from collections.abc import Mapping
+from html import escape
+from itertools import accumulate
+from typing import Any
+
+from ..errors import BPELabError
+from ..textio import utf8
+from ..tokenizer import BPETokenizer
+from .base import Figure
+from .visible import chips, number, plain, visible
+
+
+class TokenView(Figure):
+    """The tokens of `text` under each of `tokenizers` (title -> tokenizer), with ids, bytes, places and counts.
+
+    What can't be seen is shown by a sign, and a character that is spread over several tokens is drawn as such. No
+    special tokens are added and none is recognized in the text. Shows 3,000 characters.
+
+    >>> tokenizer = BPETokenizer.train("low lower " * 9, 260)
+    >>> view = TokenView("low é", {"ours": tokenizer})
+    >>> panel = view.data["panels"][0]
+    >>> panel["ids"], panel["split"], panel["summary"]
+    ([257, 32, 195, 169], [[2, 3, 'é']], '4 tokens, 1.50 bytes per token')
+    """
+
+    name = "token_view"
+    limit = 3000
+
+    def __init__(self, text: str, tokenizers: Mapping[str, BPETokenizer] | BPETokenizer) -> None:
+        named = {"": tokenizers} if isinstance(tokenizers, BPETokenizer) else dict(tokenizers)
+        if not named:
+            raise BPELabError("there is nothing to compare: tokenizers is a dict of title -> BPETokenizer")
+        self._tokenizers = named
+        super().__init__(text)
+
+    def compute(self, text: str) -> dict[str, Any]:
+        """Panels; `starts` are byte offsets, and `split` the runs of tokens that share characters."""
+        panels = [self._panel(title, tokenizer, text) for title, tokenizer in self._tokenizers.items()]
+        counts = "; ".join(f"{panel['title']}: {panel['summary']}".removeprefix(": ") for panel in panels)
+        return {"panels": panels, "say": f"{counts}." if text else "No text, so no tokens."}
+
+    def _panel(self, title: str, tokenizer: BPETokenizer, text: str) -> dict[str, Any]:
+        ids = tokenizer.encode_ordinary(text)
+        parts = tokenizer.convert_ids_to_tokens(ids)
+        data = b"".join(parts)
+        starts = list(accumulate(map(len, parts), initial=0))
+        ratio = f", {len(data) / len(ids):.2f} bytes per token" if ids else ""
+        normalized = data != utf8(text)
+        return {
+            "title": title,
+            "ids": ids,
+            "starts": starts,
+            "split": _shared_characters(data, starts),
+            "tokens": {str(i): [visible(part), part.hex(" ").upper()] for i, part in sorted(set(zip(ids, parts)))},
+            "summary": f"{number(len(ids), 'token')}{ratio}{', normalized' if normalized else ''}",
+        }
+
+    def still(self, data: dict[str, Any]) -> str:
+        """The tokens, one tokenizer below the other."""
+        rows = []
+        for panel, tokenizer in zip(data["panels"], self._tokenizers.values()):
+            title = f"{panel['title']}: {panel['summary']}".removeprefix(": ")
+            rows.append(f"<p>{escape(title)}</p>\n<p>{chips(tokenizer.convert_ids_to_tokens(panel['ids']))}</p>")
+        return "\n".join(rows)
+
+
+def _shared_characters(data: bytes, starts: list[int]) -> list[list[Any]]:
+    """[first token, last token, the characters] for each run of tokens whose borders lie inside characters.
+
+    >>> _shared_characters("aé!".encode(), [0, 2, 3, 4])
+    [[0, 1, 'é']]
+    """
+    runs: list[list[Any]] = []
+    for token, place in enumerate(starts[1:-1], 1):
+        if 0x80 <= data[place] < 0xC0:  # a byte that goes on with a character
+            first, last = place, place + 1
+            while 0x80 <= data[first] < 0xC0:
+                first -= 1
+            while last < len(data) and 0x80 <= data[last] < 0xC0:
+                last += 1
+            char = plain(data[first:last])
+            if runs and runs[-1][1] == token - 1:
+                runs[-1][1] = token
+                runs[-1][2] += "" if first < starts[token - 1] else char
+            else:
+                runs.append([token - 1, token, char])
+    return runs
