@@ -74,7 +74,8 @@ def plot_growth(
     for power in guides:
         times = [anchor_times[0] * (size / anchor_sizes[0]) ** power for size in anchor_sizes]
         axes.loglog(anchor_sizes, times, ":", color=GREY, linewidth=1)
-        axes.annotate(f"slope {power}", (anchor_sizes[-1], times[-1]), color=GREY, fontsize=8)
+        place = {"xytext": (6, 4), "textcoords": "offset points", "color": GREY, "fontsize": 8}
+        axes.annotate(f"slope {power}", (anchor_sizes[-1], times[-1]), **place)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("processor time (s)")
     axes.legend()

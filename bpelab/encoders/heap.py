@@ -8,10 +8,13 @@ Chapter: A heap. Cost: O(n log n) for a piece of n bytes, since at most 3n entri
 Source: the priority queue of Hugging Face tokenizers (`models/bpe/word.rs`).
 """
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from ..model import BPEModel
 from ..trace import HeapStep, MergeStep, Record
+
+GONE = -1
+"""In place of an id: this node was merged into the one on its left."""
 
 
 class HeapEncoder:
@@ -35,43 +38,39 @@ class HeapEncoder:
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get
-        ids: list[int | None] = list(self.model.initial_ids(piece))  # None: merged into the node on its left
+        ids = self.model.initial_ids(piece)
         end = len(ids)
         previous = list(range(-1, end - 1))
         following = list(range(1, end + 1))
 
         heap: list[tuple[int, int, int]] = []  # (rank, node, new id)
-        for node in range(end - 1):
-            if (merge := find((ids[node], ids[node + 1]))) is not None:  # type: ignore[arg-type]
-                heap.append((merge[0], node, merge[1]))
-                if record is not None:
-                    record(HeapStep("push", merge[0], node))
-        heapify(heap)
 
         def push(node: int) -> None:
-            merge = find((ids[node], ids[following[node]]))  # type: ignore[arg-type]
+            merge = find((ids[node], ids[following[node]]))
             if merge is not None:
                 heappush(heap, (merge[0], node, merge[1]))
                 if record is not None:
                     record(HeapStep("push", merge[0], node))
 
+        for node in range(end - 1):
+            push(node)
         while heap:
             rank, node, new = heappop(heap)
             left, other = ids[node], following[node]
             # Stale: the node is gone, or has no neighbour any more, or the two have become another pair.
-            if left is None or other == end or find((left, ids[other])) != (rank, new):  # type: ignore[arg-type]
+            if left == GONE or other == end or find((left, ids[other])) != (rank, new):
                 if record is not None:
                     record(HeapStep("stale", rank, node))
                 continue
-            right, ids[node], ids[other] = ids[other], new, None
+            right, ids[node], ids[other] = ids[other], new, GONE
             after = following[node] = following[other]
             if record is not None:
                 record(HeapStep("pop", rank, node))
-                position = sum(token is not None for token in ids[:node])
-                record(MergeStep(rank, position, left, right, new, tuple(t for t in ids if t is not None)))  # type: ignore[arg-type]
+                position = sum(token != GONE for token in ids[:node])
+                record(MergeStep(rank, position, left, right, new, tuple(t for t in ids if t != GONE)))
             if after < end:
                 previous[after] = node
                 push(node)
             if previous[node] >= 0:
                 push(previous[node])
-        return [token for token in ids if token is not None]
+        return [token for token in ids if token != GONE]

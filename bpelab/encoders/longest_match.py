@@ -4,7 +4,7 @@ It takes the longest token that fits and moves on. BPE asks another question, wh
 two differ on thousands of common words. It is here to be compared with, and no tokenizer can be built on it.
 
 Chapter: Encoding: ranks, not longest match. Cost: O(n) for a piece of n bytes. Source: it is how WordPiece encodes
-(Schuster and Nakajima 2012; Wu et al. 2016), which was trained for it.
+(Song et al. 2021, arXiv:2012.15524), whose vocabulary is trained for it.
 """
 
 from ..model import BPEModel

@@ -120,11 +120,11 @@ class _Tracer:
     def set_again(self, frame: FrameType | None) -> None:
         if not self.active:
             return
-        sys.settrace(self.on_call)
         while frame is not None:
             if is_readers(frame.f_code.co_filename):
                 frame.f_trace = self.on_line
             frame = frame.f_back
+        sys.settrace(self.on_call)  # last, since every call from here on is looked at
 
 
 class _Printed(io.TextIOBase):

@@ -51,8 +51,10 @@ class Split:
         except NotPortable as reason:
             self._exact = self._compile_with_regex(reason)
             self._fast = None
-        except re.error as error:
+        except (re.error, OverflowError) as error:
             raise PatternError(f"the pattern {pattern!r} is not a regular expression: {error}") from error
+        except RecursionError as error:
+            raise PatternError(f"the pattern {pattern[:60]!r}… is nested too deeply") from error
 
     def _compile_with_regex(self, reason: NotPortable) -> Any:
         if regex_package is None:

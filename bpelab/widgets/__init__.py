@@ -31,7 +31,7 @@ _HOMES = {
     "TrieWalker": "trie_walker",
 }
 
-__all__ = list(_HOMES)  # noqa: PLE0605
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -60,8 +60,9 @@ class Figure(AnyWidget):
     error = traitlets.Unicode().tag(sync=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        cls._esm = front_end(cls.name)
-        cls._css = resource("css/figures.css")
+        if "name" in cls.__dict__:  # not where traitlets makes a class of its own from this one
+            cls._esm = front_end(cls.name)
+            cls._css = resource("css/figures.css")
         super().__init_subclass__(**options)
 
     def __init__(self, text: str) -> None:

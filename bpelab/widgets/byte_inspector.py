@@ -52,17 +52,17 @@ class ByteInspector(Figure):
             entry = {"name": name, "label": visible(shown.encode()), "characters": len(form), "bytes": size}
             forms.append({**entry, "same": form == text, "cut": len(form) > len(shown)})
         sizes = [len(text.encode()), len(text.encode("utf-16-le")), len(text.encode("utf-32-le"))]
-        say = f"{number(len(text), 'code point')}: {sizes[0]:,} bytes in UTF-8, {sizes[1]:,} in UTF-16, {sizes[2]:,} in UTF-32."
+        say = f"{number(len(text), 'code point')}: {number(sizes[0], 'byte')} in UTF-8, "
+        say += f"{sizes[1]:,} in UTF-16, {sizes[2]:,} in UTF-32."
         return {"characters": characters, "forms": forms, "say": say if text else "No text, so no code points."}
 
     def still(self, data: dict[str, Any]) -> str:
         """The two tables."""
-        cells = [
-            [plain(char.encode()), row["code"], row["name"], row["category"], " ".join(row["utf8"])]
-            + [" ".join(row["utf16"]), row["utf32"]]
-            for char, row in zip(self.text, data["characters"])
-        ]
-        head = ["", "code point", "name", "category", "UTF-8", "UTF-16", "UTF-32"]
+        cells = []
+        for char, row in zip(self.text, data["characters"]):
+            coded = [" ".join(row["utf8"]), " ".join(row["utf16"])]
+            cells.append([plain(char.encode()), row["code"], row["name"], row["category"], *coded])
+        head = ["", "code point", "name", "category", "UTF-8", "UTF-16"]
         forms = [
             [form["name"], "same" if form["same"] else "differs", f"{form['characters']:,}", f"{form['bytes']:,}"]
             for form in data["forms"]

@@ -118,8 +118,10 @@ class _List:
         if node not in self.at:
             return f"Node {node} was merged into its left neighbour, so the entry is thrown away."
         pair = self.pair(node)
-        now = f"{quoted(tokens[self.at[node]])} at the end" if pair is None else (
-            f"{quoted(tokens[pair[0]])} and {quoted(tokens[pair[1]])}"
+        now = (
+            f"{quoted(tokens[self.at[node]])} at the end"
+            if pair is None
+            else (f"{quoted(tokens[pair[0]])} and {quoted(tokens[pair[1]])}")
         )
         meant = f"{quoted(tokens[entry[2]])} and {quoted(tokens[entry[3]])}"
         return f"It meant {meant}, but there now is {now}, so the entry is thrown away."

@@ -100,7 +100,8 @@ class MergePlayer(Figure):
         tokens = self._model.tokens
         rows = [
             f"<tr><td>{'whole' if step['rank'] is None else format(step['rank'], ',')}</td>"
-            f"<td>{chips(tokens[part] for part in step.get('pair', []))}</td><td>{chips([tokens[step['token']]])}</td></tr>"
+            f"<td>{chips(tokens[part] for part in step.get('pair', []))}</td>"
+            f"<td>{chips([tokens[step['token']]])}</td></tr>"
             for step in data["steps"]
         ]
         head = "<tr><th>rank</th><th>joins</th><th>into</th></tr>"

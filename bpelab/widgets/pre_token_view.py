@@ -8,9 +8,10 @@ from itertools import accumulate, chain
 from typing import Any
 
 from ..errors import PatternError
+from ..pretokenizers.patterns import PATTERNS
 from ..pretokenizers.portable import NotPortable, portable
 from ..pretokenizers.split import Split
-from ..textio import utf8
+from ..textio import utf8, valid_text
 from .base import Figure
 from .visible import chips, number, visible
 
@@ -36,7 +37,8 @@ WORDS = {
     r"\s+": "white space",
     r"\s": "one white space character",
 }
-"""What the alternatives of the named patterns match; o200k's two for words are too long for a sentence."""
+"""What the alternatives of the named patterns match."""
+O200K_WORDS = ("a word, capitals only in front, perhaps after one other character", "a word that begins with capitals")
 
 
 def alternatives(pattern: str) -> list[str]:
@@ -45,15 +47,16 @@ def alternatives(pattern: str) -> list[str]:
     >>> alternatives(r"'(?:s|t)|[|]|\||x")
     ["'(?:s|t)", '[|]', '\\|', 'x']
     """
-    parts, start, depth, at, in_class = [], 0, 0, 0, False
+    parts, start, depth, at = [], 0, 0, 0
+    opened: int | None = None  # where the first character of a class may stand
     while at < len(pattern):
         char = pattern[at]
         if char == "\\":
             at += 1
-        elif in_class:
-            in_class = char != "]" or at == opened + 1
+        elif opened is not None:
+            opened = None if char == "]" and at > opened else opened
         elif char == "[":
-            in_class, opened = True, at + (pattern[at + 1 : at + 2] == "^")
+            opened = at + 2 if pattern[at + 1 : at + 2] == "^" else at + 1
         elif char in "()":
             depth += 1 if char == "(" else -1
         elif char == "|" and depth == 0:
@@ -61,6 +64,9 @@ def alternatives(pattern: str) -> list[str]:
             start = at + 1
         at += 1
     return [*parts, pattern[start:]]
+
+
+WORDS |= dict(zip(alternatives(PATTERNS["o200k"].regex), O200K_WORDS))
 
 
 @lru_cache(64)
@@ -81,7 +87,7 @@ class PreTokenView(Figure):
 
     >>> view = PreTokenView("Don't! 1234", ("gpt2", "cl100k"))
     >>> [[piece["alternative"] for piece in panel["pieces"]] for panel in view.data["panels"]]
-    [[1, 0, 3, 2], [1, 0, 3, 6, 2, 2]]
+    [[1, 0, 3, 2], [1, 0, 3, 7, 2, 2]]
     >>> view.data["differ"]
     [7, 10]
     """
@@ -102,8 +108,8 @@ class PreTokenView(Figure):
     def compute(self, text: str) -> dict[str, Any]:
         """Panels with pieces; `differ` are the characters before which only some of the patterns cut."""
         cuts = {title: split.split(text) for title, split in self._splits.items()}
-        starts = {title: set(accumulate(map(len, pieces), initial=0)) for title, pieces in cuts.items()}
-        differ = sorted(set().union(*starts.values()) - set.intersection(*starts.values()))
+        starts = [set(accumulate(map(len, pieces), initial=0)) for pieces in cuts.values()]
+        differ = sorted(starts[0].union(*starts) - starts[0].intersection(*starts))
         panels = []
         for title, pieces in cuts.items():
             entries, start = [], 0
@@ -116,10 +122,10 @@ class PreTokenView(Figure):
                 start = end
             uses = [entry["alternative"] for entry in entries]
             choices = [
-                {"regex": choice, "words": WORDS.get(choice, ""), "count": uses.count(place)}
+                {"regex": valid_text(choice), "words": WORDS.get(choice, ""), "count": uses.count(place)}
                 for place, choice in enumerate(self._choices[title])
             ]
-            panels.append({"title": title, "pieces": entries, "alternatives": choices})
+            panels.append({"title": valid_text(title), "pieces": entries, "alternatives": choices})
         counts = ", ".join(f"{panel['title']} {number(len(panel['pieces']), 'piece')}" for panel in panels)
         say = f"{counts}. "
         if len(panels) > 1:
@@ -137,7 +143,7 @@ class PreTokenView(Figure):
     def still(self, data: dict[str, Any]) -> str:
         """The pieces, one pattern below the other."""
         rows = "\n".join(
-            f"<p>{escape(title)}: {chips(map(utf8, split.split(self.text)))}</p>"
+            f"<p>{escape(valid_text(title))}: {chips(map(utf8, split.split(self.text)))}</p>"
             for title, split in self._splits.items()
         )
         return f"<p>{escape(data['say'])}</p>\n{rows}"

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 from ..errors import BPELabError
-from ..textio import utf8
+from ..textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 from .base import Figure
 from .visible import chips, number, plain, visible
@@ -49,7 +49,7 @@ class TokenView(Figure):
         ratio = f", {len(data) / len(ids):.2f} bytes per token" if ids else ""
         normalized = data != utf8(text)
         return {
-            "title": title,
+            "title": valid_text(title),
             "ids": ids,
             "starts": starts,
             "split": _shared_characters(data, starts),

@@ -51,7 +51,7 @@ class TrainScrubber(Figure):
         # One step more than is merged, since it holds the counts that stand at the end.
         trace = list(islice(trace_train(train_incremental, counts, self._merges + 1), self._merges + 1))
         tokens = {byte: bytes([byte]) for byte in range(256)}
-        history = {word: [[0, list(word)]] for word in counts}
+        history: dict[bytes, list[Any]] = {word: [[0, list(word)]] for word in counts}
         sizes = [sum(map(len, pieces))]
         steps: list[dict[str, Any]] = []
         for place, step in enumerate(trace[: self._merges]):
@@ -69,7 +69,7 @@ class TrainScrubber(Figure):
         words = {word: place for place, word in enumerate(counts)}
         shown = {token for cuts in history.values() for _, ids in cuts for token in ids}
         shown |= {token for top in bars for left, right, _ in top for token in (left, right)}
-        data = {
+        data: dict[str, Any] = {
             "words": list(history.values()),
             "order": [words[piece] for piece in pieces],
             "sizes": sizes,
@@ -110,5 +110,3 @@ def _top(step: TrainStep) -> list[list[int]]:
     """The most frequent pairs in the order of the trainer's ties, as [left, right, count]."""
     counts = step.counts or {}
     return [[*pair, counts[pair]] for pair in sorted(counts, key=lambda pair: (-counts[pair], pair))[:BARS]]
-
-

@@ -52,7 +52,7 @@ class TestEveryBaseline:
             assert len(decoded) == len(clean)
             unknown = [char for char in clean if tokenizer.unknown_count(char)]
             assert len(unknown) == tokenizer.unknown_count(text)
-            assert all(b == a or b == "\ufffd" and a in unknown for a, b in zip(clean, decoded))
+            assert all(b == a or (b == "\ufffd" and a in unknown) for a, b in zip(clean, decoded))
 
     @given(text=HOSTILE)
     def test_what_is_decoded_encodes_the_same(self, name, trained, text):

@@ -4,7 +4,7 @@ function render(context) {
   return mount(context, "Code points and bytes of a text", (data) => {
     let controls = null;
     const rows = data.characters.map((row, place) => {
-      const go = () => controls.go(place + 1);
+      const go = (event) => controls.go(place + 1, event.type);
       return make("tr", { click: go, mouseenter: go },
         make("td", { class: "bl-char" }, label(row.label)), make("td", { class: "bl-mono" }, row.code), make("td", {}, row.name),
         make("td", {}, row.category),
@@ -21,14 +21,14 @@ function render(context) {
         make("td", { class: "bl-char" }, form.same ? "the same" : label(form.label), form.cut ? "…" : ""),
         make("td", {}, String(form.characters)), make("td", {}, String(form.bytes))))));
 
-    function show(step) {
+    function show(step, by) {
       rows.forEach((row, place) => row.classList.toggle("bl-here", place === step - 1));
       const row = data.characters[Math.max(0, step - 1)];
       bits.replaceChildren(...(row ? row.bits.map(([mark, payload], place) => make("div", { class: "bl-byte" },
         make("span", { class: "bl-mono" }, make("span", { class: "bl-mark" }, mark), make("span", { class: "bl-payload" }, payload)),
         make("span", { class: "bl-small" }, row.utf8[place]))) : []));
       if (!step) return data.say;
-      reveal(rows[step - 1], box);
+      if (by !== "mouseenter") reveal(rows[step - 1], box);
       return `${row.code}, ${row.name}: ${row.category}. ${plural(row.utf8.length, "byte")} in UTF-8, ${row.utf8.join(" ")}.`;
     }
     const part = (title, ...nodes) => make("div", {}, make("p", { class: "bl-head" }, title), ...nodes);

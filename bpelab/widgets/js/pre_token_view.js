@@ -15,7 +15,7 @@ function render(context) {
           label(parts, { flowing: true }),
         ]);
         const hue = piece.alternative === null ? "bl-gap" : `bl-hue${piece.alternative % 9}`;
-        const go = () => controls.go(stops.indexOf(piece.start) + 1);
+        const go = (event) => controls.go(stops.indexOf(piece.start) + 1, event.type);
         return [
           extra ? make("span", { class: "bl-cut", title: `${panel.title} cuts here` }) : null,
           make("span", { class: `bl-token ${hue}`, click: go, mouseenter: go }, segments),
@@ -31,13 +31,13 @@ function render(context) {
       return { panel, flow, spans: spans.map((pair) => pair[1]), node: make("div", {}, title, flow, legend) };
     });
 
-    function show(step) {
+    function show(step, by) {
       const place = step ? stops[step - 1] : -1;
       const says = panels.map(({ panel, flow, spans }) => {
         const found = panel.pieces.findIndex((piece) => piece.start <= place && place < piece.end);
         spans.forEach((span, index) => span.classList.toggle("bl-here", index === found));
         if (found < 0) return "";
-        reveal(spans[found], flow);
+        if (by !== "mouseenter") reveal(spans[found], flow);
         const piece = panel.pieces[found];
         const choice = panel.alternatives[piece.alternative];
         const why = choice ? `alternative ${piece.alternative + 1}${choice.words ? `, ${choice.words}` : ""}` : "between two matches";

@@ -67,9 +67,10 @@ function makeControls({ count, show, noun = "step", playable = true, start = 0 }
     input: () => { stop(); go(Number(slider.value)); },
   });
 
-  function go(step) {
+  // `by` is "mouseenter" where the pointer rests on something: then nothing may scroll away under it.
+  function go(step, by = "") {
     at = Math.min(count, Math.max(0, step));
-    sentence.textContent = show(at);
+    sentence.textContent = show(at, by);
     slider.value = at;
     readout.textContent = `${at} of ${count}`;
     // Not `disabled`: a button that vanishes under the reader's finger loses the keyboard's focus.

@@ -7,7 +7,7 @@ function render(context) {
 
     const panels = data.panels.map((panel) => {
       const spans = panel.ids.map((id, place) => {
-        const go = () => controls.go(stops.indexOf(panel.starts[place]) + 1);
+        const go = (event) => controls.go(stops.indexOf(panel.starts[place]) + 1, event.type);
         return make("span", { class: `bl-token bl-hue${place % 4}`, click: go, mouseenter: go },
           label(panel.tokens[id][0], { flowing: true }));
       });
@@ -25,14 +25,14 @@ function render(context) {
       return { panel, flow, spans, shared, detail, node: make("div", {}, title, flow, detail) };
     });
 
-    function show(step) {
+    function show(step, by) {
       const place = step ? stops[step - 1] : -1;
       const says = panels.map(({ panel, flow, spans, shared, detail }) => {
         const found = panel.ids.findIndex((_, token) => panel.starts[token] <= place && place < panel.starts[token + 1]);
         spans.forEach((span, token) => span.classList.toggle("bl-here", token === found));
         detail.textContent = found < 0 ? " " : "";
         if (found < 0) return "";
-        reveal(spans[found], flow);
+        if (by !== "mouseenter") reveal(spans[found], flow);
         const [parts, bytes] = panel.tokens[panel.ids[found]];
         const end = panel.starts[found + 1] - 1;
         const where = end === panel.starts[found] ? `byte ${end}` : `bytes ${panel.starts[found]} to ${end}`;

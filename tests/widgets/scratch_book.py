@@ -1,0 +1,82 @@
+"""A small Jupyter Book with every figure, executed for real: what the browser tests look at."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+CONFIG = """\
+title: Figures
+author: the bpelab authors
+only_build_toc_files: true
+execute:
+  execute_notebooks: cache
+  timeout: 120
+sphinx:
+  extra_extensions:
+    - bpelab.widgets.sphinx
+  config:
+    html_static_path: [static]
+    mathjax_path: nothing.js
+    nb_ipywidgets_js: {}
+    nb_mime_priority_overrides:
+      - ["html", "application/vnd.jupyter.widget-view+json", null]
+"""
+SETUP = """\
+from bpelab import BPEModel, BPETokenizer
+from bpelab.notebook import book_text
+from bpelab.widgets import *
+
+tokenizer = BPETokenizer.train(book_text()[:60_000], 1200)
+early = BPEModel.from_merges([(b"e", b"r"), (b"w", b"e"), (b"l", b"o"), (b"lo", b"w")])
+hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
+"""
+FIGURES = {
+    "merge_player": 'MergePlayer(tokenizer, "the lamplighter’s café")',
+    "train_scrubber": 'TrainScrubber("a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3, 24)',
+    "heap_stepper": 'HeapStepper(tokenizer, " lamplighter")',
+    "trie_walker": 'TrieWalker(tokenizer, " shipwrights something")',
+    "pre_token_view": 'PreTokenView("Don\'t panic, it\'s 12345 pages:\\n\\n  if x==1:\\treturn 日本 éa  ")',
+    "token_view": 'TokenView("The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines", {"bytes and words": tokenizer, "few merges": BPETokenizer.train(book_text()[:20_000], 300)})',
+    "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
+}
+HOSTILE = [
+    "MergePlayer(tokenizer, hostile)",
+    "TrainScrubber(hostile * 3, 5)",
+    "HeapStepper(tokenizer, hostile)",
+    "TrieWalker(tokenizer, hostile)",
+    "PreTokenView(hostile)",
+    "TokenView(hostile, {hostile: tokenizer})",
+    "ByteInspector(hostile)",
+]  # fmt: skip
+EMPTY = [line.replace("hostile * 3", '""').replace("tokenizer, hostile", 'tokenizer, ""') for line in HOSTILE]
+
+
+def write_notebook(path: Path, title: str, lines: list[str]) -> None:
+    cells = [new_markdown_cell(f"# {title}\n\nA page of figures."), new_code_cell(SETUP)]
+    for line in lines:
+        cells += [new_markdown_cell("Some words before the figure."), new_code_cell(line)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = new_notebook(cells=cells, metadata=kernel)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    nbformat.write(notebook, path)
+
+
+def build(folder: Path) -> Path:
+    """Write and build the book; the folder of its pages."""
+    (folder / "_config.yml").write_text(CONFIG)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n  - file: figures\n  - file: hostile\n")
+    (folder / "static").mkdir()
+    (folder / "static" / "nothing.js").write_text("// in place of MathJax\n")
+    (folder / "index.md").write_text("# Plain\n\nA page without a figure.\n")
+    write_notebook(folder / "figures.ipynb", "Figures", list(FIGURES.values()))
+    write_notebook(folder / "hostile.ipynb", "Hostile", [*HOSTILE, *EMPTY])
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    command = [Path(sys.executable).parent / "jupyter-book", "build", folder, "--warningiserror", "--keep-going", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "_build" / "html"
