@@ -12,6 +12,7 @@ Lines of this library and of Python's own are not traced, only their calls, so t
 """
 
 import builtins
+import dis
 import io
 import linecache
 import os
@@ -25,7 +26,7 @@ from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 PACKAGE = str(Path(__file__).parent.parent)
@@ -69,6 +70,12 @@ def is_readers(filename: str) -> bool:
     return not filename.startswith((PACKAGE + os.sep, PYTHON + os.sep, "<frozen ")) and "site-packages" not in filename
 
 
+@lru_cache(4096)
+def jumps_on_the_spot(code: CodeType) -> bool:
+    """Whether there is an instruction that jumps to itself. `while True: pass` is one, and begins no line ever again."""
+    return any(step.opname.startswith("JUMP_") and step.argval == step.offset for step in dis.get_instructions(code))
+
+
 class _Stop(BaseException):
     """Raised within the reader's code when a limit is passed.
 
@@ -101,10 +108,17 @@ class _Tracer:
         if not self.active:
             return None
         self.look()
-        return self.on_line if is_readers(frame.f_code.co_filename) else None
+        return self.on_line if self.watch(frame) else None
+
+    def watch(self, frame: FrameType) -> bool:
+        if not is_readers(frame.f_code.co_filename):
+            return False
+        if jumps_on_the_spot(frame.f_code):
+            frame.f_trace_opcodes = True
+        return True
 
     def on_line(self, frame: FrameType, event: str, argument: object) -> Any:
-        if event == "line" and self.active:
+        if event in ("line", "opcode") and self.active:
             self.lines += 1
             self.look()
         return self.on_line
@@ -121,7 +135,7 @@ class _Tracer:
         if not self.active:
             return
         while frame is not None:
-            if is_readers(frame.f_code.co_filename):
+            if self.watch(frame):
                 frame.f_trace = self.on_line
             frame = frame.f_back
         sys.settrace(self.on_call)  # last, since every call from here on is looked at
