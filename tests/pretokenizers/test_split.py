@@ -117,7 +117,10 @@ def test_constructs(pattern, text, pieces):
     assert Split(pattern).split(text) == pieces
 
 
-@pytest.mark.parametrize("pattern", ["(", "[", "a)", "*", r"\p{L", r"\p{Nonsense}", "a{2,1}", "(?<name", "\\", "(" * 5_000, "a{99999999999}"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["(", "[", "a)", "*", r"\p{L", r"\p{Nonsense}", "a{2,1}", "(?<name", "\\", "(" * 5_000, "a{99999999999}"],
+)
 def test_patterns_that_are_wrong(pattern):
     with pytest.raises(PatternError):
         Split(pattern)
