@@ -84,8 +84,9 @@ class UnigramTokenizer:
         while True:
             for _ in range(rounds):
                 expected = expected_counts(words, scores)
-                likely = {piece: n for piece, n in expected.items() if n >= 0.5 or len(piece) == 1}
-                scores = _log(likely | {char: max(likely.get(char, 0.0), 0.5) for char in characters})
+                small = len(scores) <= wanted
+                kept = [piece for piece in scores if small or len(piece) == 1 or expected.get(piece, 0.0) >= 0.5]
+                scores = _log({piece: max(expected.get(piece, 0.0), 0.5) for piece in kept})
             if len(scores) <= wanted:
                 break
             scores = _prune(scores, expected, max(wanted, int(keep * len(scores))))

@@ -3,7 +3,7 @@
 A token that continues a word is written with `##`. From left to right the longest token that fits is taken, and where
 none fits the whole word becomes `[UNK]`. Google never published its trainer. The score here, count(ab) / (count(a) *
 count(b)), is the usual reading of "increases the likelihood most"; it ranks by how surely the parts belong together,
-and not by how much there is to gain. Hugging Face's trainer of the same name learns by frequency, as BPE does.
+and not by how much there is to gain. Hugging Face's trainer of the same name merges by frequency, as BPE does.
 
 Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair and the pairs that
 share a part with it; encoding, O(n * longest token) for a word of n characters.
@@ -41,13 +41,19 @@ class WordPieceTokenizer:
         self._longest = max((len(piece.removeprefix(CONTINUES)) for piece in pieces), default=0)
 
     @classmethod
-    def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "WordPieceTokenizer":
+    def train(
+        cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2, score: str = "likelihood"
+    ) -> "WordPieceTokenizer":
         """Learn pieces from a text or from counted words; of pairs with equal scores, the one with smaller ids.
+
+        `score` is "likelihood", count(ab) / (count(a) * count(b)), or "frequency", count(ab).
 
         Pairs that occur less than `min_frequency` times are not merged. The vocabulary is smaller where none is left.
         Raises TrainingError (a ValueError) for an empty corpus, or a size without room for its characters, which are
-        counted twice if they occur both at the beginning and inside of words.
+        counted twice if they occur both at the beginning and inside of words; ValueError for another score.
         """
+        if score not in ("likelihood", "frequency"):
+            raise ValueError(f'score is "likelihood" or "frequency", not {score!r}')
         min_frequency = max(1, min_frequency)
         words = count_words(corpus, words_and_marks)
         spelled = {word: [word[0], *(CONTINUES + char for char in word[1:])] for word in words}
@@ -57,8 +63,8 @@ class WordPieceTokenizer:
         counts = PairCounts(([ids[piece] for piece in spelled[word]], number) for word, number in words.items())
 
         def entry(pair: Pair) -> tuple[float, Pair]:
-            left, right = pair
-            return -counts.pairs[pair] / (counts.symbols[left] * counts.symbols[right]), pair
+            chance = counts.symbols[pair[0]] * counts.symbols[pair[1]] if score == "likelihood" else 1
+            return -counts.pairs[pair] / chance, pair
 
         heap = [entry(pair) for pair, count in counts.pairs.items() if count >= min_frequency]
         heapify(heap)

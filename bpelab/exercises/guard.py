@@ -126,7 +126,7 @@ class _Tracer:
     def look(self) -> None:
         if self.lines > self.limits.lines or time.perf_counter() > self.deadline:
             self.exceeded = self.exceeded or "too long"
-        elif tracemalloc.get_traced_memory()[0] > self.ceiling:
+        elif self.lines % 16 == 0 and tracemalloc.get_traced_memory()[0] > self.ceiling:
             self.exceeded = self.exceeded or "too much memory"
         if self.exceeded:
             raise _Stop(self)
@@ -254,6 +254,8 @@ class Guard:
                 line, source = traceback.tb_lineno, linecache.getline(filename, traceback.tb_lineno).strip()
             traceback = traceback.tb_next
         text = type(error).__name__
+        if isinstance(error, RecursionError):
+            return Outcome("raised", error=f"{text}: the function calls itself too many times", line=line, source=source)
         try:  # an exception's own __str__ is the reader's code as well
             said = str(self._traced(lambda: str(error)[:KEPT], _Tracer(self.limits)))
         except BaseException:

@@ -87,7 +87,10 @@ class Figure(AnyWidget):
         if len(shown) < len(text):
             sizes = [len(part.encode()) if self.unit == "byte" else len(part) for part in (shown, text)]
             note = f"Only the first {sizes[0]:,} of {number(sizes[1], self.unit)} are shown."
-        self._note = note
+        if note != self._note:
+            self._note = note
+            if self.data and shown == self.text:  # nothing else changes, so nothing else would say it
+                self.data = {**self.data, "note": note}
         return shown
 
     def cut(self, text: str) -> str:

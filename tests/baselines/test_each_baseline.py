@@ -120,8 +120,9 @@ class TestWordPiece:
         assert theirs.encode(words, is_pretokenized=True).ids == ours.encode(" ".join(words))
         assert ours.unknown_count(" ".join(words)) > 0
 
+    @pytest.mark.parametrize("score", ["likelihood", "frequency"])
     @given(words=SMALL_WORDS, merges=st.integers(0, 10))
-    def test_learns_by_the_score(self, words, merges):
+    def test_learns_by_the_score(self, score, words, merges):
         spelled = {word: [word[0], *("##" + char for char in word[1:])] for word in words}
         pieces = sorted({piece for spelling in spelled.values() for piece in spelling})
         size = len(pieces) + 1 + merges
@@ -131,7 +132,8 @@ class TestWordPiece:
             for ids, n in sequences:
                 for i in ids:
                     single[i] += n
-            scores = {p: n / (single[p[0]] * single[p[1]]) for p, n in pairs.items() if n >= 2}
+            chance = {p: single[p[0]] * single[p[1]] if score == "likelihood" else 1 for p in pairs}
+            scores = {p: n / chance[p] for p, n in pairs.items() if n >= 2}
             if not scores:
                 break
             left, right = min(scores, key=lambda pair: (-scores[pair], pair))
@@ -141,7 +143,7 @@ class TestWordPiece:
             new = pieces.index(piece)
             for (ids, _), word in zip(sequences, words):
                 spelled[word] = [pieces[i] for i in replace_pair(ids, (left, right), new)]
-        assert WordPieceTokenizer.train(words, size).vocabulary == ["[UNK]", *pieces]
+        assert WordPieceTokenizer.train(words, size, score=score).vocabulary == ["[UNK]", *pieces]
 
     def test_a_word_is_unknown_as_a_whole(self):
         tokenizer = WordPieceTokenizer(["a", "##b"])
@@ -150,6 +152,8 @@ class TestWordPiece:
         for wrong in (["a", "a"], ["##"], [""]):
             with pytest.raises(ValueError, match="empty or given twice"):
                 WordPieceTokenizer(wrong)
+        with pytest.raises(ValueError, match='"likelihood" or "frequency", not \'bpe\''):
+            WordPieceTokenizer.train("a b", 10, score="bpe")
 
 
 class TestUnigram:

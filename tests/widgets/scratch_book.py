@@ -1,5 +1,6 @@
 """A small Jupyter Book with every figure, executed for real: what the browser tests look at."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from ..conftest import ROOT
 
 CONFIG = """\
 title: Figures
@@ -18,10 +21,14 @@ execute:
 sphinx:
   extra_extensions:
     - bpelab.widgets.sphinx
+  local_extensions:
+    sphinx_local: {book}
   config:
+    html_context:
+      default_mode: auto
     html_static_path: [static]
     mathjax_path: nothing.js
-    nb_ipywidgets_js: {}
+    nb_ipywidgets_js: {{}}
     nb_mime_priority_overrides:
       - ["html", "application/vnd.jupyter.widget-view+json", null]
 """
@@ -32,15 +39,18 @@ from bpelab.widgets import *
 
 tokenizer = BPETokenizer.train(book_text()[:60_000], 1200)
 early = BPEModel.from_merges([(b"e", b"r"), (b"w", b"e"), (b"l", b"o"), (b"lo", b"w")])
+few = BPETokenizer.train(book_text()[:20_000], 300)
+rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
+lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
     "merge_player": 'MergePlayer(tokenizer, "the lamplighter’s café")',
-    "train_scrubber": 'TrainScrubber("a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3, 24)',
+    "train_scrubber": "TrainScrubber(rats, 24)",
     "heap_stepper": 'HeapStepper(tokenizer, " lamplighter")',
     "trie_walker": 'TrieWalker(tokenizer, " shipwrights something")',
-    "pre_token_view": 'PreTokenView("Don\'t panic, it\'s 12345 pages:\\n\\n  if x==1:\\treturn 日本 éa  ")',
-    "token_view": 'TokenView("The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines", {"bytes and words": tokenizer, "few merges": BPETokenizer.train(book_text()[:20_000], 300)})',
+    "pre_token_view": "PreTokenView(\"Don't panic, it's 12345 pages:\\n\\n  if x==1:\\treturn 日本 éa  \")",
+    "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
 HOSTILE = [
@@ -52,7 +62,7 @@ HOSTILE = [
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
 ]  # fmt: skip
-EMPTY = [line.replace("hostile * 3", '""').replace("tokenizer, hostile", 'tokenizer, ""') for line in HOSTILE]
+EMPTY = [line.replace("hostile * 3", '""').replace("hostile", '""') for line in HOSTILE]
 
 
 def write_notebook(path: Path, title: str, lines: list[str]) -> None:
@@ -68,15 +78,23 @@ def write_notebook(path: Path, title: str, lines: list[str]) -> None:
 
 def build(folder: Path) -> Path:
     """Write and build the book; the folder of its pages."""
-    (folder / "_config.yml").write_text(CONFIG)
+    (folder / "_config.yml").write_text(CONFIG.format(book=json.dumps(str(ROOT / "book"))))
     (folder / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n  - file: figures\n  - file: hostile\n")
     (folder / "static").mkdir()
     (folder / "static" / "nothing.js").write_text("// in place of MathJax\n")
+    (folder / "static" / "sphinx-thebe.css").write_text("/* in place of Thebe's */\n")
     (folder / "index.md").write_text("# Plain\n\nA page without a figure.\n")
     write_notebook(folder / "figures.ipynb", "Figures", list(FIGURES.values()))
     write_notebook(folder / "hostile.ipynb", "Hostile", [*HOSTILE, *EMPTY])
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    command = [Path(sys.executable).parent / "jupyter-book", "build", folder, "--warningiserror", "--keep-going", "--quiet"]
+    command = [
+        Path(sys.executable).parent / "jupyter-book",
+        "build",
+        folder,
+        "--warningiserror",
+        "--keep-going",
+        "--quiet",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "_build" / "html"

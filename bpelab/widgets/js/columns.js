@@ -40,7 +40,7 @@ function tokenBox(columns, { from, to, y, parts, below = "", kind = "", title = 
     draw("title", {}, title),
     draw("rect", { x, y, width, height, rx: 4 }),
     draw("text", { x: middle, y: y + (below === "" ? height / 2 + 5 : 15), ...fit(wide) },
-      label(shown, { create: draw, tag: "tspan" })),
+      label(shown, draw, "tspan")),
     below === "" ? null : draw("text", {
       class: "bl-below", x: middle, y: y + height - 5, ...fit(String(below).length * 5.6 > width - 2),
     }, String(below)));

@@ -10,25 +10,22 @@ function render(context) {
     const panels = data.panels.map((panel) => {
       const spans = panel.pieces.map((piece) => {
         const extra = several && differ.has(piece.start);
-        const segments = piece.segments.map((parts, place) => [
-          place ? make("span", { class: "bl-nocut", title: `${panel.title} does not cut here` }) : null,
-          label(parts, { flowing: true }),
-        ]);
         const hue = piece.alternative === null ? "bl-gap" : `bl-hue${piece.alternative % 9}`;
         const go = (event) => controls.go(stops.indexOf(piece.start) + 1, event.type);
-        return [
-          extra ? make("span", { class: "bl-cut", title: `${panel.title} cuts here` }) : null,
-          make("span", { class: `bl-token ${hue}`, click: go, mouseenter: go }, segments),
-        ];
+        // A place where only the others cut splits a piece into segments, which stay together in one box.
+        const missing = () => make("span", { class: "bl-nocut", title: `${panel.title} does not cut here` });
+        const children = piece.segments.flatMap((parts, place) => label(parts).map((node, at) => [place && !at ? missing() : null, node]));
+        const { box, nodes } = flowing({ class: `bl-token ${hue}`, click: go, mouseenter: go }, piece.segments.flat(), children);
+        return { box, nodes: [extra ? make("span", { class: "bl-cut", title: `${panel.title} cuts here` }) : null, nodes] };
       });
-      const flow = make("div", { class: "bl-flow bl-tall" }, spans);
+      const flow = make("div", { class: "bl-flow bl-tall" }, spans.map(({ nodes }) => nodes));
       const legend = make("ul", { class: "bl-legend" }, panel.alternatives.map((choice, place) => choice.count
         ? make("li", {}, make("span", { class: `bl-swatch bl-hue${place % 9}` }), make("span", {},
-          choice.words ? `${choice.words} ` : null, make("code", {}, choice.regex),
-          make("span", { class: "bl-small" }, ` ${plural(choice.count, "piece")}`)))
+          choice.words || "this alternative", make("span", { class: "bl-small" }, `, ${plural(choice.count, "piece")}`),
+          make("code", {}, choice.regex.split(" ").flatMap((part, at) => (at ? [make("span", { class: "bl-s" }, "·"), part] : [part])))))
         : null));
       const title = make("p", { class: "bl-head" }, `${panel.title}: ${plural(panel.pieces.length, "piece")}`);
-      return { panel, flow, spans: spans.map((pair) => pair[1]), node: make("div", {}, title, flow, legend) };
+      return { panel, flow, spans: spans.map(({ box }) => box), node: make("div", {}, title, flow, legend) };
     });
 
     function show(step, by) {

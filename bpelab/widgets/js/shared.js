@@ -19,13 +19,22 @@ function draw(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-// A label is [kind, text] parts (see visible.py). Where text flows over lines, a line feed also ends the line.
-function label(parts, { create = make, tag = "span", flowing = false } = {}) {
-  return parts.map(([kind, text]) => {
+// A label is [kind, text] parts (see visible.py). Bytes side by side are kept apart by a thin space.
+function label(parts, create = make, tag = "span") {
+  return parts.map(([kind, text], place) => {
     if (kind === "") return text;
-    const sign = create(tag, { class: `bl-${kind}` }, text);
-    return kind === "n" && flowing ? [sign, "\n".repeat(text.length)] : sign;
+    const apart = kind === "x" && place && parts[place - 1][0] === "x" ? "\u2009" : "";
+    return create(tag, { class: `bl-${kind}` }, apart + text);
   });
+}
+
+// A label in running text. Lines end where the text's do, after the box of a token rather than inside it, and may
+// break before a space, which is a sign here and no space.
+function flowing(attributes, parts, children = label(parts)) {
+  const inside = parts.map(([kind], place) => (kind === "n" && place + 1 < parts.length ? "\n" : null));
+  const box = make("span", attributes, children.map((node, place) => [node, inside[place]]));
+  const first = parts.length && parts[0][0] === "s" ? make("wbr") : null;
+  return { box, nodes: [first, box, parts.length && parts[parts.length - 1][0] === "n" ? "\n" : null] };
 }
 
 function labelText(parts) {
@@ -45,7 +54,8 @@ function plural(count, noun) {
 function reveal(node, box) {
   if (!node) return;
   const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect(), margin = 24;
-  if (inner.left < outer.left + margin || inner.right > outer.right - margin)
+  const fits = inner.width < outer.width;
+  if (fits && (inner.left < outer.left + margin || inner.right > outer.right - margin))
     box.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
   if (inner.top < outer.top + margin || inner.bottom > outer.bottom - margin)
     box.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;

@@ -6,22 +6,22 @@ function render(context) {
     let controls = null;
 
     const panels = data.panels.map((panel) => {
-      const spans = panel.ids.map((id, place) => {
+      const tokens = panel.ids.map((id, place) => {
         const go = (event) => controls.go(stops.indexOf(panel.starts[place]) + 1, event.type);
-        return make("span", { class: `bl-token bl-hue${place % 4}`, click: go, mouseenter: go },
-          label(panel.tokens[id][0], { flowing: true }));
+        return flowing({ class: `bl-token bl-hue${place % 4}`, click: go, mouseenter: go }, panel.tokens[id][0]);
       });
       const shared = new Map(); // token -> the characters that it shares with its neighbours
-      const nodes = [...spans];
+      const spans = tokens.map(({ box }) => box);
+      const nodes = tokens.map((token) => token.nodes);
       for (const [first, last, characters] of [...panel.split].reverse()) {
         for (let place = first; place <= last; place++) shared.set(place, characters);
         const group = make("span", { class: "bl-split", title: `${characters}, spread over ${last - first + 1} tokens` },
-          make("span", { class: "bl-whole" }, characters), ...nodes.slice(first, last + 1));
+          make("span", { class: "bl-whole" }, characters), nodes.slice(first, last + 1));
         nodes.splice(first, last - first + 1, group);
       }
       const flow = make("div", { class: "bl-flow bl-tall" }, nodes);
       const detail = make("p", { class: "bl-detail" });
-      const title = make("p", { class: "bl-head" }, [panel.title, panel.summary].filter(Boolean).join(": "));
+      const title = make("p", { class: "bl-head" }, panel.title, make("span", { class: "bl-small" }, panel.summary));
       return { panel, flow, spans, shared, detail, node: make("div", {}, title, flow, detail) };
     });
 

@@ -28,16 +28,17 @@ function render(context) {
       }, make("span", { class: "bl-mono bl-pair" }, label(data.labels[left]), make("span", { class: "bl-faint" }, " + "), label(data.labels[right])),
       make("span", { class: "bl-track" }, make("span", { class: "bl-length", style: `width:${(100 * number) / most}%` })),
       make("span", { class: "bl-number" }, winner && place === 0 ? `${number} ◂ next` : String(number)))));
-      if (!top.length) bars.append(make("p", { class: "bl-small" }, "No pair is left."));
+      if (!top.length) bars.append(make("p", { class: "bl-small" }, "No pair occurs twice."));
       const newest = step ? data.steps[step - 1].token : null;
       learned.replaceChildren(...data.steps.slice(0, step).map(({ token }) => make("span", {
         class: `bl-chip ${token === newest ? "bl-new" : "bl-made"}`, title: `id ${token}`,
       }, label(data.labels[token]))));
       if (!step) learned.append(make("span", { class: "bl-small" }, "the 256 bytes and nothing else"));
       const cuts = data.words.map((cut) => cut.filter(([from]) => from <= step).pop()[1]);
-      text.replaceChildren(...data.order.map((word) => make("span", { class: "bl-piece" }, cuts[word].map((token) => make("span", {
-        class: `bl-token ${token === newest ? "bl-new" : token > 255 ? "bl-made" : ""}`,
-      }, label(data.labels[token], { flowing: true }))))));
+      text.replaceChildren(...data.order.flatMap((word) => [data.labels[cuts[word][0]][0][0] === "s" ? make("wbr") : "", make("span", { class: "bl-piece" },
+        cuts[word].map((token) => flowing({
+          class: `bl-token ${token === newest ? "bl-new" : token > 255 ? "bl-made" : ""}`,
+        }, data.labels[token]).nodes.filter((node) => node && node.nodeName !== "WBR")))]));
       dot.setAttribute("cx", x(step));
       dot.setAttribute("cy", y(data.sizes[step]));
       size.textContent = `${plural(data.sizes[step], "token")} for ${plural(bytes, "byte")}`;
@@ -47,7 +48,7 @@ function render(context) {
     return {
       nodes: [
         make("div", { class: "bl-two" }, part("Most frequent pairs", bars),
-          make("div", {}, part("Size of the text", chart, size), part("Tokens learned", learned))),
+          make("div", {}, part("Tokens in the text, merge by merge", chart, size), part("Tokens learned", learned))),
         part("The text, as it is cut now", text),
       ],
       count, show, noun: "merge",

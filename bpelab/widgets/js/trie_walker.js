@@ -32,8 +32,8 @@ function render(context) {
       })));
       for (const place of dead) {
         const x = place < data.leaves.length ? columns.left(place) : columns.right(place);
-        svg.append(draw("g", { class: "bl-dead" }, draw("path", { d: `M${x} 17V60` }),
-          draw("text", { x, y: 71 }, "✗"), draw("title", {}, `byte ${place} is a dead end`)));
+        svg.append(draw("g", { class: "bl-dead" }, draw("path", { d: `M${x} 55V62` }),
+          draw("text", { x, y: 74 }, "✗"), draw("title", {}, `byte ${place} is a dead end`)));
       }
       if (current) {
         const [kind, verdict] = VERDICTS[current.action];

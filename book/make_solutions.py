@@ -1,0 +1,80 @@
+"""Write the solutions, one notebook a chapter, from the exercises of the library: `python book/make_solutions.py`
+
+The question is taken from the chapter, the answer from `bpelab/exercises`, so neither can drift apart from it. The
+notebooks are executed by book/execute.py, like all others.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from bpelab.exercises import EXERCISES
+
+BOOK = Path(__file__).parent
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The global names that a function uses, and those that functions inside it use."""
+    return set(code.co_names).union(*(names_in(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def imports_for(function: FunctionType) -> list[str]:
+    """The import lines that the source of a function needs to run in a notebook."""
+    lines = set()
+    for name in names_in(function.__code__) & function.__globals__.keys():
+        value = function.__globals__[name]
+        if isinstance(value, ModuleType):
+            lines.add(f"import {value.__name__}" + (f" as {name}" if value.__name__ != name else ""))
+        else:
+            home = getattr(value, "__module__", None)
+            found = home and getattr(sys.modules.get(home), name, None) is value
+            lines.add(f"from {home if found else function.__module__} import {name}")
+    return sorted(lines, key=lambda line: (line.startswith("from"), line))
+
+
+def questions(chapter: Path) -> dict[str, str]:
+    """Exercise number -> the prose of the exercise, from a chapter."""
+    found = {}
+    for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and (match := re.search(r"\*\*Exercise (\d+\.\d+) ", text)):
+            found[match[1]] = text[match.start() :].strip()
+    return found
+
+
+def write(chapter: Path) -> Path | None:
+    asked = questions(chapter)
+    if not asked:
+        return None
+    title = next(
+        line for cell in nbformat.read(chapter, 4).cells for line in cell.source.splitlines() if line.startswith("# ")
+    )
+    cells = [
+        new_markdown_cell(
+            f"{title.replace('# ', '# Solutions to ', 1)}\n\nOne answer to each exercise of {{doc}}`../{chapter.stem}`. "
+            "Others are as good: what counts is what `check` says."
+        ),
+        new_code_cell("from bpelab.exercises import check"),
+    ]
+    for number, prose in asked.items():
+        exercise = EXERCISES[number]
+        source = re.sub(r"  # type: ignore\[[\w, -]+\]", "", exercise.source)
+        needed = imports_for(exercise.solution)
+        cells.append(new_markdown_cell(f"## {number} {exercise.title}\n\n{prose.partition('.**')[2].strip()}"))
+        cells.append(new_code_cell("\n".join(needed) + "\n\n\n" + source if needed else source))
+        cells.append(new_code_cell(f'check("{number}", {exercise.solution.__name__})'))
+    path = BOOK / "solutions" / chapter.name
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+if __name__ == "__main__":
+    for chapter in sorted(BOOK.glob("[0-9]*.ipynb")):
+        if path := write(chapter):
+            print(path)

@@ -1,0 +1,171 @@
+"""The exercises of chapter 1, Text is bytes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from .engine import Exercise
+from .show import code
+
+SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩‍👧")
+
+
+def euro() -> bytes:
+    """The UTF-8 bytes of the euro sign, as bytes, without asking Python to encode it."""
+    return bytes([0b1110_0010, 0b10_000010, 0b10_101100])  # 0010 000010 101100 is 20AC
+
+
+def utf8_by_hand(code_point: int) -> bytes:
+    r"""The UTF-8 bytes of a code point; ValueError for a surrogate and for what is no code point.
+
+    utf8_by_hand(0xE9) is b"\xc3\xa9".
+    """
+    if not 0 <= code_point < 0x110000 or 0xD800 <= code_point < 0xE000:
+        raise ValueError(f"{code_point:#x} has no UTF-8")
+    if code_point < 0x80:
+        return bytes([code_point])
+    if code_point < 0x800:
+        return bytes([0xC0 | code_point >> 6, 0x80 | code_point & 0x3F])
+    low = [0x80 | code_point >> 6 & 0x3F, 0x80 | code_point & 0x3F]
+    if code_point < 0x10000:
+        return bytes([0xE0 | code_point >> 12, *low])
+    return bytes([0xF0 | code_point >> 18, 0x80 | code_point >> 12 & 0x3F, *low])
+
+
+def character_start(data: bytes, position: int) -> int:
+    """The index of the first byte of the character that data[position] is part of; data is valid UTF-8.
+
+    character_start("a😀".encode(), 3) is 1.
+    """
+    while 0x80 <= data[position] < 0xC0:  # 10xxxxxx: somewhere inside a character
+        position -= 1
+    return position
+
+
+def shorten(text: str, limit: int) -> str:
+    """The longest prefix of `text`, in whole code points, whose UTF-8 has at most `limit` bytes.
+
+    shorten("añb", 2) is "a".
+    """
+    return text.encode()[:limit].decode(errors="ignore")
+
+
+def repair(text: str) -> str:
+    """`text` with UTF-8 that was mistaken for Latin-1 read correctly; unchanged if it can't have been that.
+
+    repair("cafÃ©") is "café", repair("café") is "café".
+    """
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def _bytes_of_the_euro(got: Any) -> str | None:
+    if not isinstance(got, bytes):
+        return "Give the bytes as bytes, for example bytes([1, 2, 3])."
+    if len(got) != 3:
+        return f"U+20AC lies between U+0800 and U+FFFF, so it takes three bytes, not {len(got)}."
+    masks = ((0, 0xF0, 0xE0), (1, 0xC0, 0x80), (2, 0xC0, 0x80))
+    for place, mask, form in masks:
+        if got[place] & mask != form:
+            return f"Byte {place} does not begin with the bits that mark its place in the form 1110xxxx 10xxxxxx 10xxxxxx."
+    return None if got == b"\xe2\x82\xac" else "The form is right. The sixteen bits put into it are not those of 0x20AC."
+
+
+def _bytes_or_error(answer: Any, code_point: int) -> Any:
+    try:
+        return answer(code_point)
+    except ValueError:
+        return "ValueError"
+
+
+def _hexadecimal(name: str, code_point: int) -> str:
+    return f"{name}({code_point:#x})"
+
+
+def _code_points() -> Iterator[tuple[int]]:
+    edges = (0, 0x80, 0x800, 0xD800, 0xE000, 0x10000, 0x110000)
+    for code_point in sorted({0x41, 0xE9, 0x20AC, 0x1F600, *(edge + step for edge in edges for step in (-1, 0, 1))}):
+        yield (code_point,)
+
+
+def _positions() -> Iterator[tuple[bytes, int]]:
+    for text in SAMPLES:
+        data = text.encode()
+        for position in range(len(data)):
+            yield data, position
+
+
+def _inside(data: bytes, position: int) -> bool:
+    data.decode()  # raises for what is not UTF-8
+    return position < len(data)
+
+
+def _limits() -> Iterator[tuple[str, int]]:
+    for text in ("", *SAMPLES):
+        for limit in range(len(text.encode()) + 2):
+            yield text, limit
+
+
+def _mojibake() -> Iterator[tuple[str]]:
+    for text in ("", "a", "é", "café", "€", "naïve café", "日本", "Ã", "Ã©"):
+        yield (text,)
+        yield (text.encode().decode("latin-1"),)
+
+
+EXERCISES = [
+    Exercise(
+        "1.1",
+        "By hand",
+        euro,
+        lambda: [()],
+        (
+            "0x20AC is between 0x800 and 0xFFFF: three bytes, 1110xxxx 10xxxxxx 10xxxxxx.",
+            "0x20AC in bits is 0010 0000 1010 1100. Cut it into 4, 6 and 6 bits and fill the places in.",
+        ),
+        problem=_bytes_of_the_euro,
+    ),
+    Exercise(
+        "1.2",
+        "All four forms",
+        utf8_by_hand,
+        _code_points,
+        (
+            "Refuse what has no UTF-8 first: below 0, above 0x10FFFF, and 0xD800 to 0xDFFF.",
+            "Each byte after the first holds six bits: 0x80 | (bits & 0x3F). Shift right by 6 for the byte before it.",
+            "The first byte holds what is left, below 0xC0, 0xE0 or 0xF0. The borders are 0x80, 0x800 and 0x10000.",
+        ),
+        call=_bytes_or_error,
+        shown=_hexadecimal,
+        allowed=lambda code_point: False,
+    ),
+    Exercise(
+        "1.3",
+        "Where a character begins",
+        character_start,
+        _positions,
+        ("What do all bytes have in common that are not the first of a character?", "Go left while data[position] is 10xxxxxx."),
+        allowed=_inside,
+    ),
+    Exercise(
+        "1.4",
+        "A safe cut",
+        shorten,
+        _limits,
+        (
+            "Cut the bytes. At most one character is then broken, the last one.",
+            'decode has an argument, errors="ignore", that leaves out what is not UTF-8.',
+        ),
+    ),
+    Exercise(
+        "1.5",
+        "Undo the mojibake",
+        repair,
+        _mojibake,
+        (
+            "Undo the two steps in reverse: first turn the characters into the bytes that Latin-1 read.",
+            "A text that can't have come about so fails in one of the two steps, with a UnicodeError. Then it is left alone.",
+        ),
+        shown=lambda name, text: f"{name}({code(text)})",
+    ),
+]

@@ -1,0 +1,185 @@
+"""The exercises of chapter 3, Training."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..formats.byte_alphabet import to_alphabet
+from ..trace import TrainStep
+from ..trainers.naive import count_pairs, replace_pair, train_naive
+from .engine import Exercise
+from .material import CORPORA, pieces
+from .show import code
+
+Words = dict[bytes, int]
+
+
+def room_for_merges(vocab_size: int, special_tokens: list[str]) -> int:
+    """How many merges fit into `vocab_size`; -1 when the size is too small for the bytes and special tokens.
+
+    room_for_merges(1000, ["<|end|>"]) is 743.
+    """
+    return max(vocab_size - 256 - len(special_tokens), -1)
+
+
+def corpus_sizes(words: dict[bytes, int], steps: list) -> list[int]:  # type: ignore[type-arg]
+    """The number of tokens in the corpus before any merge, then after each step.
+
+    corpus_sizes({b"abab": 2}, list(train_naive({b"abab": 2}, 2))) is [8, 4, 2].
+    """
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    sizes = [sum(len(ids) * occurrences for ids, occurrences in sequences)]
+    for step in steps:
+        pair, new = (step.left, step.right), 256 + step.rank
+        sequences = [(replace_pair(ids, pair, new), occurrences) for ids, occurrences in sequences]
+        sizes.append(sum(len(ids) * occurrences for ids, occurrences in sequences))
+    return sizes
+
+
+def count_without_overlaps(sequences: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
+    """How often each pair would be replaced, over all sequences.
+
+    count_without_overlaps([([97] * 5, 1)]) is {(97, 97): 2}.
+    """
+    counts: dict[tuple[int, int], int] = {}
+    for ids, occurrences in sequences:
+        free: dict[tuple[int, int], int] = {}  # pair -> the first place that no earlier merge has taken
+        for place, pair in enumerate(zip(ids, ids[1:])):
+            if place >= free.get(pair, 0):
+                counts[pair] = counts.get(pair, 0) + occurrences
+                free[pair] = place + 2
+    return counts
+
+
+def train_first_seen(words: dict[bytes, int], num_merges: int) -> list[bytes]:
+    """The tokens learned, in order; ends early when no pair occurs twice.
+
+    train_first_seen({b"zy": 4, b"ab": 4}, 2) is [b"zy", b"ab"].
+    """
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    tokens = [bytes([byte]) for byte in range(256)]
+    for rank in range(num_merges):
+        counts = count_pairs(sequences)
+        if not counts or max(counts.values()) < 2:
+            break
+        pair = max(counts, key=counts.__getitem__)  # the first of equals, and a dict keeps the order of arrival
+        tokens.append(tokens[pair[0]] + tokens[pair[1]])
+        sequences = [(replace_pair(ids, pair, 256 + rank), occurrences) for ids, occurrences in sequences]
+    return tokens[256:]
+
+
+def train_in_alphabet_order(words: dict[bytes, int], num_merges: int) -> list[tuple[bytes, bytes]]:
+    """The merges as pairs of byte strings; ends early when no pair occurs twice.
+
+    train_in_alphabet_order({b" a": 4, b"bc": 4}, 2) is [(b"b", b"c"), (b" ", b"a")].
+    """
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    tokens = [bytes([byte]) for byte in range(256)]
+    order = [ord(to_alphabet(token)) for token in tokens]
+    merges = []
+    for rank in range(num_merges):
+        counts = count_pairs(sequences)
+        if not counts or max(counts.values()) < 2:
+            break
+        left, right = min(counts, key=lambda pair: (-counts[pair], order[pair[0]], order[pair[1]]))
+        merges.append((tokens[left], tokens[right]))
+        tokens.append(tokens[left] + tokens[right])
+        order.append(1000 + rank)  # after every character of the alphabet
+        sequences = [(replace_pair(ids, (left, right), 256 + rank), occurrences) for ids, occurrences in sequences]
+    return merges
+
+
+def _sizes() -> Iterator[tuple[int, list[str]]]:
+    for special in ([], ["<|end|>"], ["<|end|>", "<|pad|>", "<|user|>"]):
+        for size in (0, 255, 256, 257, 258, 259, 260, 300, 1000, 50_257):
+            yield size, special
+
+
+def _replays() -> Iterator[tuple[Words, list[TrainStep]]]:
+    for words in CORPORA:
+        for number in (0, 1, 2, 5, 20):
+            yield words, list(train_naive(words, number, 1))
+
+
+def _is_replay(words: Words, steps: list[TrainStep]) -> bool:
+    return _are_words(words) and steps == list(train_naive(words, len(steps), 1))
+
+
+def _show_replay(name: str, words: Words, steps: list[TrainStep]) -> str:
+    return f"{name}({code(words)}, list(train_naive({code(words)}, {len(steps)}, 1)))"
+
+
+def _sequences() -> Iterator[tuple[list[tuple[list[int], int]]]]:
+    for piece in pieces(b"ab", 6):
+        yield ([(list(piece), 1)],)
+    for words in CORPORA:
+        yield ([(list(word), occurrences) for word, occurrences in words.items()],)
+
+
+def _corpora() -> Iterator[tuple[Words, int]]:
+    for words in CORPORA:
+        for number in (0, 1, 2, 4, 30):
+            yield words, number
+    tied = {word: 2 for word in (b"\xe9a", b"ab", b" b", b"\nb", b"ba", b" a", b"ab c", b"\xc3\xa9\xc3\xa0")}
+    for number in range(1, 12):
+        yield tied, number
+
+
+def _are_words(words: Words, *others: Any) -> bool:
+    return all(word and occurrences > 0 for word, occurrences in words.items())
+
+
+EXERCISES = [
+    Exercise(
+        "3.1",
+        "Room for merges",
+        room_for_merges,
+        _sizes,
+        ("There are 256 bytes, whatever the text is.", "What the bytes and the special tokens leave is for merges; below 0 means -1."),
+    ),
+    Exercise(
+        "3.2",
+        "The corpus shrinks",
+        corpus_sizes,
+        _replays,
+        (
+            "Make the sequences as the page does: [(list(word), n) for word, n in words.items()].",
+            "The size of the corpus is the sum of len(ids) * n. The new token of a step is 256 + step.rank.",
+        ),
+        allowed=_is_replay,
+        shown=_show_replay,
+    ),
+    Exercise(
+        "3.3",
+        "What would merge",
+        count_without_overlaps,
+        _sequences,
+        (
+            "Two places of one pair can only overlap in a run, where both of its tokens are the same.",
+            "Go from left to right. Having counted a pair at a place, don't count the same pair at the next one.",
+        ),
+        allowed=lambda sequences: all(occurrences > 0 for _, occurrences in sequences),
+    ),
+    Exercise(
+        "3.4",
+        "First seen",
+        train_first_seen,
+        _corpora,
+        (
+            "count_pairs returns a dict, and a dict keeps the order in which its keys came.",
+            "Of equals, max(counts, key=counts.get) gives the first. Stop when its count is below 2.",
+        ),
+        allowed=_are_words,
+    ),
+    Exercise(
+        "3.5",
+        "Hugging Face's order",
+        train_in_alphabet_order,
+        _corpora,
+        (
+            "Keep a list `order`: for each id the number that decides ties. For a byte it is ord(to_alphabet(bytes([byte]))).",
+            "A learned token's number must be larger than any byte's, which end at 323, and grow with its rank.",
+            "min(counts, key=lambda pair: (-counts[pair], order[pair[0]], order[pair[1]])) is the pair.",
+        ),
+        allowed=_are_words,
+    ),
+]

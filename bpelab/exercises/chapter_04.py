@@ -1,0 +1,232 @@
+"""The exercises of chapter 4, Encoding: ranks, not longest match."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from ..encoders import NaiveEncoder, NotBPELongestMatch
+from ..model import BPEModel
+from ..trace import MergeStep, trace_encode
+from ..trainers.naive import replace_pair
+from .engine import Exercise
+from .material import SINGLE, merges, models, models_and_pieces
+
+BACKWARDS = BPEModel.from_ranks(SINGLE | {b"abc": 256, b"ab": 257}, take_whole=False)
+
+
+def by_hand() -> list[bytes]:
+    """The tokens of b"abcabc", as a list of bytes."""
+    return [b"ab", b"ca", b"b", b"c"]  # `c a` goes first, in the middle; then `a b`; `ab c` finds no c
+
+
+def ranks_used(encoder, piece):  # type: ignore[no-untyped-def]
+    """The ranks of the merges that `encoder` does on `piece`, first to last."""
+    return [step.rank for step in trace_encode(encoder, piece)]
+
+
+def all_places(model, piece):  # type: ignore[no-untyped-def]
+    """(ids, rounds): a round merges all places of the pair with the lowest rank."""
+    ids, rounds = model.initial_ids(piece), 0
+    while True:
+        found = [(*model.merges[pair], pair) for pair in zip(ids, ids[1:]) if model.merges.get(pair)]
+        if not found:
+            return ids, rounds
+        _, new, pair = min(found)
+        ids, rounds = replace_pair(ids, pair, new), rounds + 1
+
+
+def first_impossible(model, ids):  # type: ignore[no-untyped-def]
+    """The index of the first id that can't stand before the next one; None where all can."""
+    encode = NaiveEncoder(model).encode_piece
+    for place, (left, right) in enumerate(zip(ids, ids[1:])):
+        if encode(model.tokens[left] + model.tokens[right]) != [left, right]:
+            return place
+    return None
+
+
+def fewest(model, piece):  # type: ignore[no-untyped-def]
+    """The least number of tokens of `model` that, joined, are `piece`; 0 for no bytes."""
+    best = [0]
+    for end in range(1, len(piece) + 1):
+        starts = range(max(0, end - model.max_token_bytes), end)
+        best.append(1 + min(best[start] for start in starts if piece[start:end] in model.ids))
+    return best[-1]
+
+
+def wrong_line() -> int:
+    """The number of the first line of `suspicious_trace()` that BPE would not have come to."""
+    return 4  # `lo w` was merged there, rank 4, while `ne w` with rank 3 was waiting; the end is the same all the same
+
+
+def counterexample(model):  # type: ignore[no-untyped-def]
+    """A piece (bytes) that longest match cuts differently from BPE; `model` has at least one."""
+    bpe, longest = NaiveEncoder(model), NotBPELongestMatch(model)
+    letters = sorted({bytes([byte]) for token in model.tokens.values() if len(token) > 1 for byte in token})
+    queue = [b""]
+    for piece in queue:  # grows while it is read: shorter pieces first
+        if bpe.encode_piece(piece) != longest.encode_piece(piece):
+            return piece
+        queue += [piece + letter for letter in letters]
+    return None
+
+
+MERGES = [(b"e", b"r"), (b"l", b"o"), (b"n", b"e"), (b"ne", b"w"), (b"lo", b"w"), (b"low", b"er")]
+
+
+def suspicious_trace() -> list[str]:
+    """How somebody merged `newlower` with the merges `e r`, `l o`, `n e`, `ne w`, `lo w`, `low er`, in this order.
+
+    >>> suspicious_trace()[:3]
+    ['n e w l o w e r', 'n e w l o w er', 'n e w lo w er']
+    """
+    exchanged = [*MERGES[:3], MERGES[4], MERGES[3], MERGES[5]]  # an honest trace, of a list with two places changed
+    return _lines(BPEModel.from_merges(exchanged), b"newlower")
+
+
+def _lines(model: BPEModel, piece: bytes) -> list[str]:
+    steps = [step for step in trace_encode(NaiveEncoder(model), piece) if isinstance(step, MergeStep)]
+    rows = [tuple(model.initial_ids(piece)), *(step.ids for step in steps)]
+    return [" ".join(model.tokens[token].decode() for token in row) for row in rows]
+
+
+def _about_by_hand(got: Any) -> str | None:
+    if not isinstance(got, list) or not all(isinstance(token, bytes) for token in got):
+        return 'Give a list of bytes, such as [b"a", b"bc"].'
+    if b"".join(got) != b"abcabc":
+        return "Joined, these are not the bytes of abcabc."
+    if b"ca" not in got:
+        return "The first merge in the list is done wherever it stands. Look for `c` and `a` again."
+    return None if got == by_hand() else "`c a` is done. Ask about all neighbours again, and take the lowest rank."
+
+
+def _about_the_line(got: Any) -> str | None:
+    lines = suspicious_trace()
+    if not isinstance(got, int) or isinstance(got, bool) or not 0 <= got < len(lines):
+        return f"Give the number of a line, 1 to {len(lines) - 1}."
+    if got == 0:
+        return "Line 0 is the piece before any merge."
+    if got < wrong_line():
+        return f"Line {got} is right: no merge with a lower rank was there to be done."
+    return None if got == wrong_line() else f"The merge that led to line {got} is right, given the line before it."
+
+
+def _about_the_piece(got: Any, model: BPEModel) -> str | None:
+    if not isinstance(got, bytes):
+        return "Give a piece, as bytes."
+    bpe, longest = NaiveEncoder(model).encode_piece(got), NotBPELongestMatch(model).encode_piece(got)
+    cut = b"|".join(model.tokens[token] for token in bpe).decode("utf-8", "replace")
+    return f"Both cut this piece into {cut or 'nothing'}." if bpe == longest else None
+
+
+def _with_encoders() -> Iterator[tuple[NaiveEncoder, bytes]]:
+    for piece in (b"", b"abc", b"ab", b"xabc"):
+        yield NaiveEncoder(BACKWARDS), piece
+    for model, piece in models_and_pieces():
+        yield NaiveEncoder(model), piece
+
+
+def _sequences() -> Iterator[tuple[BPEModel, list[int]]]:
+    for model in models()[:7]:
+        made = [token for token in model.tokens if token > 255]
+        choice = [*made, *sorted({byte for token in made for byte in model.tokens[token]})]
+        yield model, []
+        for size in (1, 2, 3) if len(choice) < 7 else (1, 2):
+            yield from ((model, list(ids)) for ids in product(choice, repeat=size))
+
+
+def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
+    yield from models_and_pieces()
+    for size in (20, 40, 80):
+        yield models()[5], b"a" * size
+
+
+def _have_counterexamples() -> Iterator[tuple[BPEModel]]:
+    yield (models()[4],)
+    for words, number in (({b"banana": 2, b"bandana": 1}, 3), ({b"abab": 3, b"bcb": 2, b"cab": 1}, 5)):
+        yield (BPEModel.from_merges(merges(words, number)),)
+    yield (models()[6],)
+
+
+EXERCISES = [
+    Exercise(
+        "4.1",
+        "By hand",
+        by_hand,
+        lambda: [()],
+        (
+            "Write the six letters down. The first merge in the list goes first, wherever it stands.",
+            "After `c a` the sequence is a, b, ca, b, c. Which neighbours merge now?",
+        ),
+        problem=_about_by_hand,
+    ),
+    Exercise(
+        "4.2",
+        "The order of ranks",
+        ranks_used,
+        _with_encoders,
+        ("trace_encode(encoder, piece) gives a MergeStep for each merge.", "A MergeStep has a `rank`."),
+    ),
+    Exercise(
+        "4.3",
+        "All places at once",
+        all_places,
+        models_and_pieces,
+        (
+            "In each round, collect the pairs of neighbours that are in model.merges, and take the lowest rank.",
+            "replace_pair(ids, pair, new) merges all its places. A look that finds nothing to merge is not a round.",
+        ),
+    ),
+    Exercise(
+        "4.4",
+        "A wrong encoder, found out",
+        first_impossible,
+        _sequences,
+        (
+            "Go through the neighbours: zip(ids, ids[1:]).",
+            "Two can meet if encoding the bytes of both, joined, gives the same two. Make the encoder from `model`.",
+        ),
+        allowed=lambda model, ids: all(token in model.tokens for token in ids),
+    ),
+    Exercise(
+        "4.5",
+        "Fewest tokens",
+        fewest,
+        _long_pieces,
+        (
+            "best[k] is the fewest for the first k bytes, and best[0] is 0.",
+            "The last token of the first k bytes begins at some j: then it takes best[j] + 1. Try every j for which "
+            "piece[j:k] is a token.",
+            "Fill a list from k = 1 to len(piece). Calling itself for every j would do the same work again and again.",
+        ),
+    ),
+    Exercise(
+        "4.6",
+        "Spot the wrong line",
+        wrong_line,
+        lambda: [()],
+        (
+            "For each line, ask of all neighbours of the line before it which of them merge, and at which rank.",
+            "Somewhere two merges were possible, and the one that stands later in the list was done.",
+        ),
+        problem=_about_the_line,
+        cell=(
+            "from bpelab.exercises.chapter_04 import suspicious_trace\n\n"
+            "for number, line in enumerate(suspicious_trace()):\n    print(number, line)\n\n"
+            "wrong_line = ...  # your answer"
+        ),
+    ),
+    Exercise(
+        "4.7",
+        "A counterexample to longest match",
+        counterexample,
+        _have_counterexamples,
+        (
+            "Longest match takes a long token whose last bytes BPE needed for an earlier merge.",
+            "Short pieces are enough: try all pieces over the letters that occur in the merges, the short ones first.",
+            "Or think: for which two tokens does the end of the first merge with the beginning of the second, at a "
+            "lower rank than they were made with?",
+        ),
+        problem=_about_the_piece,
+        allowed=lambda model: False,
+    ),
+]

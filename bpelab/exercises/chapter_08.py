@@ -1,0 +1,260 @@
+"""The exercises of chapter 8, A heap."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from heapq import heapify, heappop, heappush
+from itertools import product
+from random import Random
+from typing import Any
+
+from ..encoders import HeapEncoder, NaiveEncoder
+from ..model import BPEModel
+from ..trace import HeapStep, trace_encode
+from .engine import Exercise
+from .material import WORDS, models, models_and_pieces
+from .show import code
+
+
+def largest(steps):  # type: ignore[no-untyped-def]
+    """The most entries that were on the heap at any time."""
+    most = now = 0
+    for step in steps:
+        if isinstance(step, HeapStep):
+            now += 1 if step.action == "push" else -1  # "pop" and "stale" both take one off
+            most = max(most, now)
+    return most
+
+
+def merge_node(ids, previous, following, node, new):  # type: ignore[no-untyped-def]
+    """Write `new` at `node`, take its right neighbour out of the list, and return the
+    nodes at which a new pair begins: the one before `node`, if any, and `node`, if it
+    still has a neighbour."""
+    other = following[node]
+    ids[node], ids[other] = new, None
+    after = following[node] = following[other]
+    begins = []
+    if previous[node] >= 0:
+        begins.append(previous[node])
+    if after < len(ids):
+        previous[after] = node
+        begins.append(node)
+    return begins
+
+
+def nothing_stale():  # type: ignore[no-untyped-def]
+    """(model, piece): at least 20 bytes, 5 "pop" or more in the trace and no "stale"."""
+    return BPEModel.from_merges([(b"a", b"b")]), b"ab" * 10  # no two of these pairs share a byte
+
+
+def by_length(model, limit):  # type: ignore[no-untyped-def]
+    """A function from a piece to its ids: naive below `limit` bytes, heap from there on."""
+    naive, heap = NaiveEncoder(model), HeapEncoder(model)
+    return lambda piece: (naive if len(piece) < limit else heap).encode_piece(piece)
+
+
+def stamped(model, piece):  # type: ignore[no-untyped-def]
+    """The ids of `piece`, with a heap whose entries carry the counts of their two nodes."""
+    ids = model.initial_ids(piece)
+    end = len(ids)
+    previous, following, changed = list(range(-1, end - 1)), list(range(1, end + 1)), [0] * end
+
+    def entry(node):  # type: ignore[no-untyped-def]
+        other = following[node]
+        merge = model.merges.get((ids[node], ids[other])) if other < end else None
+        return merge and (merge[0], node, other, changed[node], changed[other], merge[1])
+
+    heap = [found for node in range(end) if (found := entry(node))]
+    heapify(heap)
+    while heap:
+        _, node, other, node_stamp, other_stamp, new = heappop(heap)
+        if (changed[node], changed[other]) != (node_stamp, other_stamp):
+            continue
+        ids[node], ids[other] = new, None
+        changed[node] += 1
+        changed[other] += 1
+        after = following[node] = following[other]
+        if after < end:
+            previous[after] = node
+        for begin in (previous[node], node):
+            if begin >= 0 and (found := entry(begin)):
+                heappush(heap, found)
+    return [token for token in ids if token is not None]
+
+
+def _trace(model: BPEModel, piece: bytes) -> list[Any]:
+    return list(trace_encode(HeapEncoder(model), piece))
+
+
+def _show_trace(name: str, model: BPEModel, piece: bytes) -> str:
+    return f'{name}(list(trace_encode(ENCODERS["heap"]({code(model)}), {code(piece)})))'
+
+
+Lists = tuple[list[int | None], list[int], list[int], int, int]
+
+
+def _linked_lists() -> Iterator[Lists]:
+    """Lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
+    for size in range(2, 6):
+        for gone in product((False, True), repeat=size - 1):
+            kept = [0, *(node for node in range(1, size) if not gone[node - 1])]
+            ids: list[int | None] = [97 + node if node in kept else None for node in range(size)]
+            previous, following = list(range(-1, size - 1)), list(range(1, size + 1))
+            for left, right in zip(kept, [*kept[1:], size]):
+                following[left] = right
+                if right < size:
+                    previous[right] = left
+            for node in kept[:-1]:
+                yield list(ids), list(previous), list(following), node, 256
+
+
+def _walks(result: Any, ids: list[Any], previous: list[int], following: list[int], *others: Any) -> dict[str, Any]:
+    """What was returned, and the list as one meets it, from left to right and back."""
+    if isinstance(result, (tuple, set, frozenset)):
+        result = list(result)
+    if isinstance(result, list) and all(isinstance(node, int) for node in result):
+        result = sorted(result)
+    right, node = [], 0
+    while 0 <= node < len(ids) and len(right) <= len(ids):
+        right.append((node, ids[node]))
+        node = following[node]
+    left, node = [], right[-1][0]
+    while 0 <= node < len(ids) and len(left) <= len(ids):
+        left.append((node, ids[node]))
+        node = previous[node]
+    return {"returned": result, "from left to right": right, "from right to left": left}
+
+
+def _count_steps(result: Any) -> Any:
+    if not (isinstance(result, tuple) and len(result) == 2):
+        return "not a pair"
+    model, piece = result
+    if not (isinstance(model, BPEModel) and isinstance(piece, bytes)):
+        return "not a model and bytes"
+    actions = [step.action for step in _trace(model, piece) if isinstance(step, HeapStep)]
+    return {"bytes": len(piece), "pop": actions.count("pop"), "stale": actions.count("stale")}
+
+
+def _about_stale(got: Any) -> str | None:
+    if not isinstance(got, dict):
+        return "Give a pair: a BPEModel and a piece (bytes)."
+    if got["bytes"] < 20:
+        return "The piece has fewer than 20 bytes."
+    if got["pop"] < 5:
+        return "Fewer than five merges were done."
+    return "An entry was stale." if got["stale"] else None
+
+
+@contextmanager
+def _noting_encoders(used: set[str]) -> Iterator[None]:
+    originals: dict[type, Callable[..., Any]] = {kind: kind.encode_piece for kind in (NaiveEncoder, HeapEncoder)}
+
+    def noted(kind: type, name: str) -> Callable[..., Any]:
+        @wraps(originals[kind])
+        def encode_piece(*arguments: Any, **options: Any) -> Any:
+            used.add(name)
+            return originals[kind](*arguments, **options)
+
+        return encode_piece
+
+    try:
+        for kind, name in ((NaiveEncoder, "naive"), (HeapEncoder, "heap")):
+            setattr(kind, "encode_piece", noted(kind, name))  # noqa: B010
+        yield
+    finally:
+        for kind, original in originals.items():
+            setattr(kind, "encode_piece", original)  # noqa: B010
+
+
+def _encode_noting(answer: Any, model: BPEModel, limit: int, piece: bytes) -> Any:
+    used: set[str] = set()
+    with _noting_encoders(used):
+        encode = answer(model, limit)
+        if encode is None or encode is Ellipsis:
+            return encode
+        used.clear()
+        return {"ids": encode(piece), "encoder": " and ".join(sorted(used)) or "another"}
+
+
+def _same_encoding(expected: Any, got: Any) -> bool:
+    return isinstance(got, dict) and expected["ids"] == got["ids"] and got["encoder"] in (expected["encoder"], "another")
+
+
+def _limits() -> Iterator[tuple[BPEModel, int, bytes]]:
+    for model in (models()[1], models()[4], models()[8]):
+        for limit in (0, 1, 4, 6, 100):
+            for piece in (b"", b"a", b"abc", b"abcd", b"lower", b"lowest", b"newestnewest"):
+                yield model, limit, piece
+
+
+def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
+    yield from models_and_pieces()
+    random = Random(0)
+    for size in (50, 1500):
+        yield models()[8], b"".join(random.choices(WORDS, k=size // 5))
+
+
+EXERCISES = [
+    Exercise(
+        "8.1",
+        "How full it gets",
+        largest,
+        models_and_pieces,
+        (
+            'Go through the steps and count: "push" puts one entry on. Two of the actions take one off.',
+            "Keep the largest number seen. MergeSteps are in the list too; they have no `action`.",
+        ),
+        call=lambda answer, model, piece: answer(_trace(model, piece)),
+        shown=_show_trace,
+    ),
+    Exercise(
+        "8.2",
+        "A merge in a linked list",
+        merge_node,
+        _linked_lists,
+        (
+            "other = following[node] is the neighbour, and following[other] comes after it.",
+            "Two links change: following[node], and previous of the node that now comes after it, if there is one.",
+            "A node before is there if previous[node] is not -1; one after is there if its number is below len(ids).",
+        ),
+        observe=_walks,
+        allowed=lambda *arguments: False,
+    ),
+    Exercise(
+        "8.3",
+        "Nothing stale",
+        nothing_stale,
+        lambda: [()],
+        (
+            "An entry becomes stale when another merge takes one of its two nodes, or changes one.",
+            "So no two pairs that can merge may share a byte. One merge in the model is enough.",
+        ),
+        observe=_count_steps,
+        problem=_about_stale,
+    ),
+    Exercise(
+        "8.4",
+        "Both",
+        by_length,
+        _limits,
+        (
+            "Make both encoders once, before the function that you return.",
+            "A piece of exactly `limit` bytes goes to the heap.",
+        ),
+        call=_encode_noting,
+        same=_same_encoding,
+        shown=lambda name, model, limit, piece: f"{name}({code(model)}, {limit})({code(piece)})",
+    ),
+    Exercise(
+        "8.5",
+        "Stamps",
+        stamped,
+        _long_pieces,
+        (
+            "An entry is (rank, node, other, changed[node], changed[other], new id). Ranks and nodes come first, so that "
+            "the heap's order is the rule's.",
+            "A merge adds one to changed of both nodes. Entries made before that no longer agree.",
+            "After a merge push the pair that begins at the node before, and the one that begins at the node.",
+        ),
+    ),
+]

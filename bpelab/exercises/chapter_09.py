@@ -1,0 +1,264 @@
+"""The exercises of chapter 9, Incremental training."""
+
+from collections import Counter
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from inspect import getgeneratorlocals
+from itertools import islice, product
+from typing import Any
+
+from ..trace import TrainStep
+from ..trainers.incremental import train_incremental
+from ..trainers.naive import count_pairs, replace_pair, train_naive
+from .engine import Exercise
+from .material import CORPORA, pieces
+from .show import code
+
+
+def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:  # type: ignore[type-arg]
+    """Pair -> change of its count, without the pairs that don't change.
+
+    count_changes([120, 97, 98], (97, 98), 256) is
+    {(120, 97): -1, (97, 98): -1, (120, 256): 1}.
+    """
+    changes = Counter(count_pairs([(replace_pair(word, pair, new), 1)]))
+    changes.subtract(count_pairs([(word, 1)]))
+    return {changed: by for changed, by in changes.items() if by}
+
+
+def stale_places(steps) -> int:  # type: ignore[no-untyped-def]
+    """How many places, over all pairs, are out of date now.
+
+    For the banana of this page it is 0 at the first step and 4 at the second.
+    """
+    state = getgeneratorlocals(steps)
+    ids, following = state["ids"], state["following"]
+    return sum((ids[i], ids[following[i]]) != pair for pair, places in state["places"].items() for i in places)
+
+
+def pop_best(heap: list, counts: dict, least: int) -> tuple | None:  # type: ignore[type-arg]
+    """Take the most frequent pair off the heap; None when none occurs `least` times.
+
+    With the heap [(-5, "x"), (-4, "y")] and the counts {"x": 3, "y": 4} it is "y", and
+    the heap holds (-3, "x") afterwards.
+    """
+    while heap:
+        claimed, pair = heappop(heap)
+        if counts[pair] < least:
+            continue
+        if counts[pair] == -claimed:
+            return pair  # type: ignore[no-any-return]
+        heappush(heap, (-counts[pair], pair))
+    return None
+
+
+def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes | None:  # type: ignore[no-untyped-def]
+    """The first word, by length and then by alphabet, whose steps differ; or None.
+
+    For the trainer that reads a neighbour from a copy it is b"aaaa".
+    """
+    for size in range(1, longest + 1):
+        for letters in product(alphabet, repeat=size):
+            words = {"".join(letters).encode(): 1}
+            if list(trainer(words, size, 1)) != list(train_naive(words, size, 1)):
+                return next(iter(words))
+    return None
+
+
+def train_by_words(
+    words: dict[bytes, int], num_merges: int
+) -> list[tuple[int, int, int]]:  # fmt: skip
+    """(left, right, count) of each merge, as train_naive with its minimum of 2.
+
+    train_by_words({b"abab": 3}, 5) is [(97, 98, 6), (256, 256, 3)].
+    """
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    counts: Counter[tuple[int, int]] = Counter()
+    holders: dict[tuple[int, int], set[int]] = {}  # pair -> the numbers of the words that hold it
+
+    def add(number: int, sign: int) -> None:
+        for pair, count in count_pairs([sequences[number]]).items():
+            counts[pair] += sign * count
+            holders.setdefault(pair, set()).add(number)
+
+    for number in range(len(sequences)):
+        add(number, 1)
+    merges: list[tuple[int, int, int]] = []
+    while counts and len(merges) < num_merges:
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[best] < 2:
+            break
+        merges.append((*best, counts[best]))
+        for number in holders.pop(best):  # a word that lost the pair to another merge has nothing to replace
+            add(number, -1)
+            ids, occurrences = sequences[number]
+            sequences[number] = replace_pair(ids, best, 255 + len(merges)), occurrences
+            add(number, 1)
+        del counts[best]
+    return merges
+
+
+def larger_pair_first(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
+    """A trainer with a mistake: of equally frequent pairs it takes the larger one."""
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    tokens = [bytes([byte]) for byte in range(256)]
+    for rank in range(num_merges):
+        counts = count_pairs(sequences)
+        if not counts or max(counts.values()) < min_frequency:
+            return
+        left, right = max(counts, key=lambda pair: (counts[pair], pair))
+        tokens.append(tokens[left] + tokens[right])
+        yield TrainStep(rank, left, right, counts[left, right], tokens[-1])
+        sequences = [(replace_pair(ids, (left, right), 256 + rank), n) for ids, n in sequences]
+
+
+def one_place_only(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
+    """A trainer with a mistake: it merges the first place of the pair in each word, and no other."""
+    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    tokens = [bytes([byte]) for byte in range(256)]
+    for rank in range(num_merges):
+        counts = count_pairs(sequences)
+        if not counts or max(counts.values()) < min_frequency:
+            return
+        left, right = min(counts, key=lambda pair: (-counts[pair], pair))
+        tokens.append(tokens[left] + tokens[right])
+        yield TrainStep(rank, left, right, counts[left, right], tokens[-1])
+        for ids, _ in sequences:
+            place = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == (left, right)), None)
+            if place is not None:
+                ids[place : place + 2] = [256 + rank]
+
+
+def only_four_merges(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
+    """A trainer with a mistake: it stops after four merges."""
+    yield from islice(train_naive(words, num_merges, min_frequency), 4)
+
+
+def _words_and_pairs() -> Iterator[tuple[list[int], tuple[int, int], int]]:
+    for piece in pieces(b"ab", 5):
+        for pair in ((97, 98), (97, 97)):
+            yield list(piece), pair, 256
+    yield list(b"xabyabab"), (97, 98), 256
+    yield [256, 97, 256, 97, 97], (256, 97), 300
+
+
+def _paused() -> Iterator[tuple[dict[bytes, int], int]]:
+    for words in ({b"banana": 2, b"nab": 1}, *CORPORA):
+        for number in (1, 2, 3, 5):
+            if len(list(train_incremental(words, number, 1))) == number:
+                yield words, number
+
+
+def _pause(answer: Any, words: dict[bytes, int], number: int) -> Any:
+    steps = train_incremental(words, number, 1)
+    for _ in range(number):
+        next(steps)
+    return answer(steps)
+
+
+def _can_pause(words: dict[bytes, int], number: int) -> bool:
+    if not (number and all(words) and min(words.values(), default=0) > 0):
+        return False
+    return len(list(train_incremental(words, number, 1))) == number
+
+
+def _show_paused(name: str, words: dict[bytes, int], number: int) -> str:
+    lines = [f"steps = train_incremental({code(words)}, {number}, 1)", *["next(steps)"] * number, f"{name}(steps)"]
+    return "; ".join(lines)
+
+
+Pair = tuple[int, int]
+
+
+def _heaps() -> Iterator[tuple[list[tuple[int, Pair]], dict[Pair, int], int]]:
+    pairs: tuple[Pair, ...] = ((97, 98), (98, 99), (99, 100))
+    for size in range(4):
+        for claims in product((2, 4), repeat=size):
+            for falls in product((0, 1, 3), repeat=size):
+                counts = {pair: max(0, claim - fall) for pair, claim, fall in zip(pairs, claims, falls)}
+                heap = [(-claim, pair) for pair, claim in zip(pairs, claims)]
+                heapify(heap)
+                yield heap, counts, 2
+
+
+def _is_heap(heap: list[tuple[int, Pair]], counts: dict[Pair, int], least: int) -> bool:
+    return False  # the inputs are small as they are, and every entry must say enough
+
+
+def _trainers() -> Iterator[tuple[Any, str, int]]:
+    for trainer in (larger_pair_first, one_place_only, only_four_merges, train_incremental):
+        for alphabet, longest in (("ab", 4), ("ab", 6), ("ba", 5), ("abc", 4)):
+            yield trainer, alphabet, longest
+
+
+def _corpora() -> Iterator[tuple[dict[bytes, int], int]]:
+    for words in CORPORA:
+        for number in (0, 1, 2, 5, 30):
+            yield words, number
+    for piece in pieces(b"ab", 6):
+        if len(piece) > 3:
+            yield {piece: 2}, 6
+            yield {piece: 2, b"abb": 3, b"aab": 1}, 6
+
+
+EXERCISES = [
+    Exercise(
+        "9.1",
+        "The difference",
+        count_changes,
+        _words_and_pairs,
+        (
+            "Count the pairs of the word before and after: count_pairs([(word, 1)]).",
+            "Subtract. A pair may be in one of the two counts only, and a change of 0 is left out.",
+        ),
+    ),
+    Exercise(
+        "9.2",
+        "Out of date",
+        stale_places,
+        _paused,
+        (
+            "getgeneratorlocals(steps) gives the trainer's variables, among them `places`, `ids` and `following`.",
+            "A pair stands at place i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
+        ),
+        call=_pause,
+        allowed=_can_pause,
+        shown=_show_paused,
+    ),
+    Exercise(
+        "9.3",
+        "The lazy heap alone",
+        pop_best,
+        _heaps,
+        (
+            "Take the first entry off with heappop, and compare what it says with counts[pair].",
+            "If they agree and there are enough, that pair is the answer. If there are too few, drop it and go on.",
+            "If it says too much, heappush((-counts[pair], pair)) and go on.",
+        ),
+        observe=lambda result, heap, *others: {"returned": result, "heap afterwards": sorted(heap)},
+        allowed=_is_heap,
+    ),
+    Exercise(
+        "9.4",
+        "The shortest witness",
+        shortest_witness,
+        _trainers,
+        (
+            "itertools.product(alphabet, repeat=size) gives the words of one length in order.",
+            "For each word compare list(trainer({word: 1}, size, 1)) with the same of train_naive.",
+        ),
+        allowed=lambda *arguments: False,
+    ),
+    Exercise(
+        "9.5",
+        "An index of words",
+        train_by_words,
+        _corpora,
+        (
+            "Number the words. Keep the counts of all pairs, and for each pair the set of numbers of words that hold it.",
+            "For each of these words: subtract all its pairs' counts, replace, add all its pairs' counts again.",
+            "New pairs come into being: note the word's number for them too. The best pair is that of `train_naive`.",
+        ),
+        allowed=lambda words, number: all(word and occurrences > 0 for word, occurrences in words.items()),
+    ),
+]

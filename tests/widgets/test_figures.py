@@ -1,0 +1,492 @@
+"""The figures' data says what encoders, trainers and patterns say, and no text breaks their HTML."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, ModelError, PatternError, Split, TrainingError, trace_encode
+from bpelab.encoders import ENCODERS, NaiveEncoder
+from bpelab.errors import BPELabError
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import PATTERNS
+from bpelab.pretokenizers.unicode_tables import category
+from bpelab.trace import HeapStep, MergeStep
+from bpelab.trainers.naive import count_pairs, train_naive
+
+from ..conftest import amount, fuzz_text, random_merges
+
+pytest.importorskip("anywidget", reason='interactive figures need anywidget: pip install "bpelab[book]"')
+
+from bpelab import widgets
+from bpelab.widgets import (
+    ByteInspector,
+    HeapStepper,
+    MergePlayer,
+    PreTokenView,
+    TokenView,
+    TrainScrubber,
+    TrieWalker,
+    base,
+    pre_token_view,
+    sphinx,
+    visible,
+)
+
+NAMED = [p.name for p in PATTERNS.values()]
+
+
+@lru_cache(1)
+def tokenizer() -> BPETokenizer:
+    return BPETokenizer.train(book_text()[:60_000], 1200)
+
+
+@lru_cache(1)
+def rank_tokenizer() -> BPETokenizer:
+    """As tiktoken has it: a table of ranks, and a piece that is a token is taken whole."""
+    return BPETokenizer(BPEModel.from_ranks(tokenizer().model.ids), pattern="gpt2")
+
+
+MAKERS = {
+    "MergePlayer": lambda text: MergePlayer(tokenizer(), text),
+    "MergePlayer, one piece": lambda text: MergePlayer(tokenizer().model, text),
+    "MergePlayer, ranks": lambda text: MergePlayer(rank_tokenizer(), text),
+    "MergePlayer, NFKC": lambda text: MergePlayer(tokenizer().with_options(normalizer="NFKC"), text),
+    "TrainScrubber": lambda text: TrainScrubber(text, 20),
+    "TrainScrubber, no pattern": lambda text: TrainScrubber(text, 3, None),
+    "HeapStepper": lambda text: HeapStepper(tokenizer().model, text),
+    "HeapStepper, ranks": lambda text: HeapStepper(rank_tokenizer().model, text),
+    "TrieWalker": lambda text: TrieWalker(tokenizer().model, text),
+    "TrieWalker, ranks": lambda text: TrieWalker(rank_tokenizer().model, text),
+    "PreTokenView": lambda text: PreTokenView(text, NAMED),
+    "PreTokenView, with gaps": lambda text: PreTokenView(text, {"</script>": "[a-z]+|<", "one": "."}),
+    "TokenView": lambda text: TokenView(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}),
+    "TokenView, NFC": lambda text: TokenView(text, tokenizer().with_options(normalizer="NFC")),
+    "ByteInspector": ByteInspector,
+}
+HOSTILE = [
+    "",
+    " ",
+    "\n",
+    "\0",
+    "</script><img src=x onerror=alert(1)>",
+    "<!-- <script>alert(1)</script> -->",
+    "<!--<script>",
+    "]]>&amp;&#60;&lt;\"'`${alert(1)}",
+    "\ud800\udc00 \ud800 \udfff",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 🇺🇸",
+    "שלום مرحبا \u202eabc\u202c \u2066x\u2069",
+    "e\u0301\u0302\u0303 \u0301 \u200b\u200d\ufeff\u00ad\u2060\u3164",
+    "\u2028\u2029\x85\x0b\x0c\r\n\r\t \xa0\u3000",
+    "\U0010ffff\ue000\U000e0041\uffff",
+    "﷽ﷺ" * 90,
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "the lamplighters’ café " * 40,
+]
+
+
+class Tags(HTMLParser):
+    """The elements and the JSON of a static form."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.scripts, self.open = [], [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+
+
+def check(figure):
+    """What must hold for every figure and every text."""
+    html = figure.static_html()
+    parsed = Tags(html)
+    assert not parsed.open
+    assert set(parsed.tags) <= {"div", "p", "code", "ol", "li", "table", "tr", "td", "th", "script"}
+    assert set(parsed.attributes) <= {"class", "data-figure", "type"}
+    assert json.loads("".join(parsed.scripts)) == figure.data  # JSON-able, and nothing lost on the way
+    assert len(parsed.scripts) == 1
+    json.dumps(figure.data, ensure_ascii=False).encode()  # as a kernel sends it: no lone surrogates
+    assert all(char in " \n" or category(char)[0] not in "CZ" for char in html)
+    assert not figure.error
+    bundle = figure._repr_mimebundle_()
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert bundle["text/html"] == html
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert bundle["text/plain"].startswith(type(figure).__name__ + ": ")
+    assert " at 0x" not in bundle["text/plain"] and len(bundle["text/plain"]) < 500
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+class TestEveryFigure:
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    def test_any_text(self, maker, text):
+        figure = MAKERS[maker](text)
+        check(figure)
+        assert figure.static_html() == MAKERS[maker](text).static_html()
+
+    def test_random_text(self, maker):
+        rng = random.Random(7)
+        for _ in range(amount(10, 300)):
+            check(MAKERS[maker](fuzz_text(rng)))
+
+    def test_a_huge_text_is_cut_with_a_note(self, maker):
+        figure = MAKERS[maker]("long words, é " * 72_000)
+        check(figure)
+        assert figure.data["note"].startswith(f"Only the first {figure.limit:,} of 1,0")
+        assert figure.data["note"] in figure.static_html()
+        assert len(figure.static_html()) < 500_000
+        assert len(figure.text) <= figure.limit
+
+    def test_a_reader_types(self, maker):
+        figure = MAKERS[maker]("first")
+        for text in ("the lamplighter", "", "x" * 5000, "</p>\ud800", "short"):
+            figure.text = text
+            expected = MAKERS[maker](text)
+            assert (figure.data, figure.text, figure.error) == (expected.data, expected.text, "")
+
+    def test_what_fails_becomes_a_sentence(self, maker, monkeypatch):
+        figure = MAKERS[maker]("first")
+        before = figure.data
+        for problem, sentence in (
+            (ModelError("it does not fit"), "it does not fit"),
+            (RuntimeError("oh"), "This text can't be shown: RuntimeError: oh"),
+        ):
+
+            def fail(text, problem=problem):
+                raise problem
+
+            monkeypatch.setattr(figure, "compute", fail)
+            figure.text += "!"
+            assert (figure.error, figure.data) == (sentence, before)
+        monkeypatch.undo()
+        figure.text = "again"
+        assert figure.error == "" and figure.data == MAKERS[maker]("again").data
+
+
+def test_the_note_follows_what_is_typed_beyond_the_limit():
+    figure = MergePlayer(tokenizer(), "x" * 200)
+    assert figure.data["note"] == ""
+    figure.text = "x" * 201
+    assert figure.data["note"] == "Only the first 200 of 201 bytes are shown."
+    figure.text = "x" * 199
+    assert figure.data["note"] == ""
+
+
+def test_characters_are_never_cut():
+    figure = HeapStepper(tokenizer(), "é" * 31 + "日" * 10)
+    assert figure.text == "é" * 30
+    assert HeapStepper(tokenizer(), "x" * 59 + "日").text == "x" * 59
+
+
+def texts(count):
+    rng = random.Random(3)
+    words = [" lamplighter", " shipwrights something", "eleventh", "don't panic", "aaaaaaaaa", "日本 😀"]
+    return words + [fuzz_text(rng) for _ in range(count)]
+
+
+def replayed(data):
+    """The ids after all steps, by position alone."""
+    ids = list(data["leaves"])
+    for step in data["steps"]:
+        if step.get("token") is not None:
+            place = step.get("position", 0)
+            ids[place : place + step["take"]] = [step["token"]]
+    return ids
+
+
+class TestMergePlayer:
+    @pytest.mark.parametrize("maker", [tokenizer, rank_tokenizer])
+    def test_says_what_the_naive_encoder_says(self, maker):
+        encoder = NaiveEncoder(maker().model)
+        for text in texts(amount(20, 1000)):
+            player = MergePlayer(maker(), text)
+            assert replayed(player.data) == player.data["ids"] == maker().encode(player.text)
+            expected = []
+            for piece in maker().pieces(player.text):
+                steps = list(trace_encode(encoder, piece.encode()))
+                whole = maker().model.whole(piece.encode()) is not None and len(piece.encode()) > 1
+                expected += [None] if whole else [step.rank for step in steps]
+            assert [step["rank"] for step in player.data["steps"]] == expected
+
+    def test_a_model_takes_the_text_as_one_piece(self):
+        model = tokenizer().model
+        player = MergePlayer(model, "the lamplighter, the lamplighter")
+        steps = list(trace_encode(NaiveEncoder(model), player.text.encode()))
+        told = [(s["rank"], s["position"], *s["pair"], s["token"]) for s in player.data["steps"]]
+        assert told == [(s.rank, s.position, s.left, s.right, s.token) for s in steps]
+        assert player.data["pieces"] == [0]
+
+    def test_a_normalizer_may_lengthen_a_text(self):
+        player = MergePlayer(tokenizer().with_options(normalizer="NFKC"), "﷽ﷺ" * 60)
+        assert len(player.data["leaves"]) <= 200
+
+
+class TestHeapStepper:
+    def test_says_what_the_heap_encoder_says(self):
+        rng = random.Random(5)
+        models = [tokenizer().model, rank_tokenizer().model]
+        models += [BPEModel.from_merges(random_merges(rng, b"ab", 30)) for _ in range(amount(10, 300))]
+        for number, model in enumerate(models):
+            for text in texts(10) if number < 2 else ["".join(rng.choices("ab", k=rng.randint(0, 40)))]:
+                stepper = HeapStepper(model, text)
+                piece = stepper.text.encode()
+                if model.whole(piece) is not None and len(piece) > 1:
+                    assert [step["action"] for step in stepper.data["steps"]] == ["whole"]
+                    continue
+                self.compare(stepper, list(trace_encode(ENCODERS["heap"](model), piece)))
+
+    def compare(self, stepper, trace):
+        data = stepper.data
+        taken = [(s.action, s.rank, s.node) for s in trace if isinstance(s, HeapStep) and s.action != "push"]
+        assert [(step["action"], step["rank"], step["node"]) for step in data["steps"]] == taken
+        merged = [(s.position, s.token) for s in trace if isinstance(s, MergeStep)]
+        assert [(s["position"], s["token"]) for s in data["steps"] if s["action"] == "pop"] == merged
+        assert replayed(data) == data["ids"]
+        pushes = [(s.rank, s.node) for s in trace if isinstance(s, HeapStep) and s.action == "push"]
+        assert [tuple(entry[:2]) for entry in data["entries"]] == pushes
+        for _, _, _, _, pushed, popped, stale in data["entries"]:
+            assert pushed < popped <= len(data["steps"])
+            was_grey = stale is not None and stale < popped
+            assert was_grey == (data["steps"][popped - 1]["action"] == "stale")
+
+
+class TestTrieWalker:
+    @pytest.mark.parametrize("maker", [tokenizer, rank_tokenizer])
+    def test_says_what_the_trie_encoder_says(self, maker):
+        model = maker().model
+        for text in texts(amount(20, 1000)):
+            walker = TrieWalker(model, text)
+            piece = walker.text.encode()
+            assert walker.data["ids"] == ENCODERS["trie"](model).encode_piece(piece)
+            if model.whole(piece) is None:
+                steps = list(trace_encode(ENCODERS["trie"](model), piece))
+                told = [(step["action"], step["position"], step["token"]) for step in walker.data["steps"]]
+                assert told == [(step.action, step.position, step.token) for step in steps]
+
+    def test_reasons(self):
+        says = [step["say"] for step in TrieWalker(tokenizer(), " shipwrights something").data["steps"]]
+        assert "“thing” can't follow “·some”: merging the two would give “·so” “met” “hing”. Rejected." in says
+        assert any(re.search(r"is a dead end\. Take “.*” back", say) for say in says)
+        assert any(re.search(r"would end at byte \d+, which is a dead end", say) for say in says)
+
+    def test_refuses_what_the_encoder_refuses(self):
+        single = {bytes([byte]): byte for byte in range(256)}
+        with pytest.raises(ModelError, match="use encoder='heap'"):
+            TrieWalker(BPEModel.from_ranks(single | {b"abc": 256, b"ab": 257}), "abc")
+
+
+class TestTrainScrubber:
+    @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", None])
+    def test_says_what_training_says(self, pattern):
+        text = book_text()[1000:2500]
+        data = TrainScrubber(text, 25, pattern).data
+        pieces = [piece.encode() for piece in (Split(pattern).split(text) if pattern else [text])]
+        steps = list(train_naive(Counter(pieces), 26, keep_counts=True))
+        assert [(*step["pair"], step["count"]) for step in data["steps"]] == [
+            (step.left, step.right, step.count) for step in steps[:25]
+        ]
+        for step, bars in zip(steps, data["bars"], strict=True):
+            assert bars[0] == [step.left, step.right, step.count]
+            assert [count for *_, count in bars] == sorted(step.counts.values(), reverse=True)[:8]
+            assert all(step.counts[left, right] == count for left, right, count in bars)
+        for merges in (0, 1, 12, 25):
+            trained = BPETokenizer.train(text, 256 + merges, pattern=pattern, progress=False)
+            cuts = [[ids for step, ids in word if step <= merges][-1] for word in data["words"]]
+            ids = [token for word in data["order"] for token in cuts[word]]
+            assert ids == trained.encode(text)
+            assert data["sizes"][merges] == len(ids)
+
+    def test_training_may_end_early(self):
+        data = TrainScrubber("abab", 9).data
+        assert data["ended"] and len(data["steps"]) == 1 and len(data["bars"]) == 1
+        assert data["say"].endswith("No pair occurs twice any more, so training ends here.")
+        assert count_pairs([([256, 256], 1)]) == {(256, 256): 1}
+
+    def test_sixty_merges_at_most(self):
+        assert len(TrainScrubber(book_text()[:2000], 500).data["steps"]) == 60
+
+    def test_refusals(self):
+        with pytest.raises(TrainingError, match="at least 1"):
+            TrainScrubber("text", 0)
+        with pytest.raises(PatternError):
+            TrainScrubber("text", 3, "(")
+
+
+class TestPreTokenView:
+    def test_says_what_the_patterns_say(self):
+        for text in [*texts(amount(20, 1000)), book_text()[:3000]]:
+            view = PreTokenView(text, NAMED)
+            starts = []
+            for name, panel in zip(NAMED, view.data["panels"], strict=True):
+                cut = [view.text[piece["start"] : piece["end"]] for piece in panel["pieces"]]
+                assert cut == Split(name).split(view.text)
+                # Every piece of a named pattern is a match, so some alternative made it.
+                assert all(piece["alternative"] is not None for piece in panel["pieces"])
+                starts.append({piece["start"] for piece in panel["pieces"]})
+                counts = Counter(piece["alternative"] for piece in panel["pieces"])
+                assert [choice["count"] for choice in panel["alternatives"]] == [
+                    counts[i] for i in range(len(panel["alternatives"]))
+                ]
+            assert view.data["differ"] == sorted(set.union(*starts) - set.intersection(*starts))
+
+    @pytest.mark.parametrize("name", NAMED)
+    def test_the_alternatives_are_the_pattern(self, name):
+        regex = PATTERNS[name].regex
+        parts = pre_token_view.alternatives(regex)
+        assert "|".join(parts) == regex
+        assert all(part in pre_token_view.WORDS for part in parts)
+
+    @pytest.mark.parametrize(
+        ("pattern", "parts"),
+        [
+            ("[]|]|a", ["[]|]", "a"]),
+            ("[^]|]|a", ["[^]|]", "a"]),
+            (r"[\]|]|a", [r"[\]|]", "a"]),
+            ("", [""]),
+            ("(a|b)", ["(a|b)"]),
+        ],
+    )
+    def test_bars_in_classes_and_groups(self, pattern, parts):
+        assert pre_token_view.alternatives(pattern) == parts
+
+    def test_gaps_and_groups(self):
+        view = PreTokenView("ab--cd!", {"letters": "([a-b]+)|c"})
+        assert [piece["alternative"] for piece in view.data["panels"][0]["pieces"]] == [0, None, 1, None]
+
+    def test_refusals(self):
+        for wrong in ((), "gpt2", ("(",)):
+            with pytest.raises(PatternError):
+                PreTokenView("text", wrong)
+
+
+class TestTokenView:
+    def test_says_what_the_tokenizers_say(self):
+        for text in [*texts(amount(20, 1000)), book_text()[:3000]]:
+            view = TokenView(text, {"a": tokenizer(), "b": rank_tokenizer()})
+            for which, panel in zip((tokenizer(), rank_tokenizer()), view.data["panels"], strict=True):
+                assert panel["ids"] == which.encode(view.text)
+                tokens = which.tokenize(view.text)
+                assert [panel["tokens"][str(i)][1] for i in panel["ids"]] == [t.hex(" ").upper() for t in tokens]
+                assert panel["starts"] == [sum(map(len, tokens[:i])) for i in range(len(tokens) + 1)]
+                together = {i for first, last, _ in panel["split"] for i in range(first + 1, last + 1)}
+                for i in range(1, len(tokens)):
+                    at = panel["starts"][i]
+                    inside_a_character = view.text.encode()[at] & 0xC0 == 0x80
+                    assert (i in together) == inside_a_character
+
+    def test_special_tokens_in_a_text_are_text(self):
+        special = tokenizer().with_special_tokens(["<|end|>"])
+        assert TokenView("<|end|>", special).data["panels"][0]["ids"] == special.encode_ordinary("<|end|>")
+
+    def test_a_character_over_several_tokens(self):
+        plain_bytes = BPETokenizer(BPEModel.from_merges([(b"\x98", b"\x80")]), pattern=None)
+        (panel,) = TokenView("a😀é日", plain_bytes).data["panels"]
+        assert panel["split"] == [[1, 3, "😀"], [4, 5, "é"], [6, 8, "日"]]
+        joined = BPETokenizer(BPEModel.from_merges([(b"\xa9", b"\xc3")]), pattern=None)
+        assert TokenView("éé", joined).data["panels"][0]["split"] == [[0, 2, "éé"]]
+
+    def test_nothing_to_compare(self):
+        with pytest.raises(BPELabError, match="nothing to compare"):
+            TokenView("text", {})
+
+
+def test_byte_inspector_says_what_python_says():
+    for text in texts(amount(50, 2000)):
+        inspector = ByteInspector(text)
+        rows = inspector.data["characters"]
+        assert len(rows) == len(inspector.text)
+        for char, row in zip(inspector.text, rows):
+            assert bytes.fromhex("".join(row["utf8"])).decode() == char
+            assert bytes.fromhex("".join(row["utf16"])).decode("utf-16-be") == char
+            assert int(row["utf32"], 16) == int(row["code"][2:], 16) == ord(char)
+            assert row["category"].startswith(category(char))
+            assert [mark + bits for mark, bits in row["bits"]] == [f"{byte:08b}" for byte in char.encode()]
+            assert int("".join(bits for _, bits in row["bits"]), 2) == ord(char)
+        for form in inspector.data["forms"]:
+            normal = unicodedata.normalize(form["name"], inspector.text)
+            assert (form["bytes"], form["same"]) == (len(normal.encode()), normal == inspector.text)
+
+
+def test_labels_show_everything():
+    rng = random.Random(1)
+    for text in texts(amount(100, 5000)):
+        data = text.encode("utf-8", "replace")
+        first = rng.randint(0, len(data))
+        token = data[first : first + rng.randint(0, 9)]
+        shown = ""
+        for kind, part in visible.visible(token):
+            assert part and all(category(char)[0] not in "CZ" for char in part)
+            assert category(part[0])[0] != "M"
+            shown += part if kind != "x" else ""
+        assert shown.count("U+") + len(shown) >= len(token.decode("utf-8", "ignore"))
+    assert visible.visible("\u0301e\u0301".encode()) == [["u", "U+0301"], ["", "e\u0301"]]
+
+
+SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}
+
+
+class TestFrontEnd:
+    def test_is_small(self):
+        assert sum(len(source.encode()) for source in SOURCES.values()) < 60_000
+        assert all(source.count("\n") < 200 for source in SOURCES.values())
+
+    def test_every_figure_has_its_module(self):
+        figures = {getattr(widgets, name).name for name in widgets.__all__ if name != "Figure"}
+        assert figures == set(sphinx.NAMES)
+        assert set(SOURCES) == {*(f"{name}.js" for name in figures), "shared.js", "columns.js", "page.js"}
+        for name in figures:
+            assert SOURCES[f"{name}.js"].rstrip().endswith("\n" + sphinx.EXPORT)
+            assert base.front_end(name).count("export ") == 1
+
+    def test_no_html_no_network_no_code_from_text(self):
+        for name, source in SOURCES.items():
+            for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "fetch("):
+                assert word not in source, name
+            assert re.findall(r"https?://[^\"']*", source) in ([], ["http://www.w3.org/2000/svg"]), name
+
+    def test_the_page_script_is_a_classic_one(self):
+        script = sphinx.page_script()
+        assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+        assert all(f"figures.{name} = " in script for name in sphinx.NAMES)
+
+
+def run(program):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_nothing_heavy_is_loaded_before_it_is_used():
+    program = (
+        "import sys, bpelab.widgets; assert 'TokenView' in dir(bpelab.widgets)\n"
+        "print(*{'anywidget', 'traitlets', 'ipywidgets', 'IPython'} & set(sys.modules))"
+    )
+    assert run(program) == "\n"
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        widgets.Nothing  # noqa: B018
+
+
+def test_a_missing_anywidget_is_named():
+    program = (
+        "import sys; sys.modules['anywidget'] = None\nimport bpelab.widgets\n"
+        "try:\n    bpelab.widgets.MergePlayer\n"
+        "except bpelab.MissingDependencyError as error:\n    print(error)"
+    )
+    assert 'pip install "bpelab[book]"' in run(program)
