@@ -91,20 +91,23 @@ def _with_patterns() -> Iterator[tuple[str, str]]:
 
 
 def _with_two() -> Iterator[tuple[str, str, str]]:
-    for text in TEXTS:
-        for one, other in (("gpt2", "cl100k"), ("cl100k", "qwen2"), ("o200k", "cl100k"), ("gpt2", "gpt2")):
-            yield one, other, text
+    pairs = (("gpt2", "cl100k"), ("cl100k", "qwen2"), ("o200k", "cl100k"), ("gpt2", "gpt2"))
+    for number, text in enumerate(TEXTS):
+        yield (*pairs[number % 4], text)
+    for one, other in pairs:
+        yield one, other, " ".join(TEXTS)
 
 
 def _blocks() -> Iterator[tuple[list[str], str]]:
-    for name in ("gpt2", "cl100k", "o200k"):
-        yield [], name
-        for text in TEXTS:
-            yield [text], name
-            for cut in range(1, min(len(text), 12)):
-                yield [text[:cut], text[cut:]], name
-        yield list("two words,  and don't\n\n stop"), name
-        yield ["1" * 30, "1" * 30, "a", " b"], name
+    names = ("gpt2", "cl100k", "o200k")
+    yield [], "gpt2"
+    for number, text in enumerate(TEXTS):
+        yield [text], names[number % 3]
+        for cut in (1, len(text) // 2, len(text) - 1):
+            if 0 < cut < len(text):
+                yield [text[:cut], text[cut:]], names[number % 3]
+    yield list("two words,  and don't\n\n stop"), "cl100k"
+    yield ["1" * 30, "1" * 30, "a", " b"], "cl100k"
 
 
 EXERCISES = [

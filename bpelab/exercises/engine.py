@@ -9,6 +9,7 @@ import ast
 import copy
 import inspect
 import operator
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable
@@ -90,7 +91,8 @@ class Exercise:
     @property
     def source(self) -> str:
         """The worked answer's source."""
-        return textwrap.dedent(inspect.getsource(self.solution)).rstrip()
+        source = textwrap.dedent(inspect.getsource(self.solution)).rstrip()
+        return re.sub(r"  # (?:type: ignore|noqa|fmt:).*", "", source)
 
     @property
     def stub(self) -> str:

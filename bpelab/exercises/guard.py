@@ -94,6 +94,7 @@ class _Stop(BaseException):
 class _Tracer:
     limits: Limits
     lines: int = 0
+    looks: int = 0
     exceeded: str = ""
     active: bool = True
     deadline: float = field(init=False)
@@ -126,8 +127,9 @@ class _Tracer:
     def look(self) -> None:
         if self.lines > self.limits.lines or time.perf_counter() > self.deadline:
             self.exceeded = self.exceeded or "too long"
-        elif self.lines % 16 == 0 and tracemalloc.get_traced_memory()[0] > self.ceiling:
+        elif self.looks % 32 == 0 and tracemalloc.get_traced_memory()[0] > self.ceiling:
             self.exceeded = self.exceeded or "too much memory"
+        self.looks += 1
         if self.exceeded:
             raise _Stop(self)
 
@@ -178,9 +180,6 @@ class Guard:
 
     def __enter__(self) -> "Guard":
         with ExitStack() as stack:
-            if not tracemalloc.is_tracing():
-                tracemalloc.start()
-                stack.callback(tracemalloc.stop)
             self._watch_interrupts(stack)
             stack.callback(setattr, builtins, "input", builtins.input)
             builtins.input = _no_input
@@ -211,8 +210,14 @@ class Guard:
     def call(self, work: Callable[[], Any]) -> Outcome:
         """What comes of calling `work`. Raises nothing but KeyboardInterrupt, and that for a real Ctrl-C only."""
         printed = _Printed()
-        with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
+        with ExitStack() as stack:
+            if not tracemalloc.is_tracing():
+                tracemalloc.start()
+                stack.callback(tracemalloc.stop)
+            stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
+            stack.enter_context(redirect_stdout(printed))
+            stack.enter_context(redirect_stderr(printed))
             outcome = self._call(work)
         outcome.printed = printed.text
         return outcome

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any
 
 from ..errors import PatternError
@@ -79,6 +79,17 @@ def _compiled(alternative: str) -> Any:
         return regex.compile(alternative)
 
 
+def _choices(pattern: str) -> list[str]:
+    """The alternatives of a pattern, or the whole of it where they can't stand alone."""
+    parts = alternatives(pattern)
+    try:
+        for part in parts:
+            _compiled(part)
+    except Exception:  # a reference to a group of another alternative, say; each engine has errors of its own
+        return [pattern]
+    return [pattern] if re.match(r"\(\?[a-zA-Z]+\)", pattern) else parts  # a flag for all of them
+
+
 class PreTokenView(Figure):
     """The pieces of `text` under two or more patterns, side by side, with the places where their cuts differ marked.
 
@@ -100,9 +111,7 @@ class PreTokenView(Figure):
         if isinstance(patterns, str) or not named:
             raise PatternError(f"patterns is a list of patterns, ('gpt2', 'cl100k') say, not {patterns!r}")
         self._splits = {title: Split(pattern) for title, pattern in named.items()}
-        self._choices = {title: alternatives(split.pattern) for title, split in self._splits.items()}
-        for choice in chain(*self._choices.values()):
-            _compiled(choice)
+        self._choices = {title: _choices(split.pattern) for title, split in self._splits.items()}
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:

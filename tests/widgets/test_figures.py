@@ -372,6 +372,13 @@ class TestPreTokenView:
         view = PreTokenView("ab--cd!", {"letters": "([a-b]+)|c"})
         assert [piece["alternative"] for piece in view.data["panels"][0]["pieces"]] == [0, None, 1, None]
 
+    @pytest.mark.parametrize("pattern", ["(?i)ab|c", r"(ab)\1|(c)\2|AB", r"(?P<x>A)|B(?P=x)?|c"])
+    def test_alternatives_that_can_not_stand_alone(self, pattern):
+        panel = PreTokenView("ABc", {"odd": pattern}).data["panels"][0]
+        assert [choice["regex"] for choice in panel["alternatives"]] == [pattern]
+        assert [piece["end"] for piece in panel["pieces"]] == [2, 3] or pattern.startswith("(?P")
+        assert panel["pieces"][0]["alternative"] == 0
+
     def test_refusals(self):
         for wrong in ((), "gpt2", ("(",)):
             with pytest.raises(PatternError):
