@@ -16,10 +16,12 @@ KERNEL = {
 }
 
 
-def joined(outputs):
-    """The outputs with neighbouring prints in one: a slow cell sends them in several parts."""
+def lasting(outputs):
+    """The outputs without what changes from run to run, and with neighbouring prints, sent in parts, in one."""
     out = []
     for output in outputs:
+        if "data" in output:  # a widget's number is another one in every run; its static form stays
+            output.data.pop("application/vnd.jupyter.widget-view+json", None)
         if out and output.output_type == out[-1].output_type == "stream" and output.name == out[-1].name:
             out[-1].text += output.text
         else:
@@ -35,7 +37,7 @@ def execute(path: Path) -> None:
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}, record_timing=False).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = joined(cell.outputs)
+            cell.outputs = lasting(cell.outputs)
     notebook.metadata = nbformat.from_dict(KERNEL)  # the client adds the Python version
     nbformat.write(notebook, path)
 

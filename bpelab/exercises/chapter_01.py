@@ -68,8 +68,8 @@ def _bytes_of_the_euro(got: Any) -> str | None:
     masks = ((0, 0xF0, 0xE0), (1, 0xC0, 0x80), (2, 0xC0, 0x80))
     for place, mask, form in masks:
         if got[place] & mask != form:
-            return f"Byte {place} does not begin with the bits that mark its place in the form 1110xxxx 10xxxxxx 10xxxxxx."
-    return None if got == b"\xe2\x82\xac" else "The form is right. The sixteen bits put into it are not those of 0x20AC."
+            return f"Byte {place} does not begin as in the form 1110xxxx 10xxxxxx 10xxxxxx."
+    return None if got == b"\xe2\x82\xac" else "The form is right. The bits in it are not those of 0x20AC."
 
 
 def _bytes_or_error(answer: Any, code_point: int) -> Any:
@@ -144,7 +144,10 @@ EXERCISES = [
         "Where a character begins",
         character_start,
         _positions,
-        ("What do all bytes have in common that are not the first of a character?", "Go left while data[position] is 10xxxxxx."),
+        (
+            "What do all bytes have in common that are not the first of a character?",
+            "Go left while data[position] is 10xxxxxx.",
+        ),
         allowed=_inside,
     ),
     Exercise(
@@ -164,7 +167,7 @@ EXERCISES = [
         _mojibake,
         (
             "Undo the two steps in reverse: first turn the characters into the bytes that Latin-1 read.",
-            "A text that can't have come about so fails in one of the two steps, with a UnicodeError. Then it is left alone.",
+            "A text that can't have come about so fails in one of the two, with a UnicodeError. Leave it alone then.",
         ),
         shown=lambda name, text: f"{name}({code(text)})",
     ),

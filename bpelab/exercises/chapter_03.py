@@ -119,7 +119,7 @@ def _corpora() -> Iterator[tuple[Words, int]]:
     for words in CORPORA:
         for number in (0, 1, 2, 4, 30):
             yield words, number
-    tied = {word: 2 for word in (b"\xe9a", b"ab", b" b", b"\nb", b"ba", b" a", b"ab c", b"\xc3\xa9\xc3\xa0")}
+    tied = dict.fromkeys((b"\xe9a", b"ab", b" b", b"\nb", b"ba", b" a", b"ab c", b"\xc3\xa9\xc3\xa0"), 2)
     for number in range(1, 12):
         yield tied, number
 
@@ -134,7 +134,10 @@ EXERCISES = [
         "Room for merges",
         room_for_merges,
         _sizes,
-        ("There are 256 bytes, whatever the text is.", "What the bytes and the special tokens leave is for merges; below 0 means -1."),
+        (
+            "There are 256 bytes, whatever the text is.",
+            "What the bytes and the special tokens leave is for merges; below 0 means -1.",
+        ),
     ),
     Exercise(
         "3.2",
@@ -176,7 +179,7 @@ EXERCISES = [
         train_in_alphabet_order,
         _corpora,
         (
-            "Keep a list `order`: for each id the number that decides ties. For a byte it is ord(to_alphabet(bytes([byte]))).",
+            "Keep a list `order`: for each id what decides ties. A byte has ord(to_alphabet(bytes([byte]))).",
             "A learned token's number must be larger than any byte's, which end at 323, and grow with its rank.",
             "min(counts, key=lambda pair: (-counts[pair], order[pair[0]], order[pair[1]])) is the pair.",
         ),

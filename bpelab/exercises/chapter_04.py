@@ -21,7 +21,7 @@ def by_hand() -> list[bytes]:
 
 def ranks_used(encoder, piece):  # type: ignore[no-untyped-def]
     """The ranks of the merges that `encoder` does on `piece`, first to last."""
-    return [step.rank for step in trace_encode(encoder, piece)]
+    return [step.rank for step in trace_encode(encoder, piece)]  # type: ignore[union-attr]
 
 
 def all_places(model, piece):  # type: ignore[no-untyped-def]

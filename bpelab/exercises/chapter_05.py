@@ -12,7 +12,8 @@ from .show import code
 
 TEXTS = (
     "", "1", "12", "123", "1234", "12345", "123456", "1234567", "a", "ab", " a", "a1", "1a", " 1", "a b", "a  b", "a\n",
-    "\n\na", " \n", "Don't", "DON'T", "x=12345;", "in 2024, 1.5 km", "naïve café", "日本 7", "a\r\n\r\nb", "  \n  x", "12 345 6",
+    "\n\na", " \n",
+    "Don't", "DON'T", "x=12345;", "in 2024, 1.5 km", "naïve café", "日本 7", "a\r\n\r\nb", "  \n  x", "12 345 6",
 )  # fmt: skip
 CARELESS = (r"\w+", r"\w+|\s+", r"[a-z]+|[^a-z\n]", r"\S+|\s", r".", r"\p{L}+|\p{N}+| ")
 
@@ -116,7 +117,10 @@ EXERCISES = [
         "Digits in pairs",
         digits_in_pairs,
         _texts,
-        ('PATTERNS["cl100k"].regex is the pattern.', r"One part of it, \p{N}{1,3}+, takes up to three digits. Replace the number."),
+        (
+            'PATTERNS["cl100k"].regex is the pattern.',
+            r"One part of it, \p{N}{1,3}+, takes up to three digits. Replace the number.",
+        ),
         call=_use,
         observe=_cut,
         shown=_show_cut,
@@ -162,8 +166,8 @@ EXERCISES = [
         split_blocks,
         _blocks,
         (
-            "Keep what has come and has not been cut yet. last_safe_cut(kept, len(kept)) says how much of it is settled.",
-            "Yield the pieces of the settled part and keep the rest. After the last block, yield the pieces of what is kept.",
+            "Keep what has not been cut yet. last_safe_cut(kept, len(kept)) says how much of it is settled.",
+            "Yield the pieces of the settled part and keep the rest. At the end, yield those of what is kept.",
         ),
         observe=lambda result, *arguments: listed(result),
         allowed=lambda blocks, name: name in PATTERNS,

@@ -64,7 +64,7 @@ def stamped(model, piece):  # type: ignore[no-untyped-def]
         merge = model.merges.get((ids[node], ids[other])) if other < end else None
         return merge and (merge[0], node, other, changed[node], changed[other], merge[1])
 
-    heap = [found for node in range(end) if (found := entry(node))]
+    heap = [found for node in range(end) if (found := entry(node))]  # type: ignore[no-untyped-call]
     heapify(heap)
     while heap:
         _, node, other, node_stamp, other_stamp, new = heappop(heap)
@@ -77,7 +77,7 @@ def stamped(model, piece):  # type: ignore[no-untyped-def]
         if after < end:
             previous[after] = node
         for begin in (previous[node], node):
-            if begin >= 0 and (found := entry(begin)):
+            if begin >= 0 and (found := entry(begin)):  # type: ignore[no-untyped-call]
                 heappush(heap, found)
     return [token for token in ids if token is not None]
 
@@ -114,11 +114,13 @@ def _walks(result: Any, ids: list[Any], previous: list[int], following: list[int
         result = list(result)
     if isinstance(result, list) and all(isinstance(node, int) for node in result):
         result = sorted(result)
-    right, node = [], 0
+    right: list[Any] = []
+    left: list[Any] = []
+    node = 0
     while 0 <= node < len(ids) and len(right) <= len(ids):
         right.append((node, ids[node]))
         node = following[node]
-    left, node = [], right[-1][0]
+    node = right[-1][0]
     while 0 <= node < len(ids) and len(left) <= len(ids):
         left.append((node, ids[node]))
         node = previous[node]
@@ -147,7 +149,10 @@ def _about_stale(got: Any) -> str | None:
 
 @contextmanager
 def _noting_encoders(used: set[str]) -> Iterator[None]:
-    originals: dict[type, Callable[..., Any]] = {kind: kind.encode_piece for kind in (NaiveEncoder, HeapEncoder)}
+    originals: dict[type, Callable[..., Any]] = {
+        NaiveEncoder: NaiveEncoder.encode_piece,
+        HeapEncoder: HeapEncoder.encode_piece,
+    }
 
     def noted(kind: type, name: str) -> Callable[..., Any]:
         @wraps(originals[kind])
@@ -162,8 +167,8 @@ def _noting_encoders(used: set[str]) -> Iterator[None]:
             setattr(kind, "encode_piece", noted(kind, name))  # noqa: B010
         yield
     finally:
-        for kind, original in originals.items():
-            setattr(kind, "encode_piece", original)  # noqa: B010
+        for changed, original in originals.items():
+            setattr(changed, "encode_piece", original)  # noqa: B010
 
 
 def _encode_noting(answer: Any, model: BPEModel, limit: int, piece: bytes) -> Any:
@@ -177,7 +182,8 @@ def _encode_noting(answer: Any, model: BPEModel, limit: int, piece: bytes) -> An
 
 
 def _same_encoding(expected: Any, got: Any) -> bool:
-    return isinstance(got, dict) and expected["ids"] == got["ids"] and got["encoder"] in (expected["encoder"], "another")
+    same_ids = isinstance(got, dict) and expected["ids"] == got["ids"]
+    return same_ids and got["encoder"] in (expected["encoder"], "another")
 
 
 def _limits() -> Iterator[tuple[BPEModel, int, bytes]]:
@@ -251,8 +257,8 @@ EXERCISES = [
         stamped,
         _long_pieces,
         (
-            "An entry is (rank, node, other, changed[node], changed[other], new id). Ranks and nodes come first, so that "
-            "the heap's order is the rule's.",
+            "An entry is (rank, node, other, changed[node], changed[other], new id). Rank and node come first: the "
+            "heap's order is then that of the rule.",
             "A merge adds one to changed of both nodes. Entries made before that no longer agree.",
             "After a merge push the pair that begins at the node before, and the one that begins at the node.",
         ),

@@ -255,7 +255,7 @@ EXERCISES = [
         train_by_words,
         _corpora,
         (
-            "Number the words. Keep the counts of all pairs, and for each pair the set of numbers of words that hold it.",
+            "Number the words. Keep the counts of all pairs, and for each pair the numbers of the words that hold it.",
             "For each of these words: subtract all its pairs' counts, replace, add all its pairs' counts again.",
             "New pairs come into being: note the word's number for them too. The best pair is that of `train_naive`.",
         ),

@@ -24,7 +24,7 @@ def count_cuts(model, piece):  # type: ignore[no-untyped-def]
 def bytes_given_back(encoder, piece):  # type: ignore[no-untyped-def]
     """The lengths of the tokens that the trie encoder takes back, summed."""
     steps = trace_encode(encoder, piece)
-    return sum(len(encoder.model.tokens[step.token]) for step in steps if step.action == "back")
+    return sum(len(encoder.model.tokens[step.token]) for step in steps if step.action == "back")  # type: ignore
 
 
 def culprit(model, left, right):  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .guard import Guard, Limits, Outcome
+from .guard import Guard, Limits, Outcome, does_nothing
 from .plain import plain
 from .show import SINGLE, Message, code, short
 from .shrink import smaller_inputs
@@ -182,6 +182,8 @@ def examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
             text = f'This exercise asks for a function: `check("{exercise.id}", {name})`, without calling it.'
             return False, Message(exercise.heading, "fault", [text])
         value, answer = answer, lambda: value
+    elif inspect.isfunction(answer) and does_nothing(answer.__code__):
+        return False, _not_started(exercise)
     first: Trial | None = None
     started, tried = False, 0
     with Guard(exercise.limits) as guard:

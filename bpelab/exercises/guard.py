@@ -71,8 +71,16 @@ def is_readers(filename: str) -> bool:
 
 
 @lru_cache(4096)
+def does_nothing(code: CodeType) -> bool:
+    """Whether a function has no body but a docstring, `...` or `pass`."""
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP", "COPY_FREE_VARS")]
+    empty = all(step.opname in ("LOAD_CONST", "RETURN_VALUE", "RETURN_CONST") for step in steps)
+    return empty and all(step.argval is None for step in steps)
+
+
+@lru_cache(4096)
 def jumps_on_the_spot(code: CodeType) -> bool:
-    """Whether there is an instruction that jumps to itself. `while True: pass` is one, and begins no line ever again."""
+    """Whether an instruction jumps to itself. `while True: pass` is one, and begins no line ever again."""
     return any(step.opname.startswith("JUMP_") and step.argval == step.offset for step in dis.get_instructions(code))
 
 
@@ -172,8 +180,8 @@ class Guard:
     'ZeroDivisionError: division by zero'
     """
 
-    def __init__(self, limits: Limits = Limits()) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self._interrupted = False
         self._sees_interrupts = False
         self._undo = ExitStack()
@@ -260,7 +268,8 @@ class Guard:
             traceback = traceback.tb_next
         text = type(error).__name__
         if isinstance(error, RecursionError):
-            return Outcome("raised", error=f"{text}: the function calls itself too many times", line=line, source=source)
+            text += ": the function calls itself too many times"
+            return Outcome("raised", error=text, line=line, source=source)
         try:  # an exception's own __str__ is the reader's code as well
             said = str(self._traced(lambda: str(error)[:KEPT], _Tracer(self.limits)))
         except BaseException:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from ..encoders import ENCODERS
+from ..encoders import ENCODERS, HeapEncoder, NaiveEncoder, TrieEncoder
 from ..model import BPEModel, RankMerges
 
 LONGEST = 700
@@ -95,7 +95,7 @@ def code(value: Any) -> str:
     """
     if isinstance(value, BPEModel):
         return _model_code(value)
-    if isinstance(value, tuple(ENCODERS.values())):
+    if isinstance(value, (NaiveEncoder, HeapEncoder, TrieEncoder)):
         name = next(name for name, kind in ENCODERS.items() if kind is type(value))
         return f"ENCODERS[{name!r}]({code(value.model)})"
     if isinstance(value, dict):

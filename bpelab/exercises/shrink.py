@@ -7,7 +7,7 @@ always comes to an end. What a smaller input must still satisfy, the exercise sa
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..encoders import ENCODERS
+from ..encoders import HeapEncoder, NaiveEncoder, TrieEncoder
 from ..errors import BPELabError
 from ..model import BPEModel
 from .show import merges_of, ranks_of
@@ -43,7 +43,7 @@ def smaller(value: Any) -> Iterator[Any]:
         yield from _smaller_dict(value)
     elif isinstance(value, BPEModel):
         yield from _smaller_models(value)
-    elif isinstance(value, tuple(ENCODERS.values())):
+    elif isinstance(value, (NaiveEncoder, HeapEncoder, TrieEncoder)):
         for model in _smaller_models(value.model):
             if type(value).supports(model):
                 yield type(value)(model)

@@ -124,7 +124,7 @@ class _List:
             else (f"{quoted(tokens[pair[0]])} and {quoted(tokens[pair[1]])}")
         )
         meant = f"{quoted(tokens[entry[2]])} and {quoted(tokens[entry[3]])}"
-        return f"It meant {meant}, but there now is {now}, so the entry is thrown away."
+        return f"It meant {meant}, but now there is {now}, so the entry is thrown away."
 
 
 def _are(count: int) -> str:

@@ -1,0 +1,131 @@
+"""Every exercise of the book: its stub is no answer, its worked answer is right, and wrong answers are found out."""
+
+import ast
+import json
+import re
+from importlib import import_module
+
+import pytest
+
+from bpelab.exercises import EXERCISES, check, hint, solution
+from bpelab.exercises.engine import Exercise, examine
+
+from ..conftest import ROOT
+
+WRONG = {}
+for path in sorted((ROOT / "tests" / "exercises").glob("wrong_*.py")):
+    WRONG |= import_module(f"tests.exercises.{path.stem}").WRONG
+CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
+
+
+def cells(path):
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def asked(path) -> dict[str, tuple[str, str]]:
+    """Exercise number -> (title, text of the stub's cell), as they stand in a chapter."""
+    found, current = {}, None
+    for kind, text in cells(path):
+        if kind == "markdown" and (match := re.search(r"\*\*Exercise (\d+\.\d+) \((.*?)\)\.\*\*", text)):
+            current = match.groups()
+        elif kind == "code" and current is not None:
+            found[current[0]] = current[1], text
+            current = None
+    return found
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
+class TestEveryExercise:
+    def test_is_declared_in_full(self, exercise: Exercise):
+        assert exercise.hints
+        assert "!" not in "".join(exercise.hints)
+        assert exercise.solution.__doc__
+        assert exercise.heading.startswith(exercise.id)
+
+    def test_its_stub_is_not_started(self, exercise: Exercise):
+        space: dict[str, object] = {}
+        exec(exercise.stub, space)
+        right, message = examine(exercise, space[exercise.solution.__name__])
+        assert not right
+        assert "Not started" in repr(message)
+
+    def test_what_never_answers_is_not_started(self, exercise: Exercise):
+        def unwritten(*arguments):
+            raise NotImplementedError
+
+        for answer in (unwritten, lambda *arguments: print(end="")):
+            right, message = examine(exercise, answer)
+            assert not right
+            assert "Not started" in repr(message)
+
+    def test_its_solution_is_right(self, exercise: Exercise):
+        right, message = examine(exercise, exercise.solution)
+        assert right, message
+        assert repr(message).startswith(f"{exercise.heading}: Right.")
+
+    def test_wrong_answers_are_found_out(self, exercise: Exercise):
+        assert len(WRONG[exercise.id]) >= 2
+        for answer in WRONG[exercise.id]:
+            right, message = examine(exercise, answer)
+            text = repr(message)
+            assert not right, answer.__name__
+            assert "got  " in text or "Took too long" in text or "Raised" in text
+            assert "0x7f" not in text
+            assert repr(examine(exercise, answer)[1]) == text, "the answer is another the second time"
+
+    def test_an_answer_of_another_kind_is_found_out(self, exercise: Exercise):
+        for result in ("x", 10**5000, [[[]]], {1: {2}}, object(), float("nan")):
+            right, message = examine(exercise, lambda *arguments, result=result: result)
+            assert not right
+            assert "<" not in message._repr_html_().replace("&lt;", "")[:0]
+            assert len(repr(message)) < 5_000
+
+    def test_hints_and_solution_can_be_shown(self, exercise: Exercise):
+        for number in range(1, len(exercise.hints) + 2):
+            text = repr(hint(exercise.id))
+            assert text.count("Hint ") == min(number, len(exercise.hints))
+        assert "That was the last one" in text
+        assert f"def {exercise.solution.__name__}" in solution(exercise.id)._repr_markdown_()
+        assert "type: ignore" not in repr(solution(exercise.id))
+
+
+def test_every_wrong_answer_belongs_to_an_exercise():
+    assert set(WRONG) == set(EXERCISES)
+
+
+def test_every_exercise_stands_in_one_chapter():
+    """And every exercise of a chapter that is checked at all is there, under the same title and name."""
+    chapters = {path: asked(path) for path in CHAPTERS}
+    checked = {exercise.chapter for exercise in EXERCISES.values()}
+    for exercise in EXERCISES.values():
+        homes = [found for found in chapters.values() if exercise.id in found]
+        if not homes and exercise.cell:
+            continue  # not yet taken up by its chapter
+        assert len(homes) <= 1, exercise.id
+    for path, found in chapters.items():
+        if int(path.name[:2]) not in checked:
+            continue
+        for number, (title, text) in found.items():
+            exercise = EXERCISES[number]
+            assert exercise.title == title, number
+            if exercise.cell:
+                assert exercise.cell in text, number
+                continue
+            theirs, ours = ast.parse(text).body[0], ast.parse(exercise.stub).body[0]
+            assert (theirs.name, ast.unparse(theirs.args)) == (ours.name, ast.unparse(ours.args)), number
+            assert ast.get_docstring(theirs).split() == ast.get_docstring(ours).split(), number
+
+
+def test_a_chapter_checks_the_exercise_that_it_asks():
+    for path in CHAPTERS:
+        current = None
+        for kind, text in cells(path):
+            if kind == "markdown" and (match := re.search(r"\*\*Exercise (\d+\.\d+) ", text)):
+                current = match[1]
+            for number in re.findall(r"\bcheck\(\"(\d+\.\d+)\"", text) if kind == "code" else ():
+                assert number == current
+                assert number in EXERCISES
+
+
+def test_check_says_right_once_solved():
+    assert repr(check("3.1", EXERCISES["3.1"].solution)) == "3.1 (Room for merges): Right. Checked on 30 inputs."

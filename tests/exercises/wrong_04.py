@@ -1,0 +1,104 @@
+"""Plausible wrong answers to the exercises of chapter 4."""
+
+from itertools import pairwise
+
+from bpelab import ENCODERS, NotBPELongestMatch, trace_encode
+from bpelab.trainers.naive import replace_pair
+
+
+def longest_first():
+    return [b"abc", b"abc"]
+
+
+def left_to_right():
+    return [b"abc", b"ab", b"c"]
+
+
+def as_text():
+    return ["ab", "ca", "b", "c"]
+
+
+def sorted_ranks(encoder, piece):
+    return sorted(step.rank for step in trace_encode(encoder, piece))
+
+
+def new_ids(encoder, piece):
+    return [step.token for step in trace_encode(encoder, piece)]
+
+
+def counts_last_look(model, piece):
+    ids, rounds = model.initial_ids(piece), 0
+    while True:
+        rounds += 1
+        found = [(*model.merges[pair], pair) for pair in pairwise(ids) if pair in model.merges]
+        if not found:
+            return ids, rounds
+        _, new, pair = min(found)
+        ids = replace_pair(ids, pair, new)
+
+
+def one_place_each(model, piece):
+    steps = list(trace_encode(ENCODERS["naive"](model), piece))
+    return ENCODERS["naive"](model).encode_piece(piece), len(steps)
+
+
+def longest_rule(model, ids):
+    encode = NotBPELongestMatch(model).encode_piece
+    for place, (left, right) in enumerate(pairwise(ids)):
+        if encode(model.tokens[left] + model.tokens[right]) != [left, right]:
+            return place
+    return None
+
+
+def only_direct_merges(model, ids):
+    return next((place for place, pair in enumerate(pairwise(ids)) if pair in model.merges), None)
+
+
+def place_of_the_second(model, ids):
+    encode = ENCODERS["naive"](model).encode_piece
+    for place, (left, right) in enumerate(pairwise(ids)):
+        if encode(model.tokens[left] + model.tokens[right]) != [left, right]:
+            return place + 1
+    return None
+
+
+def bpe_count(model, piece):
+    return len(ENCODERS["naive"](model).encode_piece(piece))
+
+
+def greedy_count(model, piece):
+    return len(NotBPELongestMatch(model).encode_piece(piece))
+
+
+def every_way(model, piece):
+    if not piece:
+        return 0
+    sizes = range(1, len(piece) + 1)
+    return 1 + min(every_way(model, piece[size:]) for size in sizes if piece[:size] in model.ids)
+
+
+def first_line():
+    return 1
+
+
+def last_line():
+    return 6
+
+
+def the_longest_token(model):
+    return max(model.ids, key=len)
+
+
+def two_letters(model):
+    return b"ab"
+
+
+WRONG = {
+    "4.1": [longest_first, left_to_right, as_text],
+    "4.2": [sorted_ranks, new_ids],
+    "4.3": [counts_last_look, one_place_each],
+    "4.4": [longest_rule, only_direct_merges, place_of_the_second],
+    "4.5": [bpe_count, greedy_count, every_way],
+    "4.6": [first_line, last_line],
+    "4.7": [the_longest_token, two_letters],
+}

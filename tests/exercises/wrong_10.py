@@ -1,0 +1,69 @@
+"""Plausible wrong answers to the exercises of chapter 10."""
+
+from bpelab import ENCODERS, NotBPELongestMatch, trace_encode
+
+from .wrong_06 import longest_prefix, lowest_of_the_later
+
+
+def by_trying(model, piece):
+    if not piece:
+        return 1
+    return sum(by_trying(model, piece[size:]) for size in range(1, len(piece) + 1) if piece[:size] in model.ids)
+
+
+def borders(model, piece):
+    return 2 ** max(0, len(piece) - 1)
+
+
+def times_back(encoder, piece):
+    return sum(step.action == "back" for step in trace_encode(encoder, piece))
+
+
+def rejected(encoder, piece):
+    tokens = encoder.model.tokens
+    return sum(len(tokens[step.token]) for step in trace_encode(encoder, piece) if step.action == "reject")
+
+
+def facing_bytes(model, left, right):
+    pair = model.ids[left[-1:]], model.ids[right[:1]]
+    return (left[-1:], right[:1]) if pair in model.merges else None
+
+
+def any_rank(model, left, right):
+    splits, rank_of = model.recovered.splits, model.recovered.rank_of
+    a, b = model.ids[left], model.ids[right]
+    while True:
+        if (a, b) in model.merges:
+            return model.tokens[a], model.tokens[b]
+        if rank_of.get(a, -1) > rank_of.get(b, -1):
+            a = splits[a][1]
+        elif b in rank_of:
+            b = splits[b][0]
+        else:
+            return None
+
+
+def longest_match(model, piece):
+    return NotBPELongestMatch(model).encode_piece(piece)
+
+
+def longest_at_the_end(model, piece):
+    ids, end = [], len(piece)
+    while end:
+        start = next(start for start in range(end) if piece[start:end] in model.ids)
+        ids.append(model.ids[piece[start:end]])
+        end = start
+    return ids[::-1]
+
+
+def reversed_ids(model, piece):
+    return ENCODERS["naive"](model).encode_piece(piece)[::-1]
+
+
+WRONG = {
+    "10.1": [by_trying, borders],
+    "10.2": [times_back, rejected],
+    "10.3": [facing_bytes, any_rank],
+    "10.4": [longest_prefix, lowest_of_the_later],
+    "10.5": [longest_match, longest_at_the_end, reversed_ids],
+}
