@@ -13,7 +13,7 @@ from .show import code
 TEXTS = (
     "", "1", "12", "123", "1234", "12345", "123456", "1234567", "a", "ab", " a", "a1", "1a", " 1", "a b", "a  b", "a\n",
     "\n\na", " \n",
-    "Don't", "DON'T", "x=12345;", "in 2024, 1.5 km", "naïve café", "日本 7", "a\r\n\r\nb", "  \n  x", "12 345 6",
+    "Don't", "DON'T", "x=12345;", "in 2024, 1.5 km", "naïve café", "日本 7", "a\r\n\r\nb", "  \n  x", "a\n ", "12 345 6",
 )  # fmt: skip
 CARELESS = (r"\w+", r"\w+|\s+", r"[a-z]+|[^a-z\n]", r"\S+|\s", r".", r"\p{L}+|\p{N}+| ")
 

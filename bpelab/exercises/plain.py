@@ -10,7 +10,7 @@ from itertools import islice
 from types import CoroutineType, GeneratorType
 from typing import Any
 
-LARGEST = 200_000
+LARGEST = 50_000
 DEEPEST = 50
 
 

@@ -43,7 +43,7 @@ def test_page(page, theme, browser):
     tab.on("request", lambda request: re.match("https?:", request.url) and problems.append(request.url))
     tab.goto(page.as_uri(), wait_until="load")
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
-    assert tab.locator("h1").count() == 1
+    assert tab.locator("article h1").count() == 1
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (theme == "dark")
     tab.close()

@@ -334,7 +334,7 @@ class TestHostileAnswers:
         inner = []
         for _ in range(45):
             inner = [inner, inner]
-        assert "more than 200,000 parts" in said(lambda text: inner)
+        assert "more than 50,000 parts" in said(lambda text: inner)
 
     def test_warnings(self, recwarn):
         def answer(text):
@@ -397,11 +397,12 @@ class TestHostileAnswers:
 class TestShrinking:
     def test_every_step_is_smaller(self):
         for start in ((b"ba", "xy"), ([3, [1]], {b"ab": 2}), (BPEModel.from_merges([(b"a", b"b"), (b"ab", b"c")]),)):
-            seen = 0
-            queue = [start]
-            while queue and seen < 2_000:
-                seen += 1
-                queue += list(smaller_inputs(queue.pop()))
+            seen, queue = set(), [start]
+            while queue and len(seen) < 1_000:
+                found = queue.pop()
+                if code(found) not in seen:
+                    seen.add(code(found))
+                    queue += smaller_inputs(found)
             assert not queue, "shrinking comes to an end"
 
     def test_models_and_tables_stay_models_and_tables(self):

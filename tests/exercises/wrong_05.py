@@ -5,8 +5,8 @@ import regex
 from bpelab import PATTERNS, Split
 
 
-def two_exactly():
-    return PATTERNS["cl100k"].regex.replace("{1,3}", "{2}")
+def llama_instead():
+    return PATTERNS["llama3"].regex.replace("{1,3}", "{1,2}")
 
 
 def gpt2_instead():
@@ -63,7 +63,7 @@ def keeps_one_piece(blocks, name):
 
 
 WRONG = {
-    "5.1": [two_exactly, gpt2_instead],
+    "5.1": [llama_instead, gpt2_instead],
     "5.2": [no_match_at_all, not_fullmatch],
     "5.3": [counts_pieces, only_the_set],
     "5.4": [from_the_left, gaps_stay_together, lazy_look_ahead],
