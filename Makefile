@@ -13,6 +13,8 @@ CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 
 .DEFAULT_GOAL := help
+# Solving the solutions of the book is nobody's progress.
+export BPELAB_NO_PROGRESS := 1
 .PHONY: help setup book test soak lint unit nbval chapters clean
 
 help:            ## this list

@@ -8,6 +8,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
 CACHED = Path(__file__).resolve().parents[2] / "shared" / "tiktoken-cache"
 if CACHED.is_dir():
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHED))

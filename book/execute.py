@@ -4,6 +4,7 @@ Execution counts run from 1, cell ids are made from positions, and nothing that 
 versions) goes into the metadata, so that a second run of an unchanged chapter changes only pictures.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
     for name in sys.argv[1:]:
         print(name, flush=True)
         execute(Path(name))

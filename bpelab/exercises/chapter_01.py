@@ -10,12 +10,14 @@ SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩�
 
 
 def euro() -> bytes:
-    """The UTF-8 bytes of the euro sign, as bytes, without asking Python to encode it."""
+    """The UTF-8 bytes of the euro sign, worked out by you and not by Python."""
     return bytes([0b1110_0010, 0b10_000010, 0b10_101100])  # 0010 000010 101100 is 20AC
 
 
 def utf8_by_hand(code_point: int) -> bytes:
-    r"""The UTF-8 bytes of a code point; ValueError for a surrogate and for what is no code point.
+    r"""The UTF-8 bytes of a code point.
+
+    ValueError for a surrogate and for a number that is no code point.
 
     utf8_by_hand(0xE9) is b"\xc3\xa9".
     """
@@ -32,7 +34,9 @@ def utf8_by_hand(code_point: int) -> bytes:
 
 
 def character_start(data: bytes, position: int) -> int:
-    """The index of the first byte of the character that data[position] is part of; data is valid UTF-8.
+    """The index of the first byte of the character that data[position] is part of.
+
+    `data` is valid UTF-8.
 
     character_start("a😀".encode(), 3) is 1.
     """
@@ -42,7 +46,7 @@ def character_start(data: bytes, position: int) -> int:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The longest prefix of `text`, in whole code points, whose UTF-8 has at most `limit` bytes.
+    """The longest beginning of `text` that takes at most `limit` bytes of UTF-8.
 
     shorten("añb", 2) is "a".
     """
@@ -50,7 +54,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def repair(text: str) -> str:
-    """`text` with UTF-8 that was mistaken for Latin-1 read correctly; unchanged if it can't have been that.
+    """`text` read as the UTF-8 that it was; unchanged if it can't have been that.
 
     repair("cafÃ©") is "café", repair("café") is "café".
     """

@@ -14,7 +14,7 @@ Words = dict[bytes, int]
 
 
 def room_for_merges(vocab_size: int, special_tokens: list[str]) -> int:
-    """How many merges fit into `vocab_size`; -1 when the size is too small for the bytes and special tokens.
+    """How many merges fit into `vocab_size`; -1 when not even the other tokens fit.
 
     room_for_merges(1000, ["<|end|>"]) is 743.
     """
@@ -36,7 +36,7 @@ def corpus_sizes(words: dict[bytes, int], steps: list) -> list[int]:  # type: ig
 
 
 def count_without_overlaps(sequences: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
-    """How often each pair would be replaced, over all sequences.
+    """Pair -> how often it would be replaced, over all sequences.
 
     count_without_overlaps([([97] * 5, 1)]) is {(97, 97): 2}.
     """

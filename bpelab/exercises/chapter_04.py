@@ -36,7 +36,7 @@ def all_places(model, piece):  # type: ignore[no-untyped-def]
 
 
 def first_impossible(model, ids):  # type: ignore[no-untyped-def]
-    """The index of the first id that can't stand before the next one; None where all can."""
+    """The index of the first id that can't stand before the next; None where all can."""
     encode = NaiveEncoder(model).encode_piece
     for place, (left, right) in enumerate(zip(ids, ids[1:])):
         if encode(model.tokens[left] + model.tokens[right]) != [left, right]:

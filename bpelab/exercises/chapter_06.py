@@ -8,9 +8,8 @@ from ..encoders import NaiveEncoder
 from ..errors import BPELabError
 from ..formats.byte_alphabet import from_alphabet, to_alphabet
 from ..model import BPEModel
-from ..tokenizer import BPETokenizer
 from .engine import Exercise
-from .material import SINGLE, merges, models
+from .material import SINGLE, merges, models, tokenizer_of
 from .show import code, merges_of
 
 Merges = list[tuple[bytes, bytes]]
@@ -76,10 +75,6 @@ def _tokenizers() -> Iterator[tuple[str, int, dict[str, int]]]:
         for text, size in (("", 256 + len(special)), ("abab", 257 + len(special)), ("abcabc", 258 + len(special))):
             if text:
                 yield text, size, special
-
-
-def _train(text: str, size: int, special: dict[str, int]) -> BPETokenizer:
-    return BPETokenizer.train(text, size, special_tokens=special, progress=False)
 
 
 def _show_training(name: str, text: str, size: int, special: dict[str, int]) -> str:
@@ -159,7 +154,7 @@ EXERCISES = [
         unused_ids,
         _tokenizers,
         ("n_vocab is the highest id plus one.", "tokenizer.id_to_token(i) is None where there is no token."),
-        call=lambda answer, *recipe: answer(_train(*recipe)),
+        call=lambda answer, *recipe: answer(tokenizer_of(*recipe)),
         shown=_show_training,
         allowed=lambda *recipe: False,
     ),

@@ -39,8 +39,8 @@ KEPT = 2_000
 class Limits(NamedTuple):
     """How much one call may use: lines of the reader's code, seconds, and megabytes."""
 
-    lines: int = 200_000
-    seconds: float = 5.0
+    lines: int = 100_000
+    seconds: float = 10.0
     megabytes: int = 100
 
 

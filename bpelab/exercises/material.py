@@ -1,9 +1,12 @@
 """Small models, words and pieces that the exercises of several chapters are tried on: always the same, small first."""
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 
 from ..model import BPEModel
+from ..tokenizer import BPETokenizer
 from ..trainers.naive import train_naive
 
 SINGLE = {bytes([byte]): byte for byte in range(256)}
@@ -22,6 +25,16 @@ CORPORA: tuple[dict[bytes, int], ...] = (
     {"né".encode(): 2, "né à".encode(): 3, b" \n": 3, b"\n\n": 2},
 )
 WORDS = (b"low", b"lower", b"lowest", b"newest", b"widest", b"slow", b"banana", b"bandana", b" that rat", b"aaaaaaa")
+
+
+def tokenizer_of(text: str, size: int, special_tokens: Mapping[str, int] | None = None) -> BPETokenizer:
+    """A fresh copy of a tokenizer trained on `text`, which is trained once."""
+    return copy.deepcopy(_trained(text, size, tuple((special_tokens or {}).items())))
+
+
+@lru_cache(64)
+def _trained(text: str, size: int, special_tokens: tuple[tuple[str, int], ...]) -> BPETokenizer:
+    return BPETokenizer.train(text, size, special_tokens=dict(special_tokens), progress=False)
 
 
 def pieces(alphabet: bytes, longest: int) -> Iterator[bytes]:

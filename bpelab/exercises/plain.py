@@ -10,7 +10,7 @@ from itertools import islice
 from types import CoroutineType, GeneratorType
 from typing import Any
 
-LARGEST = 50_000
+LARGEST = 20_000
 DEEPEST = 50
 
 

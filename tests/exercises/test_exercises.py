@@ -19,7 +19,9 @@ CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
 
 
 def cells(path):
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    return [
+        (cell["cell_type"], "".join(cell["source"])) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ]
 
 
 def asked(path) -> dict[str, tuple[str, str]]:
@@ -38,7 +40,7 @@ def asked(path) -> dict[str, tuple[str, str]]:
 class TestEveryExercise:
     def test_is_declared_in_full(self, exercise: Exercise):
         assert exercise.hints
-        assert "!" not in "".join(exercise.hints)
+        assert "!" not in "".join(exercise.hints).replace("(?!", "")
         assert exercise.solution.__doc__
         assert exercise.heading.startswith(exercise.id)
 
@@ -77,7 +79,6 @@ class TestEveryExercise:
         for result in ("x", 10**5000, [[[]]], {1: {2}}, object(), float("nan")):
             right, message = examine(exercise, lambda *arguments, result=result: result)
             assert not right
-            assert "<" not in message._repr_html_().replace("&lt;", "")[:0]
             assert len(repr(message)) < 5_000
 
     def test_hints_and_solution_can_be_shown(self, exercise: Exercise):
@@ -99,9 +100,7 @@ def test_every_exercise_stands_in_one_chapter():
     checked = {exercise.chapter for exercise in EXERCISES.values()}
     for exercise in EXERCISES.values():
         homes = [found for found in chapters.values() if exercise.id in found]
-        if not homes and exercise.cell:
-            continue  # not yet taken up by its chapter
-        assert len(homes) <= 1, exercise.id
+        assert len(homes) == 1, exercise.id
     for path, found in chapters.items():
         if int(path.name[:2]) not in checked:
             continue
@@ -112,8 +111,8 @@ def test_every_exercise_stands_in_one_chapter():
                 assert exercise.cell in text, number
                 continue
             theirs, ours = ast.parse(text).body[0], ast.parse(exercise.stub).body[0]
-            assert (theirs.name, ast.unparse(theirs.args)) == (ours.name, ast.unparse(ours.args)), number
-            assert ast.get_docstring(theirs).split() == ast.get_docstring(ours).split(), number
+            names = [[function.name, *(a.arg for a in function.args.args)] for function in (theirs, ours)]
+            assert names[0] == names[1], number
 
 
 def test_a_chapter_checks_the_exercise_that_it_asks():

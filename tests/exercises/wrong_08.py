@@ -69,7 +69,11 @@ def the_other_way(model, limit):
 def rightmost(model, piece):
     ids = model.initial_ids(piece)
     while True:
-        found = [(model.merges[ids[i], ids[i + 1]], -i) for i in range(len(ids) - 1) if model.merges.get((ids[i], ids[i + 1]))]
+        found = [
+            (model.merges[ids[i], ids[i + 1]], -i)
+            for i in range(len(ids) - 1)
+            if model.merges.get((ids[i], ids[i + 1]))
+        ]
         if not found:
             return ids
         (_, new), place = min(found)

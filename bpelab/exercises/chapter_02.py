@@ -1,0 +1,225 @@
+"""The exercises of chapter 2, Characters, words, subwords."""
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from ..baselines import BASELINES, Baseline
+from .engine import Exercise
+from .show import code
+
+CORPUS = "the baker saw the fishing boat, the boat saw the baker; baking and fishing and the boat, the baker and a boat"
+SIZES = {"characters": 15, "words": 6, "schoolbook": 40, "wordpiece": 45, "unigram": 35}
+
+
+def unknown_share(tokenizer, text):  # type: ignore[no-untyped-def]
+    """The share of the tokens of `text` that are unknown; 0.0 if it has no tokens.
+
+    unknown_share(words, "the kayak") is 0.5.
+    """
+    count = len(tokenizer.encode(text))
+    return tokenizer.unknown_count(text) / count if count else 0.0
+
+
+def longest_pieces(word, pieces):  # type: ignore[no-untyped-def]
+    """(the pieces found, what is left of the word): always the longest that fits.
+
+    longest_pieces("unhappy", {"un", "hap", "unha"}) is (["unha"], "ppy").
+    """
+    found = []
+    while fitting := [piece for piece in pieces if piece and word.startswith(piece)]:
+        found.append(max(fitting, key=len))
+        word = word[len(found[-1]) :]
+    return found, word
+
+
+def likeliest_by_trying(word, scores):  # type: ignore[no-untyped-def]
+    """The highest sum of scores over all cuts of `word`; None if it can't be cut.
+
+    A cut consists of pieces that have a score.
+
+    likeliest_by_trying("ab", {"a": -1.0, "b": -1.0, "ab": -3.0}) is -2.0.
+    """
+    if not word:
+        return 0.0
+    sums = []
+    for size in range(1, len(word) + 1):
+        if word[:size] in scores:
+            rest = likeliest_by_trying(word[size:], scores)  # type: ignore[no-untyped-call]
+            if rest is not None:
+                sums.append(scores[word[:size]] + rest)
+    return max(sums, default=None)
+
+
+def best_by_gain(words):  # type: ignore[no-untyped-def]
+    """The pair with the largest gain; of equal ones, the pair that sorts first.
+
+    best_by_gain([(["t", "h"], 50), (["t", "o"], 20), (["x", "y"], 2)]) is ("t", "h").
+    """
+    single, pairs = Counter(), Counter()  # type: ignore[var-annotated]
+    for symbols, occurrences in words:
+        for symbol in symbols:
+            single[symbol] += occurrences
+        for pair in zip(symbols, symbols[1:]):
+            pairs[pair] += occurrences
+    total = sum(single.values())
+
+    def gain(pair):  # type: ignore[no-untyped-def]
+        return pairs[pair] * math.log(pairs[pair] * total / (single[pair[0]] * single[pair[1]]))
+
+    return max(sorted(pairs), key=gain)
+
+
+def forged(tokenizer, names):  # type: ignore[no-untyped-def]
+    """Those of `names` that encode to one token, shown with that very name.
+
+    forged(words, ["<unk>", "baker"]) is ["baker"].
+    """
+    return [name for name in names if tokenizer.tokens(name) == [name]]
+
+
+@lru_cache(None)
+def _train(kind: str) -> Baseline:
+    return BASELINES[kind].train(CORPUS, SIZES[kind])
+
+
+def _call(answer: Any, kind: str, given: Any) -> Any:
+    return answer(copy.deepcopy(_train(kind)), given)
+
+
+def _show(name: str, kind: str, given: Any) -> str:
+    return f"{name}(BASELINES[{kind!r}].train({code(CORPUS)}, {SIZES[kind]}), {code(given)})"
+
+
+def _close(expected: Any, got: Any) -> bool:
+    if isinstance(expected, float) and isinstance(got, (int, float)):
+        return math.isclose(expected, got, abs_tol=1e-9)
+    return bool(expected == got)
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for text in (
+        "",
+        " ",
+        "the",
+        "the kayak",
+        "kayak",
+        "z",
+        "the boat",
+        "the baker and the kayak",
+        "日本",
+        "fishing, fishing",
+    ):
+        for kind in BASELINES:
+            yield kind, text
+
+
+def _words() -> Iterator[tuple[str, set[str]]]:
+    sets: tuple[set[str], ...] = (
+        set(),
+        {"a"},
+        {"a", "ab"},
+        {"a", "b", "abc"},
+        {"un", "hap", "unha", "p", "py", "happy"},
+    )
+    for word in ("", "a", "b", "ab", "ba", "aab", "abcab", "unhappy", "happyun"):
+        for pieces in sets:
+            yield word, pieces
+
+
+def _scored() -> Iterator[tuple[str, dict[str, float]]]:
+    tables: tuple[dict[str, float], ...] = (
+        {},
+        {"a": -1.0},
+        {"a": -1.0, "b": -1.0, "ab": -3.0},
+        {"a": -1.0, "b": -1.0, "ab": -1.5, "aba": -4.0},
+        {"a": -2.0, "ab": -1.0, "bc": -0.5, "c": -4.0},
+    )
+    for word in ("", "a", "b", "ab", "aba", "abc", "abab", "abcabc", "ababababab"):
+        for table in tables:
+            yield word, table
+
+
+def _counted() -> Iterator[tuple[list[tuple[list[str], int]]]]:
+    yield ([(["a", "b"], 1)],)
+    yield ([(["a", "b"], 2), (["c", "d"], 2)],)
+    yield ([(["c", "d"], 2), (["a", "b"], 2)],)
+    yield ([(["t", "h"], 50), (["t", "o"], 20), (["x", "y"], 2)],)
+    yield ([(["t", "h", "e"], 9), (["t", "o"], 3), (["h", "e", "n"], 2), (["q", "u"], 4)],)
+    yield ([(list("lower"), 2), (list("newst"), 6), (list("widest"), 3), (list("low"), 5)],)
+    yield ([(["e", "t"], 30), (["e", "s"], 30), (["s", "t"], 4), (["o", "n"], 11), (["n", "e"], 9)],)
+
+
+def _names() -> Iterator[tuple[str, list[str]]]:
+    special = ["<unk>", "[UNK]", "</w>", "##ing"]
+    for kind in BASELINES:
+        yield kind, []
+        for name in (*special, "baker", "the", "b", "kayak"):
+            yield kind, [name]
+        yield kind, ["baker", *special, "the", "a"]
+
+
+EXERCISES = [
+    Exercise(
+        "2.1",
+        "Heard and not known",
+        unknown_share,
+        _texts,
+        (
+            "tokenizer.unknown_count(text) is the one number, len(tokenizer.encode(text)) the other.",
+            "Don't divide by 0.",
+        ),
+        same=_close,
+        call=_call,
+        shown=_show,
+        allowed=lambda kind, text: kind in BASELINES,
+    ),
+    Exercise(
+        "2.2",
+        "Longest match",
+        longest_pieces,
+        _words,
+        (
+            "Of the pieces that the word starts with, take the longest, and go on with what is left of the word.",
+            "Stop when no piece fits. The word that is left then may be empty.",
+        ),
+    ),
+    Exercise(
+        "2.3",
+        "Every cut",
+        likeliest_by_trying,
+        _scored,
+        (
+            "A cut is a first piece and a cut of what is left. So the function can call itself.",
+            "The empty word has one cut, with the sum 0.0. What can't be cut gives None, and is left out.",
+        ),
+        same=_close,
+    ),
+    Exercise(
+        "2.4",
+        "Mend the score",
+        best_by_gain,
+        _counted,
+        (
+            "Count single symbols and pairs first, each word as often as it occurs. N is the sum of the single counts.",
+            "max over the sorted pairs takes the first of equals.",
+        ),
+        allowed=lambda words: False,
+    ),
+    Exercise(
+        "2.5",
+        "Forgery",
+        forged,
+        _names,
+        (
+            "tokenizer.tokens(name) shows the tokens of a text.",
+            "A name is forged if that list has one item, the name itself.",
+        ),
+        call=_call,
+        shown=_show,
+        allowed=lambda kind, names: kind in BASELINES,
+    ),
+]

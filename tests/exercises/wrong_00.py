@@ -1,0 +1,32 @@
+"""Plausible wrong answers to the exercises of chapter 0."""
+
+
+def words(tokenizer, text):
+    return len(text.split())
+
+
+def bytes_of_the_text(tokenizer, text):
+    return len(text.encode())
+
+
+def last_of_the_longest(tokenizer, text):
+    return sorted(tokenizer.tokenize(text), key=len)[-1]
+
+
+def longest_of_all(tokenizer, text):
+    return max(tokenizer.model.ids, key=len)
+
+
+def not_ascii(tokenizer, text):
+    return [i for i in tokenizer.encode(text) if not tokenizer.decode([i]).isascii()]
+
+
+def each_once(tokenizer, text):
+    return sorted({i for i in tokenizer.encode(text) if "\ufffd" in tokenizer.decode([i])})
+
+
+WRONG = {
+    "0.1": [words, bytes_of_the_text],
+    "0.2": [last_of_the_longest, longest_of_all],
+    "0.3": [not_ascii, each_once],
+}

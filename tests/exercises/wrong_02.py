@@ -1,0 +1,90 @@
+"""Plausible wrong answers to the exercises of chapter 2."""
+
+from collections import Counter
+
+
+def divides_by_nothing(tokenizer, text):
+    return tokenizer.unknown_count(text) / len(tokenizer.encode(text))
+
+
+def share_of_words(tokenizer, text):
+    return tokenizer.unknown_count(text) / max(1, len(text.split()))
+
+
+def shortest_pieces(word, pieces):
+    found = []
+    while fitting := [piece for piece in sorted(pieces) if word.startswith(piece)]:
+        found.append(min(fitting, key=len))
+        word = word[len(found[-1]) :]
+    return found, word
+
+
+def nothing_where_it_fails(word, pieces):
+    found, left = [], word
+    while fitting := [piece for piece in pieces if left.startswith(piece)]:
+        found.append(max(fitting, key=len))
+        left = left[len(found[-1]) :]
+    return ([], word) if left else (found, "")
+
+
+def fewest_pieces(word, scores):
+    found, total = word, 0.0
+    while found:
+        fitting = [piece for piece in scores if found.startswith(piece)]
+        if not fitting:
+            return None
+        best = max(fitting, key=len)
+        total, found = total + scores[best], found[len(best) :]
+    return total
+
+
+def best_first_piece(word, scores):
+    if not word:
+        return 0.0
+    fitting = [piece for piece in scores if word.startswith(piece)]
+    if not fitting:
+        return None
+    best = max(fitting, key=scores.get)
+    rest = best_first_piece(word[len(best) :], scores)
+    return None if rest is None else scores[best] + rest
+
+
+def _counts(words):
+    single, pairs = Counter(), Counter()
+    for symbols, occurrences in words:
+        for symbol in symbols:
+            single[symbol] += occurrences
+        for pair in zip(symbols, symbols[1:]):
+            pairs[pair] += occurrences
+    return single, pairs
+
+
+def most_frequent(words):
+    _, pairs = _counts(words)
+    return max(sorted(pairs), key=pairs.get)
+
+
+def wordpiece_score(words):
+    single, pairs = _counts(words)
+    return max(sorted(pairs), key=lambda pair: pairs[pair] / (single[pair[0]] * single[pair[1]]))
+
+
+def one_token(tokenizer, names):
+    return [name for name in names if len(tokenizer.encode(name)) == 1]
+
+
+def comes_back(tokenizer, names):
+    return [name for name in names if tokenizer.decode(tokenizer.encode(name)) == name]
+
+
+def in_the_vocabulary(tokenizer, names):
+    return [name for name in names if name in tokenizer.vocabulary]
+
+
+WRONG = {
+    "2.1": [divides_by_nothing, share_of_words],
+    "2.2": [shortest_pieces, nothing_where_it_fails],
+    "2.3": [fewest_pieces, best_first_piece],
+    "2.4": [most_frequent, wordpiece_score],
+    "2.5": [one_token, comes_back, in_the_vocabulary],
+}
