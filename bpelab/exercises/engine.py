@@ -181,6 +181,14 @@ def shrunk(exercise: Exercise, answer: Callable[..., Any], trial: Trial, guard: 
 
 def examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
     """Whether the answer is right, and what to tell its author."""
+    try:
+        return _examine(exercise, answer)
+    except ImportError as error:  # of the worked answer; an answer's own errors are reported
+        text = f"This exercise can't be checked here: it needs the package {error.name}, which is not installed."
+        return False, Message(exercise.heading, "note", [text])
+
+
+def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
     if not callable(answer):
         if answer is None or answer is Ellipsis:
             return False, _not_started(exercise)

@@ -435,6 +435,14 @@ class TestShrinking:
         assert "(b'a')" in said(lambda data: -1, exercise)
 
 
+def test_a_missing_package_is_named():
+    def needs_more(text):
+        import bpelab_has_no_such_package  # noqa: F401
+
+    exercise = Exercise("99.7", "More", needs_more, lambda: [("a",)], ("",))
+    assert "needs the package bpelab_has_no_such_package" in said(double, exercise)
+
+
 class TestPublicFunctions:
     def test_unknown_exercises(self):
         for number in ("99.9", "3.77", "x", "", "4.1.1", 4.1, None):
