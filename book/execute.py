@@ -5,6 +5,7 @@ versions) goes into the metadata, so that a second run of an unchanged chapter c
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def lasting(outputs):
     return out
 
 
+def describe_pictures(cells):
+    """Give each picture its caption as alternative text, for those who hear the page."""
+    for cell, after in zip(cells, cells[1:]):
+        pictures = cell.cell_type == "code" and any("image/png" in output.get("data", {}) for output in cell.outputs)
+        caption = re.sub(r"[*`]", "", after.source.partition("\n\n")[0].replace("\n", " "))
+        if pictures and caption.startswith("Figure: "):
+            cell.metadata["mystnb"] = {"image": {"alt": caption.removeprefix("Figure: ")}}
+
+
 def execute(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata = nbformat.from_dict(KERNEL)
@@ -39,6 +49,7 @@ def execute(path: Path) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = lasting(cell.outputs)
+    describe_pictures(notebook.cells)
     notebook.metadata = nbformat.from_dict(KERNEL)  # the client adds the Python version
     nbformat.write(notebook, path)
 

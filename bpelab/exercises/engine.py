@@ -230,7 +230,7 @@ def _explain(exercise: Exercise, trial: Trial) -> Message:
     outcome, limits = trial.outcome, exercise.limits
     call = exercise.shown(exercise.solution.__name__, *trial.arguments)
     block = [short(call)]
-    if "single | " in call:
+    if "(single" in call:
         block.insert(0, SINGLE)
     after: list[str | tuple[str, ...]] = []
     if trial.fault == "wrong" and exercise.problem is None:

@@ -15,6 +15,7 @@ from ..model import BPEModel, RankMerges
 
 LONGEST = 700
 SINGLE = "single = {bytes([byte]): byte for byte in range(256)}"
+SINGLE_RANKS = {bytes([byte]): byte for byte in range(256)}
 _COLOURS = {"right": "#009E73", "fault": "#E69F00", "note": "#868686"}
 
 
@@ -100,7 +101,7 @@ def code(value: Any) -> str:
         return f"ENCODERS[{name!r}]({code(value.model)})"
     if isinstance(value, dict):
         if (ranks := ranks_of(value)) is not None:
-            return f"single | {ranks!r}"
+            return f"single | {ranks!r}" if ranks else "single"
         return "{" + ", ".join(f"{code(key)}: {code(item)}" for key, item in value.items()) + "}"
     if isinstance(value, set):
         return "{" + ", ".join(sorted(map(code, value))) + "}" if value else "set()"
@@ -121,7 +122,7 @@ def _model_code(model: BPEModel) -> str:
         return f"BPEModel.from_merges({merges!r}{whole})"
     ranks = ranks_of({token: token_id for token_id, token in model.tokens.items()})
     if isinstance(model.merges, RankMerges) and ranks is not None:
-        return f"BPEModel.from_ranks(single | {ranks!r}{whole or ', take_whole=False'})"
+        return f"BPEModel.from_ranks({code(SINGLE_RANKS | ranks)}{whole or ', take_whole=False'})"
     return f"<a model of {len(model.tokens):,} tokens>"
 
 

@@ -75,6 +75,11 @@ class TestEveryChapter:
         assert "*Figure" in prose or "Figure:" in prose
         assert any("image/png" in out.get("data", {}) for cell in cells(path, "code") for out in cell["outputs"])
 
+    def test_every_picture_has_alternative_text(self, path):
+        for cell in cells(path, "code"):
+            if any("image/png" in output.get("data", {}) for output in cell["outputs"]):
+                assert len(cell["metadata"]["mystnb"]["image"]["alt"]) > 20, source(cell)
+
     def test_voice(self, path):
         prose = "\n".join(source(cell) for cell in cells(path, "markdown"))
         assert "!" not in re.sub(r"`[^`]*`|```.*?```|<!--.*?-->|!=|\(\?!|!\[", "", prose, flags=re.DOTALL)
