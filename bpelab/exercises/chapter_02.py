@@ -95,9 +95,9 @@ def _show(name: str, kind: str, given: Any) -> str:
 
 
 def _close(expected: Any, got: Any) -> bool:
-    if isinstance(expected, float) and isinstance(got, (int, float)):
+    if isinstance(expected, float) and isinstance(got, float):
         return math.isclose(expected, got, abs_tol=1e-9)
-    return bool(expected == got)
+    return bool(expected == got)  # an int may be too large for a float
 
 
 def _texts() -> Iterator[tuple[str, str]]:
@@ -117,40 +117,65 @@ def _texts() -> Iterator[tuple[str, str]]:
             yield kind, text
 
 
-def _words() -> Iterator[tuple[str, set[str]]]:
-    sets: tuple[set[str], ...] = (
-        set(),
-        {"a"},
-        {"a", "ab"},
-        {"a", "b", "abc"},
-        {"un", "hap", "unha", "p", "py", "happy"},
-    )
-    for word in ("", "a", "b", "ab", "ba", "aab", "abcab", "unhappy", "happyun"):
-        for pieces in sets:
+def _words() -> Iterator[tuple[str, list[str]]]:
+    lists: tuple[list[str], ...] = ([], ["a"], ["a", "ab"], ["a", "b", "abc"], ["a", "aab", "b", "aa"])
+    for word in ("", "a", "b", "ab", "ba", "aab", "aabab", "abcab"):
+        for pieces in lists:
             yield word, pieces
+    for word in ("happy", "unhappy", "happyun", "unhappyhap"):
+        yield word, ["un", "hap", "unha", "p", "py", "happy"]
+
+
+def _call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
+    return answer(word, set(pieces))  # the inputs have lists, which can be made smaller
+
+
+def _show_set(name: str, word: str, pieces: list[str]) -> str:
+    return f"{name}({code(word)}, {code(set(pieces))})"
 
 
 def _scored() -> Iterator[tuple[str, dict[str, float]]]:
     tables: tuple[dict[str, float], ...] = (
-        {},
         {"a": -1.0},
+        {"a": 0.0, "b": -1.0},
         {"a": -1.0, "b": -1.0, "ab": -3.0},
         {"a": -1.0, "b": -1.0, "ab": -1.5, "aba": -4.0},
         {"a": -2.0, "ab": -1.0, "bc": -0.5, "c": -4.0},
+        {},
     )
-    for word in ("", "a", "b", "ab", "aba", "abc", "abab", "abcabc", "ababababab"):
+    for word in ("a", "b", "ab", "ba", "aba", "abc", "abab", "abcabc", "ababababab"):
         for table in tables:
             yield word, table
 
 
 def _counted() -> Iterator[tuple[list[tuple[list[str], int]]]]:
     yield ([(["a", "b"], 1)],)
-    yield ([(["a", "b"], 2), (["c", "d"], 2)],)
-    yield ([(["c", "d"], 2), (["a", "b"], 2)],)
+    for first, second in ("ab", "cd"), ("cd", "ab"):
+        yield ([(list(first), 2), (list(second), 2)],)
     yield ([(["t", "h"], 50), (["t", "o"], 20), (["x", "y"], 2)],)
     yield ([(["t", "h", "e"], 9), (["t", "o"], 3), (["h", "e", "n"], 2), (["q", "u"], 4)],)
-    yield ([(list("lower"), 2), (list("newst"), 6), (list("widest"), 3), (list("low"), 5)],)
     yield ([(["e", "t"], 30), (["e", "s"], 30), (["s", "t"], 4), (["o", "n"], 11), (["n", "e"], 9)],)
+    yield ([(["e", "n"], 40), (["e", "e", "n", "e"], 30), (["n", "e"], 35), (["th", "at"], 7), (["th", "e"], 5)],)
+    yield ([(list("lower"), 2), (list("newst"), 6), (list("widest"), 3), (list("low"), 5)],)
+    yield ([(list("banana"), 2), (list("bandana"), 1), (list("cab"), 3), (list("dab"), 3)],)
+
+
+def _has_one_best(words: list[tuple[list[str], int]]) -> bool:
+    """Whether any way to compute the gain finds the same pair: equal gains only from equal counts, and no overlaps."""
+    if any(occurrences < 1 or "" in symbols for symbols, occurrences in words):
+        return False
+    if any(a == b == c for symbols, _ in words for a, b, c in zip(symbols, symbols[1:], symbols[2:])):
+        return False
+    single: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for symbols, occurrences in words:
+        for symbol in symbols:
+            single[symbol] += occurrences
+        for pair in zip(symbols, symbols[1:]):
+            pairs[pair] += occurrences
+    counts = {(n, single[left], single[right]) for (left, right), n in pairs.items()}
+    gains = sorted(n * math.log(n * sum(single.values()) / (left * right)) for n, left, right in counts)
+    return len(gains) == 1 or (bool(gains) and not math.isclose(gains[-1], gains[-2], rel_tol=1e-9, abs_tol=1e-9))
 
 
 def _names() -> Iterator[tuple[str, list[str]]]:
@@ -186,6 +211,9 @@ EXERCISES = [
             "Of the pieces that the word starts with, take the longest, and go on with what is left of the word.",
             "Stop when no piece fits. The word that is left then may be empty.",
         ),
+        call=_call_with_set,
+        shown=_show_set,
+        allowed=lambda word, pieces: all(pieces),
     ),
     Exercise(
         "2.3",
@@ -195,8 +223,10 @@ EXERCISES = [
         (
             "A cut is a first piece and a cut of what is left. So the function can call itself.",
             "The empty word has one cut, with the sum 0.0. What can't be cut gives None, and is left out.",
+            "A score may be 0.0: ask `is None`, or `in scores`.",
         ),
         same=_close,
+        allowed=lambda word, scores: word and "" not in scores,
     ),
     Exercise(
         "2.4",
@@ -205,9 +235,10 @@ EXERCISES = [
         _counted,
         (
             "Count single symbols and pairs first, each word as often as it occurs. N is the sum of the single counts.",
+            "The gain of a pair is its count times math.log(count * N / (count of the first * count of the second)).",
             "max over the sorted pairs takes the first of equals.",
         ),
-        allowed=lambda words: False,
+        allowed=_has_one_best,
     ),
     Exercise(
         "2.5",

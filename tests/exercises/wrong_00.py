@@ -17,6 +17,14 @@ def longest_of_all(tokenizer, text):
     return max(tokenizer.model.ids, key=len)
 
 
+def most_characters(tokenizer, text):
+    return max(tokenizer.tokenize(text), key=lambda token: len(token.decode(errors="replace")))
+
+
+def high_bytes(tokenizer, text):
+    return [i for i in tokenizer.encode(text) if 128 <= i < 256]
+
+
 def not_ascii(tokenizer, text):
     return [i for i in tokenizer.encode(text) if not tokenizer.decode([i]).isascii()]
 
@@ -27,6 +35,6 @@ def each_once(tokenizer, text):
 
 WRONG = {
     "0.1": [words, bytes_of_the_text],
-    "0.2": [last_of_the_longest, longest_of_all],
-    "0.3": [not_ascii, each_once],
+    "0.2": [last_of_the_longest, longest_of_all, most_characters],
+    "0.3": [not_ascii, each_once, high_bytes],
 }

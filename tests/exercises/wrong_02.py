@@ -1,6 +1,7 @@
 """Plausible wrong answers to the exercises of chapter 2."""
 
 from collections import Counter
+from math import log
 
 
 def divides_by_nothing(tokenizer, text):
@@ -25,6 +26,29 @@ def nothing_where_it_fails(word, pieces):
         found.append(max(fitting, key=len))
         left = left[len(found[-1]) :]
     return ([], word) if left else (found, "")
+
+
+def skips_what_does_not_fit(word, pieces):
+    found, left = [], ""
+    while word:
+        fitting = max((piece for piece in pieces if word.startswith(piece)), key=len, default="")
+        if fitting:
+            found.append(fitting)
+        else:
+            left += word[0]
+        word = word[len(fitting) or 1 :]
+    return found, left
+
+
+def zero_is_none(word, scores):
+    if not word:
+        return 0.0
+    sums = []
+    for end in range(1, len(word) + 1):
+        score, rest = scores.get(word[:end]), zero_is_none(word[end:], scores)
+        if score and rest is not None:
+            sums.append(score + rest)
+    return max(sums, default=None)
 
 
 def fewest_pieces(word, scores):
@@ -69,6 +93,26 @@ def wordpiece_score(words):
     return max(sorted(pairs), key=lambda pair: pairs[pair] / (single[pair[0]] * single[pair[1]]))
 
 
+def without_the_number_of_tokens(words):
+    single, pairs = _counts(words)
+    return max(sorted(pairs), key=lambda pair: pairs[pair] * log(pairs[pair] / (single[pair[0]] * single[pair[1]])))
+
+
+def _gain(words, order):
+    single, pairs = _counts(words)
+    total = sum(single.values())
+    odds = {pair: pairs[pair] * total / (single[pair[0]] * single[pair[1]]) for pair in pairs}
+    return max(order(pairs), key=lambda pair: pairs[pair] * log(odds[pair]))
+
+
+def each_word_once(words):
+    return _gain([(symbols, 1) for symbols, _ in words], sorted)
+
+
+def first_met(words):
+    return _gain(words, list)
+
+
 def one_token(tokenizer, names):
     return [name for name in names if len(tokenizer.encode(name)) == 1]
 
@@ -83,8 +127,8 @@ def in_the_vocabulary(tokenizer, names):
 
 WRONG = {
     "2.1": [divides_by_nothing, share_of_words],
-    "2.2": [shortest_pieces, nothing_where_it_fails],
-    "2.3": [fewest_pieces, best_first_piece],
-    "2.4": [most_frequent, wordpiece_score],
+    "2.2": [shortest_pieces, nothing_where_it_fails, skips_what_does_not_fit],
+    "2.3": [fewest_pieces, best_first_piece, zero_is_none],
+    "2.4": [most_frequent, wordpiece_score, without_the_number_of_tokens, each_word_once, first_met],
     "2.5": [one_token, comes_back, in_the_vocabulary],
 }
