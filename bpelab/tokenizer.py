@@ -228,7 +228,8 @@ class BPETokenizer(Vocabulary):
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
         'lowes'
 
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
+        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix; but
+        with a normalizer and no named pattern every prefix is tried, so the square of its length.
         """
         text = valid_text(text)
         room = max_tokens - self._added(add_special_tokens)
@@ -242,7 +243,13 @@ class BPETokenizer(Vocabulary):
 
         if self._normalizer is None:
             return limits.longest_prefix(text, room, self._pieces, count, count, self._model)
-        return limits.longest_prefix(text, room, safe_parts, count, count, None)
+        # What the normalizer changes can't be told from the pieces. Named patterns have places where a cut changes
+        # nothing; for others every prefix has to be tried, among those that are short enough (no normal form makes one
+        # character of more than four).
+        if self._split is not None and self._split.name is not None:
+            return limits.longest_prefix(text, room, safe_parts, count, count, None)
+        text = text[: 4 * (room + 1) * self._model.max_token_bytes]
+        return limits.longest_prefix(text, room, lambda part: [part] if part else [], count, count, None)
 
     # -- what it is made of ------------------------------------------------------------------------------------------
 
