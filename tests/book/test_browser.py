@@ -67,3 +67,26 @@ def test_links(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_a_page_is_light_enough(page):
     assert page.stat().st_size < 1_500_000
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_figures_respond(page, theme, browser):
+    """Every figure that has steps: going forward changes what is shown, going back to the start restores it."""
+    if page.parent.name == "solutions" or 'class="bpelab-figure"' not in page.read_text(encoding="utf-8"):
+        pytest.skip("there is no figure on this page")
+    tab = browser.new_page(color_scheme=theme)
+    tab.goto(page.as_uri(), wait_until="load")
+    figures = tab.locator(".bpelab-figure")
+    for number in range(figures.count()):
+        figure = figures.nth(number)
+        assert figure.locator(":not(.bpelab-still) > *").count() > 0
+        slider = figure.locator("input[type=range]")
+        if slider.count():
+            slider.first.fill("0")
+            before = figure.inner_text()
+            figure.get_by_role("button", name="Next").click()
+            assert figure.inner_text() != before
+            slider.first.fill("0")
+            assert figure.inner_text() == before
+    tab.close()
