@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
     from .pre_token_view import PreTokenView as PreTokenView
+    from .sweep import Sweep as Sweep
     from .token_view import TokenView as TokenView
     from .train_scrubber import TrainScrubber as TrainScrubber
     from .trie_walker import TrieWalker as TrieWalker
@@ -26,6 +27,7 @@ _HOMES = {
     "HeapStepper": "heap_stepper",
     "MergePlayer": "merge_player",
     "PreTokenView": "pre_token_view",
+    "Sweep": "sweep",
     "TokenView": "token_view",
     "TrainScrubber": "train_scrubber",
     "TrieWalker": "trie_walker",
