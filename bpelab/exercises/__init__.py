@@ -106,8 +106,8 @@ def hint(exercise_id: str) -> "Message":
 def solution(exercise_id: str) -> "Source":
     """The worked answer.
 
-    >>> print(solution("4.2").code.splitlines()[0])
-    def ranks_used(encoder, piece):
+    >>> print(solution("4.3").code.splitlines()[0])
+    def all_places(model, piece):
     """
     from .show import Source
 

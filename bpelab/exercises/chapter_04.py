@@ -1,7 +1,6 @@
 """The exercises of chapter 4, Encoding: ranks, not longest match."""
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 from ..encoders import NaiveEncoder, NotBPELongestMatch
@@ -19,11 +18,6 @@ def by_hand() -> list[bytes]:
     return [b"ab", b"ca", b"b", b"c"]  # `c a` goes first, in the middle; then `a b`; `ab c` finds no c
 
 
-def ranks_used(encoder, piece):  # type: ignore[no-untyped-def]
-    """The ranks of the merges that `encoder` does on `piece`, first to last."""
-    return [step.rank for step in trace_encode(encoder, piece)]  # type: ignore[union-attr]
-
-
 def all_places(model, piece):  # type: ignore[no-untyped-def]
     """(ids, rounds): a round merges all places of the pair with the lowest rank."""
     ids, rounds = model.initial_ids(piece), 0
@@ -33,15 +27,6 @@ def all_places(model, piece):  # type: ignore[no-untyped-def]
             return ids, rounds
         _, new, pair = min(found)
         ids, rounds = replace_pair(ids, pair, new), rounds + 1
-
-
-def first_impossible(model, ids):  # type: ignore[no-untyped-def]
-    """The index of the first id that can't stand before the next; None where all can."""
-    encode = NaiveEncoder(model).encode_piece
-    for place, (left, right) in enumerate(zip(ids, ids[1:])):
-        if encode(model.tokens[left] + model.tokens[right]) != [left, right]:
-            return place
-    return None
 
 
 def fewest(model, piece):  # type: ignore[no-untyped-def]
@@ -118,22 +103,6 @@ def _about_the_piece(got: Any, model: BPEModel) -> str | None:
     return f"Both cut this piece into {cut or 'nothing'}." if bpe == longest else None
 
 
-def _with_encoders() -> Iterator[tuple[NaiveEncoder, bytes]]:
-    for piece in (b"", b"abc", b"ab", b"xabc"):
-        yield NaiveEncoder(BACKWARDS), piece
-    for model, piece in models_and_pieces():
-        yield NaiveEncoder(model), piece
-
-
-def _sequences() -> Iterator[tuple[BPEModel, list[int]]]:
-    for model in models()[:7]:
-        made = [token for token in model.tokens if token > 255]
-        choice = [*made, *sorted({byte for token in made for byte in model.tokens[token]})]
-        yield model, []
-        for size in (1, 2, 3) if len(choice) < 7 else (1, 2):
-            yield from ((model, list(ids)) for ids in product(choice, repeat=size))
-
-
 def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
     yield from models_and_pieces()
     for size in (20, 40, 80):
@@ -161,46 +130,6 @@ EXERCISES = [
     ),
     Exercise(
         "4.2",
-        "The order of ranks",
-        ranks_used,
-        _with_encoders,
-        ("trace_encode(encoder, piece) gives a MergeStep for each merge.", "A MergeStep has a `rank`."),
-    ),
-    Exercise(
-        "4.3",
-        "All places at once",
-        all_places,
-        models_and_pieces,
-        (
-            "In each round, collect the pairs of neighbours that are in model.merges, and take the lowest rank.",
-            "replace_pair(ids, pair, new) merges all its places. A look that finds nothing to merge is not a round.",
-        ),
-    ),
-    Exercise(
-        "4.4",
-        "A wrong encoder, found out",
-        first_impossible,
-        _sequences,
-        (
-            "Go through the neighbours: zip(ids, ids[1:]).",
-            "Two can meet if encoding the bytes of both, joined, gives the same two. Make the encoder from `model`.",
-        ),
-        allowed=lambda model, ids: all(token in model.tokens for token in ids),
-    ),
-    Exercise(
-        "4.5",
-        "Fewest tokens",
-        fewest,
-        _long_pieces,
-        (
-            "best[k] is the fewest for the first k bytes, and best[0] is 0.",
-            "The last token of the first k bytes begins at some j: then it takes best[j] + 1. Try every j for which "
-            "piece[j:k] is a token.",
-            "Fill a list from k = 1 to len(piece). Calling itself for every j would do the same work again and again.",
-        ),
-    ),
-    Exercise(
-        "4.6",
         "Spot the wrong line",
         wrong_line,
         lambda: [()],
@@ -216,7 +145,17 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "4.7",
+        "4.3",
+        "All places at once",
+        all_places,
+        models_and_pieces,
+        (
+            "In each round, collect the pairs of neighbours that are in model.merges, and take the lowest rank.",
+            "replace_pair(ids, pair, new) merges all its places. A look that finds nothing to merge is not a round.",
+        ),
+    ),
+    Exercise(
+        "4.4",
         "A counterexample to longest match",
         counterexample,
         _have_counterexamples,
@@ -228,5 +167,17 @@ EXERCISES = [
         ),
         problem=_about_the_piece,
         allowed=lambda model: False,
+    ),
+    Exercise(
+        "4.5",
+        "Fewest tokens",
+        fewest,
+        _long_pieces,
+        (
+            "best[k] is the fewest for the first k bytes, and best[0] is 0.",
+            "The last token of the first k bytes begins at some j: then it takes best[j] + 1. Try every j for which "
+            "piece[j:k] is a token.",
+            "Fill a list from k = 1 to len(piece). Calling itself for every j would do the same work again and again.",
+        ),
     ),
 ]
