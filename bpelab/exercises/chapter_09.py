@@ -98,35 +98,40 @@ def train_by_words(
     return merges
 
 
-def larger_pair_first(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
-    """A trainer with a mistake: of equally frequent pairs it takes the larger one."""
+def _train(words: Any, num_merges: int, min_frequency: int, best: Any, merge: Any) -> Iterator[TrainStep]:
+    """The textbook's loop, with `best(counts)` to choose a pair and `merge(ids, pair, new)` to merge it."""
     sequences = [(list(word), occurrences) for word, occurrences in words.items()]
     tokens = [bytes([byte]) for byte in range(256)]
     for rank in range(num_merges):
         counts = count_pairs(sequences)
         if not counts or max(counts.values()) < min_frequency:
             return
-        left, right = max(counts, key=lambda pair: (counts[pair], pair))
+        left, right = best(counts)
         tokens.append(tokens[left] + tokens[right])
         yield TrainStep(rank, left, right, counts[left, right], tokens[-1])
-        sequences = [(replace_pair(ids, (left, right), 256 + rank), n) for ids, n in sequences]
+        sequences = [(merge(ids, (left, right), 256 + rank), n) for ids, n in sequences]
+
+
+def larger_pair_first(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
+    """A trainer with a mistake: of equally frequent pairs it takes the larger one."""
+
+    def best(counts: Any) -> Any:
+        return max(counts, key=lambda pair: (counts[pair], pair))
+
+    yield from _train(words, num_merges, min_frequency, best, replace_pair)
 
 
 def one_place_only(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
     """A trainer with a mistake: it merges the first place of the pair in each word, and no other."""
-    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
-    tokens = [bytes([byte]) for byte in range(256)]
-    for rank in range(num_merges):
-        counts = count_pairs(sequences)
-        if not counts or max(counts.values()) < min_frequency:
-            return
-        left, right = min(counts, key=lambda pair: (-counts[pair], pair))
-        tokens.append(tokens[left] + tokens[right])
-        yield TrainStep(rank, left, right, counts[left, right], tokens[-1])
-        for ids, _ in sequences:
-            place = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == (left, right)), None)
-            if place is not None:
-                ids[place : place + 2] = [256 + rank]
+
+    def best(counts: Any) -> Any:
+        return min(counts, key=lambda pair: (-counts[pair], pair))
+
+    def merge_first(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
+        place = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair), None)
+        return ids if place is None else [*ids[:place], new, *ids[place + 2 :]]
+
+    yield from _train(words, num_merges, min_frequency, best, merge_first)
 
 
 def only_four_merges(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
