@@ -8,6 +8,10 @@ else
 BIN := $(VENV)/bin
 endif
 PY := $(BIN)/python
+# What must be compiled is kept for the next environment, and for the next clone.
+BACKENDS := .venv-backends
+BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
+WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css')
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
@@ -15,7 +19,7 @@ HTML := _build/html/index.html
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book test soak lint unit nbval chapters clean
+.PHONY: help setup book test test-backends soak lint unit nbval chapters clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -46,6 +50,22 @@ unit: $(VENV)/.ready $(HTML)
 	$(BIN)/pytest -n 2
 nbval: $(VENV)/.ready
 	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval -n 2 --dist loadfile $(CHAPTERS)
+
+# In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
+test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp and torch; the first run compiles for minutes
+	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends
+$(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmake
+	@mkdir -p "$(WHEELS)"
+	@ls "$(WHEELS)"/llama_cpp_python-$$(sed -n 's/^llama-cpp-python==//p' constraints.txt)-* >/dev/null 2>&1 && exit; \
+	[ "$(OS)" = Windows_NT ] && exit; for name in $${CXX:-c++ g++ clang++}; do command -v $$name >/dev/null && exit; done; \
+	echo "llama.cpp has to be compiled and there is no C++ compiler: install g++ or clang++, or name yours in CXX." >&2; exit 1
+	$(PYTHON) -m venv $(BACKENDS)
+	CMAKE_ARGS='-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF "-DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/tests/backends/llama_cpp.cmake"' \
+		$(BACKENDS_PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --constraint constraints.txt \
+		--find-links "$(WHEELS)" --wheel-dir "$(WHEELS)" llama-cpp-python
+	$(BACKENDS_PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--find-links "$(WHEELS)" --editable ".[backends]"
+	@touch $@
 
 soak: $(VENV)/.ready $(HTML)     ## the same tests at full counts (an hour or more); writes tests/soak.log
 	BPELAB_SOAK=1 $(PY) tests/soak.py

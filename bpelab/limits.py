@@ -73,3 +73,20 @@ def _candidates(piece: str, start: int, room: int, model: BPEModel | None) -> It
     for place in range(len(piece) - 1, -1, -1):
         if counts[ends[place]] <= room + 2 or place >= len(piece) - 3:
             yield start + place + 1
+
+
+NEAR = 64
+
+
+def prefix_near_the_limit(text: str, limit: int, count: Callable[[str], int]) -> int:
+    """The length of a prefix that `count`s at most `limit` tokens, for tokenizers of which nothing more is known.
+
+    Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to `NEAR`
+    characters behind that place is tried, the longest first. Cost: the logarithm of the length and `NEAR` encodings.
+    """
+    short, long = 0, len(text) + 1
+    while long - short > 1:
+        middle = (short + long) // 2
+        short, long = (middle, long) if count(text[:middle]) <= limit else (short, middle)
+    ends = range(min(len(text), short + NEAR), short, -1)
+    return next((end for end in ends if count(text[:end]) <= limit), short)

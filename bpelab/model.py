@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from .errors import ModelError
 from .recover import Recovered, recover_merges
+from .units import Units
 
 Pair = tuple[int, int]
 Merge = tuple[int, int]
@@ -26,15 +27,19 @@ class RankMerges(Mapping[Pair, Merge]):
     """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
 
     `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
-    of every token (233,378 pairs for cl100k_base).
+    of every token (233,378 pairs for cl100k_base). The rank of a token is its id, unless `rank_of` says otherwise.
     """
 
-    def __init__(self, tokens: Mapping[int, bytes], ids: Mapping[bytes, int]) -> None:
-        self._tokens, self._ids = tokens, ids
+    def __init__(
+        self, tokens: Mapping[int, bytes], ids: Mapping[bytes, int], rank_of: Mapping[int, int] | None = None
+    ) -> None:
+        self._tokens, self._ids, self._rank_of = tokens, ids, rank_of
 
     def get(self, pair: Pair, default: object = None) -> Merge | None:  # type: ignore[override]
-        rank = self._ids.get(self._tokens[pair[0]] + self._tokens[pair[1]])
-        return None if rank is None else (rank, rank)
+        new = self._ids.get(self._tokens[pair[0]] + self._tokens[pair[1]])
+        if new is None:
+            return None
+        return new if self._rank_of is None else self._rank_of[new], new
 
     def __getitem__(self, pair: Pair) -> Merge:
         try:
@@ -55,6 +60,9 @@ class RankMerges(Mapping[Pair, Merge]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return RankMerges, (dict(self._tokens), dict(self._ids), self._rank_of)
+
 
 @dataclass(frozen=True)
 class BPEModel:
@@ -63,18 +71,39 @@ class BPEModel:
     Attributes:
         tokens: id -> bytes, without special tokens; ids may have holes.
         merges: (left id, right id) -> (rank, new id); a lower rank merges first.
-        alphabet: what a piece is cut into before any merge, unit -> id: here the 256 single bytes.
+        alphabet: what a piece is cut into before any merge, unit -> id: the 256 single bytes, unless `units` differ.
         take_whole: whether a whole piece that is a token becomes that token without merging, as in tiktoken.
+        units: None for bytes; else how a piece is cut and what becomes of what is missing (see units.py).
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     >>> model.tokens[257], model.merges[256, ord("w")]
     (b'low', (1, 257))
+
+    Raises ModelError for a token without bytes, a negative id, a byte without a token (with `units=None`), and merges
+    that don't fit the tokens.
     """
 
     tokens: Mapping[int, bytes]
     merges: Mapping[Pair, Merge]
     alphabet: Mapping[bytes, int]
     take_whole: bool = False
+    units: Units | None = None
+
+    @classmethod
+    def unchecked(
+        cls,
+        tokens: Mapping[int, bytes],
+        merges: Mapping[Pair, Merge],
+        alphabet: Mapping[bytes, int],
+        take_whole: bool,
+        units: Units | None,
+        ids: Mapping[bytes, int],
+    ) -> "BPEModel":
+        """A model from tables that were checked before, its inverse `ids` included."""
+        model = object.__new__(cls)
+        given = {"tokens": tokens, "merges": merges, "alphabet": alphabet, "take_whole": take_whole, "units": units}
+        vars(model).update(given, ids=ids)
+        return model
 
     def __post_init__(self) -> None:
         for token_id, token in self.tokens.items():
@@ -83,7 +112,7 @@ class BPEModel:
                     f"token {token!r} with id {token_id}: a token has at least one byte and an id from 0 up"
                 )
         missing = [byte for byte in range(256) if bytes([byte]) not in self.alphabet]
-        if missing:
+        if missing and self.units is None:
             raise ModelError(
                 f"no token for {len(missing)} single bytes, {missing[0]:#04x} among them: text with such a byte could "
                 "not be encoded"
@@ -95,14 +124,15 @@ class BPEModel:
             self._check_merges()
 
     def _check_merges(self) -> None:
+        tokens, prefix = self.tokens, b"" if self.units is None else self.units.prefix
         for (left, right), (rank, new) in self.merges.items():
-            for part in (left, right, new):
-                if part not in self.tokens:
-                    raise ModelError(f"merge {rank}, ({left}, {right}) -> {new}: there is no token {part}")
-            if self.tokens[left] + self.tokens[right] != self.tokens[new]:
-                raise ModelError(
-                    f"merge {rank}: {self.tokens[left]!r} and {self.tokens[right]!r} can't become {self.tokens[new]!r}"
-                )
+            try:
+                joined = tokens[left] + tokens[right].removeprefix(prefix)
+                if joined == tokens[new]:
+                    continue
+            except KeyError as error:
+                raise ModelError(f"merge {rank}, ({left}, {right}) -> {new}: there is no token {error}") from None
+            raise ModelError(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} can't become {tokens[new]!r}")
 
     @classmethod
     def from_merges(
@@ -156,7 +186,7 @@ class BPEModel:
 
     @cached_property
     def byte_ids(self) -> tuple[int, ...]:
-        """The id of each of the 256 bytes."""
+        """The id of each of the 256 bytes, for a model whose units are bytes."""
         return tuple(self.alphabet[bytes([byte])] for byte in range(256))
 
     @cached_property
@@ -165,8 +195,17 @@ class BPEModel:
         return max(map(len, self.tokens.values()))
 
     def initial_ids(self, piece: bytes) -> list[int]:
-        """The ids of a piece before any merge: one for each byte."""
-        return list(map(self.byte_ids.__getitem__, piece))
+        """The ids of a piece before any merge: one for each byte, unless `units` say otherwise."""
+        if self.units is None or self.bytewise:
+            return list(map(self.byte_ids.__getitem__, piece))
+        return self.units.ids(piece, self.alphabet)
+
+    @cached_property
+    def bytewise(self) -> bool:
+        """Whether every byte has a token and nothing is put before or behind it, so that nothing is ever missing."""
+        units = self.units
+        plain = units is None or not (units.characters or units.prefix or units.suffix)
+        return plain and all(bytes([byte]) in self.alphabet for byte in range(256))
 
     def whole(self, piece: bytes) -> int | None:
         """The id of `piece` where the model takes it whole, else None."""
@@ -178,12 +217,5 @@ class BPEModel:
         return recover_merges(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        merges = None if isinstance(self.merges, RankMerges) else dict(self.merges)
-        return _rebuild, (dict(self.tokens), merges, dict(self.alphabet), self.take_whole)
-
-
-def _rebuild(
-    tokens: dict[int, bytes], merges: dict[Pair, Merge] | None, alphabet: dict[bytes, int], take_whole: bool
-) -> BPEModel:
-    ids = {token: token_id for token_id, token in tokens.items()}
-    return BPEModel(tokens, RankMerges(tokens, ids) if merges is None else merges, alphabet, take_whole)
+        merges = self.merges if isinstance(self.merges, RankMerges) else dict(self.merges)
+        return BPEModel, (dict(self.tokens), merges, dict(self.alphabet), self.take_whole, self.units)

@@ -2,55 +2,77 @@
 
 Text is untrusted. A special token's string inside ordinary text is plain text, cut and merged like any other, unless
 the caller says otherwise: `allowed_special` names those that become their id, `disallowed_special` those that are an
-error. Where several fit at one place the longest wins.
+error. Added tokens that are not special belong to the vocabulary (runs of spaces, say) and are always found.
 
-Chapter: Special tokens, chat templates, injection. Cost: one regular-expression search over the text.
+Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see added_tokens.py).
 Source: the parameters are tiktoken's (`core.py`), the default is not: there everything is disallowed.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
+from .added_tokens import AddedToken, Finder
 from .errors import SpecialTokenError
 
 Special = Literal["all"] | Collection[str]
 
 
-@lru_cache(64)
-def _any_of(names: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name)))))
-
-
 class SpecialTokens:
-    """The special tokens of a tokenizer: name -> id.
+    """The special and added tokens of a tokenizer: name -> id, or AddedToken objects, which have flags.
+
+    Attributes:
+        tokens: every AddedToken.
+        ids: name -> id of the special ones.
+        names: id -> name of the special ones.
 
     >>> special = SpecialTokens({"<|end|>": 300})
     >>> list(special.split("a<|end|>b"))
     [('a', None), ('<|end|>', 300), ('b', None)]
 
-    Raises SpecialTokenError for an empty name, a negative id, and an id that two names share (unless `aliases`, for
-    files that do so: o200k_harmony gives one id to two names; the first of them is the one that is decoded).
+    Raises SpecialTokenError for an empty name, a negative id, and an id or a name that two tokens share (unless
+    `aliases`, for files that do so: o200k_harmony gives one id to two names; the first of them is the one decoded).
     """
 
-    def __init__(self, ids: Mapping[str, int], aliases: bool = False) -> None:
-        self.ids = dict(ids)
-        self.names: dict[int, str] = {}
-        for name, token_id in self.ids.items():
+    def __init__(self, tokens: Mapping[str, int] | Iterable[AddedToken], aliases: bool = False) -> None:
+        if isinstance(tokens, Mapping):
+            tokens = [AddedToken(name, token_id) for name, token_id in tokens.items()]
+        self.tokens = tuple(tokens)
+        self.contents: dict[int, str] = {}
+        seen: set[str] = set()
+        for token in self.tokens:
+            name, token_id = token.content, token.id
             if not isinstance(name, str) or not name:
                 raise SpecialTokenError(f"a special token is a string of at least one character, not {name!r}")
             if isinstance(token_id, bool) or not isinstance(token_id, int) or token_id < 0:
                 raise SpecialTokenError(
                     f"the special token {name!r} has the id {token_id!r}: ids are integers from 0 up"
                 )
-            if token_id in self.names and not aliases:
+            if token_id in self.contents and not aliases:
                 raise SpecialTokenError(
-                    f"the special tokens {self.names[token_id]!r} and {name!r} have the same id, {token_id}"
+                    f"the special tokens {self.contents[token_id]!r} and {name!r} have the same id, {token_id}"
                 )
-            self.names.setdefault(token_id, name)
-        self.longest = max(map(len, self.ids), default=0)
+            if name in seen:
+                raise SpecialTokenError(f"the special token {name!r} is there twice")
+            seen.add(name)
+            self.contents.setdefault(token_id, name)
+        self.ids = {token.content: token.id for token in self.tokens if token.special}
+        self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
+        self.longest = max((len(token.content) for token in self.tokens), default=0)
         self._everything = frozenset(self.ids)
+        self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
+        self._late = [token for token in self.tokens if token.normalized]
+        self._late_finder = lru_cache(4)(self._make_late_finder)
+        self._finder_of = lru_cache(4)(self._make_finder)
+
+    def _make_late_finder(self, normalize: Callable[[str], str] | None) -> Finder:
+        return Finder((normalize(t.content) if normalize else t.content, t) for t in self._late)
+
+    def _make_finder(self, names: frozenset[str]) -> Finder:
+        return Finder((token.content, token) for token in self.tokens if token.content in names)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return SpecialTokens, (self.tokens, True)
 
     def select(self, chosen: Special, parameter: str) -> frozenset[str]:
         """The names that `chosen` stands for. Raises SpecialTokenError for a name that is no special token."""
@@ -63,31 +85,44 @@ class SpecialTokens:
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")
         return names
 
-    def split(self, text: str, allowed: frozenset[str] | None = None) -> Iterator[tuple[str, int | None]]:
-        """Ordinary stretches as (text, None) and special tokens as (name, id), in order; all of them by default."""
+    def split(
+        self, text: str, allowed: frozenset[str] | None = None, normalize: Callable[[str], str] | None = None
+    ) -> Iterator[tuple[str, int | None]]:
+        """Ordinary stretches as (text, None) and tokens as (text, id), in order; all tokens by default.
+
+        What is ordinary is normalized, and then the tokens that are found in normalized text are looked for.
+        """
         names = self._everything if allowed is None else allowed
-        end = 0
-        if names:
-            for match in _any_of(names).finditer(text):
-                if match.start() > end:
-                    yield text[end : match.start()], None
-                yield match[0], self.ids[match[0]]
-                end = match.end()
-        if end < len(text):
-            yield text[end:], None
+
+        def wanted(token: AddedToken) -> bool:
+            return not token.special or token.content in names
+
+        late = self._late_finder(normalize) if self._late else None
+        for part, token_id in self._raw.split(text, wanted):
+            if token_id is not None:
+                yield part, token_id
+                continue
+            ordinary = normalize(part) if normalize else part
+            if late is not None:
+                yield from late.split(ordinary, wanted)
+            elif ordinary:
+                yield ordinary, None
 
     def check(self, text: str, disallowed: frozenset[str]) -> None:
         """Raise SpecialTokenError if a disallowed special token stands in `text`."""
-        if disallowed and (match := _any_of(disallowed).search(text)):
+        if not disallowed:
+            return
+        for start, _, token in self._finder_of(disallowed).find(text, lambda token: True):
             raise SpecialTokenError(
-                f"the text holds the special token {match[0]!r} at character {match.start()}. Pass "
-                "allowed_special to encode it as one, or disallowed_special=() to encode it as plain text."
+                f"the text holds the special token {token.content!r} at character {start}. Pass allowed_special to "
+                "encode it as one, or disallowed_special=() to encode it as plain text."
             )
 
     def any_across(self, text: str, cut: int) -> bool:
         """Whether a special token in `text` begins before `cut` and ends after it."""
-        if not self.ids:
+        if not self.tokens:
             return False
         start = max(0, cut - self.longest + 1)
         window = text[start : cut + self.longest - 1]
-        return any(m.start() < cut - start < m.end() for m in _any_of(self._everything).finditer(window))
+        finder = self._finder_of(frozenset(token.content for token in self.tokens))
+        return any(a < cut - start < b for a, b, _ in finder.find(window, lambda token: True))

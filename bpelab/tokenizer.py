@@ -6,17 +6,24 @@ object can serve many threads; what "changes" it returns a new one.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from random import Random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import limits
-from .cache import CacheStatistics, PieceCache
-from .encoders import make_encoder
+from .added_tokens import AddedToken
+from .cache import CacheStatistics
+from .decoders import Bytes, Decoder
+from .encoders.dropout import DropoutEncoder
 from .errors import SpecialTokenError
 from .model import BPEModel
-from .normalizers import UnicodeNormalizer, find_normalizer
-from .postprocessors import TemplateProcessing
+from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
+from .pipeline import Pipeline
+from .postprocessors import PostProcessor
+from .pretokenizers.base import PreTokenizer
 from .pretokenizers.safe_cuts import safe_parts
 from .pretokenizers.split import Split
+from .sections import Padding, Truncation
 from .special_tokens import Special, SpecialTokens
 from .textio import valid_text
 from .trainers.corpus import Corpus
@@ -27,21 +34,28 @@ if TYPE_CHECKING:
     import tiktoken
 
 CACHE_ENTRIES = 1 << 16
+BYTES = Bytes()
 
 
 class BPETokenizer(Vocabulary):
-    """A byte-level BPE tokenizer. Make one with `train`, `from_pretrained` or `from_tiktoken`.
+    """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
 
     Args:
         model: tokens and merges.
         pattern: a named pattern ("gpt2", "cl100k", "o200k", "llama3", "qwen2"), a regular expression, or None for no
             pre-tokenization.
-        special_tokens: name -> id.
-        normalizer: None, or "NFC", "NFD", "NFKC", "NFKD". With one, decoding gives the normalized text.
+        pre_tokenizer: instead of a pattern, any of `bpelab.pretokenizers`.
+        special_tokens: name -> id, or a SpecialTokens of tokens with flags.
+        normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
+            normalized text.
         encoder: "auto", "naive", "heap" or "trie"; all give the same ids.
+        decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
+            None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
         bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
             guessed, and naming one adds it to no text.
+        truncation, padding, dropout: what a file asks for; kept and written back, and applied by nobody unasked.
+        metadata: further entries of a tokenizer_config.json, such as "chat_template".
         cache_size: the number of pieces whose ids are kept.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
@@ -57,26 +71,35 @@ class BPETokenizer(Vocabulary):
         model: BPEModel,
         *,
         pattern: str | None = "cl100k",
+        pre_tokenizer: PreTokenizer | None = None,
         special_tokens: Mapping[str, int] | SpecialTokens | None = None,
-        normalizer: str | UnicodeNormalizer | None = None,
+        normalizer: str | Normalizer | None = None,
         encoder: str = "auto",
-        post_processor: TemplateProcessing | None = None,
+        decoder: Decoder | None = BYTES,
+        post_processor: PostProcessor | None = None,
         bos_token: str | None = None,
         eos_token: str | None = None,
         pad_token: str | None = None,
         unk_token: str | None = None,
+        truncation: Truncation | None = None,
+        padding: Padding | None = None,
+        dropout: float | None = None,
+        metadata: Mapping[str, Any] = MappingProxyType({}),
         cache_size: int = CACHE_ENTRIES,
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
-        super().__init__(model, special, {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token})
-        self._split = None if pattern is None else Split(pattern)
-        self._normalizer = find_normalizer(normalizer)
+        roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        super().__init__(model, special, roles, decoder)
+        if pre_tokenizer is None and pattern is not None:
+            pre_tokenizer = Split(pattern)
+        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, cache_size)
         self._encoder_name = encoder
-        self._encode_piece = make_encoder(encoder, model).encode_piece
+        self.truncation, self.padding, self.dropout = truncation, padding, dropout
+        self.metadata = dict(metadata)
         self._post_processor = post_processor
         if post_processor is not None:
             post_processor.check(self._special)
-        self._cache = PieceCache(cache_size)
+            self._post_processor = post_processor.without_ids(self._special)
 
     @classmethod
     def train(
@@ -87,7 +110,7 @@ class BPETokenizer(Vocabulary):
         pattern: str | None = "cl100k",
         special_tokens: Iterable[str] | Mapping[str, int] = (),
         min_frequency: int = 2,
-        normalizer: str | UnicodeNormalizer | None = None,
+        normalizer: str | Normalizer | None = None,
         trainer: str = "auto",
         encoder: str = "auto",
         progress: bool | None = None,
@@ -153,19 +176,30 @@ class BPETokenizer(Vocabulary):
         allowed = self._special.select(allowed_special, "allowed_special")
         disallowed = self._special.select(disallowed_special, "disallowed_special")
         self._special.check(text, disallowed - allowed)
-        ids: list[int] = []
-        for part, special_id in self._special.split(text, allowed):
-            if special_id is None:
-                ids += self._encode_valid(part)
-            else:
-                ids.append(special_id)
+        ids = self._pipeline.ids(text, allowed)
         if add_special_tokens and self._post_processor is not None:
             return self._post_processor.apply(ids, self._special)
         return ids
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of `text` with no special token, neither in it nor around it."""
-        return self._encode_valid(valid_text(text))
+        return self._pipeline.ids(valid_text(text))
+
+    def encode_with_dropout(
+        self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
+    ) -> list[int]:
+        """Ids of `text` as a model in training may see them: each merge is left out with `probability`.
+
+        The probability is by default the one that the tokenizer's file asks for. The same `seed` gives the same ids.
+        Raises ValueError where neither is given, and for a probability that is none. Source: Provilkov et al. 2020.
+        """
+        if probability is None:
+            probability = self.dropout
+        if probability is None:
+            raise ValueError("this tokenizer's file asks for no dropout: give a probability from 0 to 1")
+        encoder = DropoutEncoder(self._model, probability, Random(seed))
+        allowed = self._special.select(allowed_special, "allowed_special")
+        return self._pipeline.ids(valid_text(text), allowed, encoder)
 
     def encode_batch(self, texts: Iterable[str], **options: Any) -> list[list[int]]:
         """`encode` for each of several texts, with the same options; a list of lists."""
@@ -179,29 +213,7 @@ class BPETokenizer(Vocabulary):
 
     def pieces(self, text: str) -> list[str]:
         """The pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
-        return self._pieces(self._normalize(valid_text(text)))
-
-    def _normalize(self, text: str) -> str:
-        return text if self._normalizer is None else self._normalizer(text)
-
-    def _pieces(self, text: str) -> list[str]:
-        return self._split.split(text) if self._split else [text] if text else []
-
-    def _encode_valid(self, text: str) -> list[int]:
-        ids: list[int] = []
-        pieces = self._pieces(self._normalize(text))
-        get, cache = self._cache.get, self._cache
-        for piece in pieces:
-            known = get(piece)
-            ids += self._encode_missed(piece) if known is None else known
-        cache.lookups += len(pieces)
-        return ids
-
-    def _encode_missed(self, piece: str) -> list[int]:
-        ids = self._encode_piece(piece.encode())
-        self._cache.misses += 1
-        self._cache.put(piece, ids)
-        return ids
+        return self._pipeline.pieces(valid_text(text))
 
     def count_tokens(self, text: str, limit: int | None = None, **options: Any) -> int:
         """How many tokens `encode` gives, with the same options.
@@ -211,12 +223,12 @@ class BPETokenizer(Vocabulary):
         """
         if limit is None:
             return len(self.encode(text, **options))
-        if options.get("allowed_special") or options.get("disallowed_special"):
+        if not self._pipeline.plain or options.get("allowed_special") or options.get("disallowed_special"):
             return min(len(self.encode(text, **options)), limit + 1)
-        text = self._normalize(valid_text(text))
-        pieces = self._split.iter_split(text) if self._split else iter([text] if text else [])
+        text, pipeline = valid_text(text), self._pipeline
+        pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
         added = self._added(options.get("add_special_tokens", True))
-        counts = (len(self._cache.get(piece) or self._encode_missed(piece)) for piece in pieces)
+        counts = (len(pipeline.cache.get(piece) or pipeline.piece_ids(piece)) for piece in pieces)
         return limits.count_up_to((n for counter in ([added], counts) for n in counter), limit)
 
     def _added(self, add_special_tokens: bool) -> int:
@@ -228,8 +240,9 @@ class BPETokenizer(Vocabulary):
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
         'lowes'
 
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix; but
-        with a normalizer and no named pattern every prefix is tried, so the square of its length.
+        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix. With
+        a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one around the
+        place where the limit is first met; a prefix that fits again more than 64 characters later is not found.
         """
         text = valid_text(text)
         room = max_tokens - self._added(add_special_tokens)
@@ -239,57 +252,74 @@ class BPETokenizer(Vocabulary):
 
     def _fitting(self, text: str, room: int) -> int:
         def count(part: str) -> int:
-            return len(self._encode_valid(part))
+            return len(self._pipeline.ids(part))
 
-        if self._normalizer is None:
-            return limits.longest_prefix(text, room, self._pieces, count, count, self._model)
-        # What the normalizer changes can't be told from the pieces. Named patterns have places where a cut changes
-        # nothing; for others every prefix has to be tried, among those that are short enough (no normal form makes one
-        # character of more than four).
-        if self._split is not None and self._split.name is not None:
+        if self._pipeline.plain:
+            return limits.longest_prefix(text, room, self._pipeline.pieces, count, count, self._model)
+        # Named patterns have places where a cut changes nothing, whatever the normal form.
+        split = self._pipeline.split
+        if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
             return limits.longest_prefix(text, room, safe_parts, count, count, None)
-        text = text[: 4 * (room + 1) * self._model.max_token_bytes]
-        return limits.longest_prefix(text, room, lambda part: [part] if part else [], count, count, None)
+        return limits.prefix_near_the_limit(text, room, count)
 
     # -- what it is made of ------------------------------------------------------------------------------------------
 
     @property
     def pattern(self) -> str | None:
-        """The name of the pattern, or the regular expression where it has none."""
-        return None if self._split is None else self._split.name or self._split.pattern
+        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
+        split = self._pipeline.split
+        return None if split is None else split.name or split.pattern
 
     @property
-    def normalizer(self) -> UnicodeNormalizer | None:
+    def pre_tokenizer(self) -> PreTokenizer | None:
+        """What cuts a text into pieces, or None."""
+        return self._pipeline.pre_tokenizer
+
+    @property
+    def normalizer(self) -> Normalizer | None:
         """What is done to a text first, or None."""
-        return self._normalizer
+        return self._pipeline.normalizer
 
     @property
-    def post_processor(self) -> TemplateProcessing | None:
+    def resolved_post_processor(self) -> PostProcessor | None:
+        """The post-processor with the ids of all tokens filled in, as files have it."""
+        return None if self._post_processor is None else self._post_processor.with_ids(self._special)
+
+    @property
+    def post_processor(self) -> PostProcessor | None:
         """What is put around a text, or None."""
         return self._post_processor
 
     def cache_statistics(self) -> CacheStatistics:
         """Look-ups, misses, entries and capacity of the cache of pieces."""
-        return self._cache.statistics()
+        return self._pipeline.cache.statistics()
 
     def clear_cache(self) -> None:
         """Forget the pieces met so far."""
-        self._cache.clear()
+        self._pipeline.cache.clear()
 
     def _options(self) -> dict[str, Any]:
         return {
-            "pattern": self.pattern,
+            "pre_tokenizer": self.pre_tokenizer,
             "special_tokens": self._special,
-            "normalizer": self._normalizer,
+            "normalizer": self.normalizer,
             "encoder": self._encoder_name,
+            "decoder": self.decoder,
             "post_processor": self._post_processor,
-            "cache_size": self._cache.capacity,
+            "truncation": self.truncation,
+            "padding": self.padding,
+            "dropout": self.dropout,
+            "metadata": self.metadata,
+            "cache_size": self._pipeline.cache.capacity,
             **{f"{role}_token": name for role, name in self._roles.items()},
         }
 
     def with_options(self, **changes: Any) -> "BPETokenizer":
         """A new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
-        return BPETokenizer(self._model, **{**self._options(), **changes})
+        options = {"pattern": None, **self._options()}
+        if "pattern" in changes:
+            del options["pre_tokenizer"]
+        return BPETokenizer(self._model, **{**options, **changes})
 
     def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> "BPETokenizer":
         """A new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
@@ -300,17 +330,16 @@ class BPETokenizer(Vocabulary):
             raise SpecialTokenError(f"special_tokens is a list or a dict, not the string {special_tokens!r}")
         if not isinstance(special_tokens, Mapping):
             special_tokens = {name: self.n_vocab + number for number, name in enumerate(special_tokens)}
-        if again := sorted(set(special_tokens) & set(self._special.ids)):
-            raise SpecialTokenError(
-                f"{again[0]!r} is a special token already, with the id {self._special.ids[again[0]]}"
-            )
-        return self.with_options(special_tokens={**self._special.ids, **special_tokens}, **changes)
+        if again := sorted(set(special_tokens) & set(self._special.contents.values())):
+            raise SpecialTokenError(f"{again[0]!r} is an added token already, with the id {self.token_to_id(again[0])}")
+        more = [AddedToken(name, token_id) for name, token_id in special_tokens.items()]
+        return self.with_options(special_tokens=SpecialTokens([*self._special.tokens, *more]), **changes)
 
     def __repr__(self) -> str:
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self._model, self._options())
+        return _rebuild, (self._model, {"pattern": None, **self._options()})
 
     # -- files and other libraries -----------------------------------------------------------------------------------
 

@@ -1,14 +1,19 @@
 """Tokens, their ids and their bytes: all that decoding needs.
 
-Ordinary tokens come from the model, special ones beside them; no two may share an id or a string.
+Ordinary tokens come from the model, added ones beside them. Where tokens are bytes, decoding joins them; elsewhere a
+decoder turns the tokens' texts into the text that they stand for, and bytes that are no UTF-8 travel through it as lone
+surrogates, so that none is lost.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import decoding
+from .added_tokens import AddedToken
+from .byte_alphabet import to_alphabet
+from .decoders import ByteLevel, Bytes, Decoder, decode_tokens
 from .decoding import Unknown
-from .errors import SpecialTokenError, UnknownTokenError
+from .errors import BPELabError, SpecialTokenError, UnknownTokenError
 from .model import BPEModel
 from .special_tokens import SpecialTokens
 from .textio import utf8
@@ -17,23 +22,44 @@ from .textio import utf8
 class Vocabulary:
     """The tokens of a model and the special tokens beside them. `BPETokenizer` is one that can also encode."""
 
-    def __init__(self, model: BPEModel, special: SpecialTokens, roles: Mapping[str, str | None]) -> None:
-        self._model, self._special, self._roles = model, special, dict(roles)
+    def __init__(
+        self, model: BPEModel, special: SpecialTokens, roles: Mapping[str, str | None], decoder: Decoder | None
+    ) -> None:
+        self._model, self._special, self._roles, self._decoder = model, special, dict(roles), decoder
         for role, name in self._roles.items():
             if name is not None and name not in special.ids:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
         self._refuse_collisions()
-        self._bytes_of = {**model.tokens, **{token_id: utf8(name) for token_id, name in special.names.items()}}
+        self._bytes_of = {**model.tokens, **{token_id: utf8(name) for token_id, name in special.contents.items()}}
+        self._ids_of_added = {token.content: token.id for token in special.tokens}
+        self._in_bytes = model.units is None or not model.units.characters
+        self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
+        self._joined = self._bytes_of
+        if self._joins_bytes and not isinstance(decoder, Bytes):
+            written = {token.id: token.content for token in special.tokens if not token.content.isascii()}
+            read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
+            self._joined = {**self._bytes_of, **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()}}
 
     def _refuse_collisions(self) -> None:
-        for name, token_id in self._special.ids.items():
-            if token_id in self._model.tokens:
-                taken_by = self._model.tokens[token_id]
-                raise SpecialTokenError(
-                    f"the special token {name!r} has the id {token_id}, which is that of {taken_by!r}"
-                )
-            if (taken := self._model.ids.get(utf8(name))) is not None:
+        for token in self._special.tokens:
+            name, ordinary = token.content, self._model.tokens.get(token.id)
+            if ordinary is not None and ordinary != utf8(name):
+                raise SpecialTokenError(f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}")
+            taken = self._model.ids.get(utf8(name))
+            if token.special and taken not in (None, token.id):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
+
+    def _texts(self, ids: Iterable[int], unknown: Unknown) -> list[str]:
+        """The tokens as a file writes them, which is what decoders work on; U+FFFD for unknown ones that are kept."""
+        texts = []
+        for token_id in decoding.as_ids(ids):
+            if (name := self._special.contents.get(token_id)) is not None:
+                texts.append(name)
+            elif (token := self._model.tokens.get(token_id)) is not None:
+                texts.append(to_alphabet(token) if self._in_bytes else token.decode("utf-8", "replace"))
+            else:
+                texts += [data.decode() for data in decoding.join_tokens([token_id], self._bytes_of, unknown)]
+        return texts
 
     def decode_bytes(
         self, ids: Iterable[int], *, unknown: Unknown = "error", skip_special_tokens: bool = False
@@ -43,7 +69,11 @@ class Vocabulary:
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
         "skip"; TypeError for what is no integer.
         """
-        return b"".join(decoding.join_tokens(self._kept(ids, skip_special_tokens), self._bytes_of, unknown))
+        kept = self._kept(ids, skip_special_tokens)
+        if self._joins_bytes:
+            return b"".join(decoding.join_tokens(kept, self._joined, unknown))
+        text = decode_tokens(self._decoder, self._texts(kept, unknown), "surrogateescape")
+        return text.encode("utf-8", "surrogateescape")
 
     def decode(
         self,
@@ -60,6 +90,8 @@ class Vocabulary:
         >>> t.decode([256, 99]), t.decode([999], unknown="replace")
         ('abc', '\ufffd')
         """
+        if errors == "replace" and not self._joins_bytes:
+            return decode_tokens(self._decoder, self._texts(self._kept(ids, skip_special_tokens), unknown), errors)
         data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)
 
@@ -68,8 +100,13 @@ class Vocabulary:
         return [self.decode(ids, **options) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
-        """The text of `ids`, and for each id the index in it of the character in which its token begins."""
-        return decoding.text_and_offsets(decoding.join_tokens(ids, self._bytes_of))
+        """The text of `ids`, and for each id the index in it of the character in which its token begins.
+
+        Raises BPELabError for a tokenizer whose tokens are not bytes.
+        """
+        if not self._joins_bytes:
+            raise BPELabError("offsets are known for byte-level tokenizers only")
+        return decoding.text_and_offsets(decoding.join_tokens(ids, self._joined))
 
     def _kept(self, ids: Iterable[int], skip_special_tokens: bool) -> Iterable[int]:
         if not skip_special_tokens:
@@ -90,11 +127,11 @@ class Vocabulary:
 
     def token_to_id(self, token: bytes | str) -> int | None:
         """The id of a token or a special token; None where there is none."""
-        if isinstance(token, str) and token in self._special.ids:
-            return self._special.ids[token]
+        if isinstance(token, str) and token in self._ids_of_added:
+            return self._ids_of_added[token]
         data = utf8(token) if isinstance(token, str) else token
         ordinary = self._model.ids.get(data)
-        return self._special.ids.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary
+        return self._ids_of_added.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary
 
     def id_to_token(self, token_id: int) -> bytes | None:
         """The bytes of a token; None for an id that doesn't exist."""
@@ -129,6 +166,16 @@ class Vocabulary:
     def special_tokens(self) -> dict[str, int]:
         """Name -> id."""
         return dict(self._special.ids)
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """Every token that stands beside the model's, special or not, with its flags."""
+        return self._special.tokens
+
+    @property
+    def decoder(self) -> Decoder | None:
+        """How tokens become text again; None puts spaces between them."""
+        return self._decoder
 
     @property
     def bos_token(self) -> str | None:

@@ -61,7 +61,8 @@ class TrieEncoder:
     def __init__(self, model: BPEModel) -> None:
         if not self.supports(model):
             raise ModelError(
-                "the trie encoder needs merges in which every token ranks after its parts; use encoder='heap'"
+                "the trie encoder needs bytes as units and merges in which every token ranks after its parts; "
+                "use encoder='heap'"
             )
         self.model = model
         self.splits, self.rank_of = model.recovered.splits, model.recovered.rank_of
@@ -73,8 +74,8 @@ class TrieEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """Whether one merge makes each token, from tokens that rank before it. Trained models all pass."""
-        return model.recovered.exact
+        """Whether units are bytes and one merge makes each token, from tokens that rank before it, as in training."""
+        return model.bytewise and model.recovered.exact
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
         """The ids of one piece. `record` is handed every TrieStep."""

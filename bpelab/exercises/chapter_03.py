@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..formats.byte_alphabet import to_alphabet
+from ..byte_alphabet import to_alphabet
 from ..trace import TrainStep
 from ..trainers.naive import count_pairs, replace_pair, train_naive
 from .engine import Exercise

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..encoders import NaiveEncoder
 from ..errors import BPELabError
-from ..formats.byte_alphabet import from_alphabet, to_alphabet
+from ..byte_alphabet import from_alphabet, to_alphabet
 from ..model import BPEModel
 from .engine import Exercise
 from .material import SINGLE, merges, models, tokenizer_of

@@ -1,38 +1,81 @@
-"""Open a tokenizer by what a person would call it: a folder, a file, or the name of a tiktoken encoding."""
+"""Open a tokenizer by what a person would call it: a folder, a file, or the name of a tiktoken encoding.
+
+What a file is, its name says and its first bytes confirm; nothing in it is ever run.
+"""
 
 from pathlib import Path
 
-from ..errors import BPELabError
-from ..model import BPEModel
+from ..errors import BPELabError, TokenizerFileError
 from ..tokenizer import BPETokenizer
-from . import huggingface, minbpe, tiktoken
+from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken
+
+PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 
 
-def open_tokenizer(what: str, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """A folder, a `tokenizer.json`, a minbpe `.model`, a `.tiktoken` file (with `pattern`), or a name tiktoken has.
+def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
+    """The tokenizer in a folder or a file, or that of a tiktoken encoding.
+
+    Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tokenizer.model`, one `.gguf`.
+    Files: `.json`, `.gguf`, `.model` (minbpe's and SentencePiece's), `.tiktoken`. A `pattern` is needed where the files
+    don't say how text is split, and refused where they do.
 
     Raises TokenizerFileError for a file that can't be read, BPELabError for what is neither a file nor a name.
     """
-    path = Path(what)
-    if path.is_dir() or path.suffix == ".json":
-        return huggingface.load(path, encoder)
-    if path.suffix == ".model":
-        return minbpe.load(path, encoder)
+    path = Path(what).expanduser()
+    if path.is_dir():
+        return _open_folder(path, pattern, encoder)
     if path.suffix == ".tiktoken":
-        ranks = tiktoken.read_ranks(path)
         if pattern is None:
             raise BPELabError(f"{path} holds no pattern: name the one to split with, as in --pattern cl100k")
-        return BPETokenizer(BPEModel.from_ranks(ranks), pattern=pattern, encoder=encoder)
+        return tiktoken.load_ranks(path, pattern, encoder)
+    if not path.is_file() and path.suffix not in (".json", ".model", ".gguf"):
+        return _open_name(str(what), encoder)
+    if pattern is not None:
+        raise BPELabError(f"{path} says itself how text is split; pattern= is for files that don't")
+    start = _first_bytes(path)
+    if start.startswith(PICKLES):
+        raise TokenizerFileError(path, "", "is a pickle or an archive, which can hold code; it is not opened")
+    if start.startswith(b"GGUF") or path.suffix == ".gguf":
+        return gguf.load(path, encoder)
+    if path.suffix == ".model":
+        return (minbpe if start.startswith(b"minbpe") or start[:1].isalpha() else sentencepiece).load(path, encoder)
+    return huggingface.load(path, encoder)
+
+
+def _first_bytes(path: Path) -> bytes:
     try:
-        return BPETokenizer.from_tiktoken(what, encoder=encoder)
+        with path.open("rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+
+
+def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenizer:
+    if pattern is None and (folder / "tokenizer.json").exists():
+        return huggingface.load(folder, encoder)
+    if gpt2.find_files(folder) is not None:
+        return gpt2.load(folder, pattern=pattern, encoder=encoder)
+    files = [*folder.glob("tokenizer.model"), *folder.glob("*.gguf"), *folder.glob("*.tiktoken")]
+    if not files:
+        raise TokenizerFileError(
+            folder, "", "has no tokenizer.json, no vocab.json with merges.txt, no tokenizer.model and no .gguf file"
+        )
+    if len(files) > 1 and files[0].name != "tokenizer.model":
+        raise TokenizerFileError(folder, "", f"has {len(files)} files that could be meant; name one, such as {files[0].name}")
+    return open_tokenizer(files[0], pattern=pattern, encoder=encoder)
+
+
+def _open_name(name: str, encoder: str) -> BPETokenizer:
+    try:
+        return BPETokenizer.from_tiktoken(name, encoder=encoder)
     except ValueError as error:
         if isinstance(error, BPELabError):
             raise
         raise BPELabError(
-            f"{what!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding"
+            f"{name!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding"
         ) from error
     except OSError as error:  # the network
         raise BPELabError(
-            f"tiktoken could not fetch the vocabulary of {what!r}, which it does once ({type(error).__name__}). "
+            f"tiktoken could not fetch the vocabulary of {name!r}, which it does once ({type(error).__name__}). "
             "Connect to the network, or set TIKTOKEN_CACHE_DIR to a folder that holds it."
         ) from error

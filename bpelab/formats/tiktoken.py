@@ -12,12 +12,14 @@ import binascii
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConversionError, MissingDependencyError, TokenizerFileError
+from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
 from ..model import BPEModel
 from ..pretokenizers.patterns import find_pattern
 from ..special_tokens import SpecialTokens
 from ..textio import write_atomically
 from ..tokenizer import BPETokenizer
+from . import table_cache
+from .json_file import read_bytes
 
 if TYPE_CHECKING:
     import tiktoken
@@ -27,10 +29,7 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
     """Token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
     ranks: dict[bytes, int] = {}
     seen: dict[int, int] = {}
-    try:
-        lines = Path(path).read_bytes().split(b"\n")
-    except OSError as error:
-        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+    lines = read_bytes(Path(path)).split(b"\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -68,19 +67,59 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
         import tiktoken
     except ImportError as error:
         raise MissingDependencyError('tiktoken is not installed: pip install "bpelab[tiktoken]"') from error
-    encoding = tiktoken.get_encoding(name_or_encoding) if isinstance(name_or_encoding, str) else name_or_encoding
+    if isinstance(name_or_encoding, str):
+        return _by_name(name_or_encoding, encoder)
+    encoding = name_or_encoding
     if not isinstance(encoding, tiktoken.Encoding):
         raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
     model = BPEModel.from_ranks(encoding._mergeable_ranks)
-    special = SpecialTokens(encoding._special_tokens, aliases=True)  # o200k_harmony has two names for 200018
-    return BPETokenizer(model, pattern=encoding._pat_str, special_tokens=special, encoder=encoder)
+    return _tokenizer(model, encoding._pat_str, encoding._special_tokens, encoder)
+
+
+def _by_name(name: str, encoder: str) -> BPETokenizer:
+    """An encoding by its name, of which tiktoken's own ones are kept as tables: what they are, its version decides."""
+    import tiktoken
+    from tiktoken_ext import openai_public
+
+    own = name in openai_public.ENCODING_CONSTRUCTORS
+    key = table_cache.fingerprint(b"tiktoken", tiktoken.__version__.encode(), name.encode())
+    if own and (kept := table_cache.fetch(key)) is not None:
+        model, (pattern, special) = kept
+        return _tokenizer(model, pattern, special, encoder)
+    encoding = tiktoken.get_encoding(name)
+    tokenizer = from_tiktoken(encoding, encoder)
+    if own:
+        table_cache.store(key, tokenizer.model, [encoding._pat_str, encoding._special_tokens])
+    return tokenizer
+
+
+def _tokenizer(model: BPEModel, pattern: str, special: dict[str, int], encoder: str) -> BPETokenizer:
+    # o200k_harmony has two names for 200018
+    return BPETokenizer(model, pattern=pattern, special_tokens=SpecialTokens(special, aliases=True), encoder=encoder)
+
+
+def load_ranks(path: Path, pattern: str, encoder: str = "auto") -> BPETokenizer:
+    """The tokenizer of a `.tiktoken` file, split by `pattern`. Raises TokenizerFileError."""
+    content = read_bytes(path)
+    key = table_cache.fingerprint(b"ranks", content)
+    kept = table_cache.fetch(key)
+    if kept is not None:
+        return BPETokenizer(kept[0], pattern=pattern, encoder=encoder)
+    try:
+        model = BPEModel.from_ranks(read_ranks(path))
+    except ModelError as error:
+        raise TokenizerFileError(path, "", str(error)) from error
+    table_cache.store(key, model)
+    return BPETokenizer(model, pattern=pattern, encoder=encoder)
 
 
 def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
     """Token -> rank such that tiktoken's rule gives the same ids. Raises ConversionError where there is none."""
     model, recovered = tokenizer.model, tokenizer.model.recovered
     if tokenizer.normalizer is not None:
-        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer.form}")
+        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer}")
+    if not model.bytewise or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
+        raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
     if not recovered.exact or (recovered.unreachable and not model.take_whole):
         raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
     merged = list(recovered.splits)

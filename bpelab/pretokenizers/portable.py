@@ -1,147 +1,109 @@
-r"""Rewrite a split pattern so that Python's engines read it as tiktoken's and Hugging Face's do.
+r"""Write a split pattern so that Python's engines read it as tiktoken's and Hugging Face's do.
 
 Python's `re` knows no `\p{L}`, its `\s` has four control characters too many, its `$` matches before a last
 newline, and `(?i:s)` follows Python's own Unicode version. Each is replaced by what it means, spelled out from the
 project's table; then the standard library alone splits exactly. With `keep_properties` the classes stay as they
-are, for the `regex` package, which is faster where its newer table agrees.
+are, for the `regex` package, which is faster where its newer table agrees, and which knows more constructs.
 
 Chapter: Regex pre-tokenization. Cost: linear in the pattern; an explicit `\p{L}` is some 10 kB long.
 """
 
-import re
-
 from ..errors import PatternError
-from .unicode_tables import Ranges, case_variants, class_body, complement, property_ranges
-
-SHORTHANDS = {"s": "White_Space", "d": "Nd", "w": "Word"}
-LITERAL_ESCAPES = frozenset("nrtfva")
+from .regex_nodes import Atomic, Choice, Group, Look, Node, Place, Reference, Repeat, Sequence, children
+from .regex_sets import CharSet, Dialect, Property
+from .regex_syntax import parse
 
 
 class NotPortable(PatternError):
     """The pattern uses a construct that has no equivalent in `re`; the `regex` package may still know it."""
 
 
-class _Rewriter:
-    def __init__(self, pattern: str, keep_properties: bool) -> None:
-        self.pattern, self.keep, self.at = pattern, keep_properties, 0
-        self.properties: set[str] = set()  # the names met on the way
-
-    def peek(self, length: int = 1) -> str:
-        return self.pattern[self.at : self.at + length]
-
-    def take(self, length: int = 1) -> str:
-        if self.at + length > len(self.pattern):
-            raise PatternError(f"{self.pattern!r} ends in the middle of a construct")
-        self.at += length
-        return self.pattern[self.at - length : self.at]
-
-    def sequence(self, ignore_case: bool) -> str:
-        """Everything up to the end of the pattern or of the open group."""
-        out: list[str] = []
-        while self.at < len(self.pattern) and self.peek() != ")":
-            char = self.take()
-            if char == "(":
-                out.append(self.group(ignore_case))
-            elif char == "[":
-                out.append(self.char_class(ignore_case))
-            elif char == "\\":
-                out.append(self.escape(ignore_case, in_class=False))
-            elif char == "$":
-                out.append(r"\Z")
-            elif char in "^.|?*+{}":
-                out.append(char)
-            else:
-                out.append(self.literal(char, ignore_case))
-        return "".join(out)
-
-    def group(self, ignore_case: bool) -> str:
-        opening = "("
-        if self.peek() == "?":
-            for prefix in ("?i:", "?-i:", "?:", "?=", "?!", "?<=", "?<!", "?>"):
-                if self.peek(len(prefix)) == prefix:
-                    self.take(len(prefix))
-                    ignore_case = {"?i:": True, "?-i:": False}.get(prefix, ignore_case)
-                    opening = "(" + prefix.replace("-", "").replace("i:", ":")
-                    break
-            else:
-                raise NotPortable(f"({self.peek(4)}… at character {self.at} of {self.pattern!r}")
-        body = self.sequence(ignore_case)
-        if self.at == len(self.pattern):
-            raise PatternError(f"{self.pattern!r}: a group is not closed")
-        self.take()
-        return f"{opening}{body})"
-
-    def literal(self, char: str, ignore_case: bool) -> str:
-        variants = case_variants(char) if ignore_case else char
-        return re.escape(char) if len(variants) == 1 else f"[{variants}]"
-
-    def named(self, name: str, negated: bool, in_class: bool, original: str) -> str:
-        self.properties.add(name)
-        if self.keep:
-            return original
-        ranges: Ranges = property_ranges(name)
-        body = class_body(complement(ranges) if negated and in_class else ranges)
-        return body if in_class else f"[{'^' if negated else ''}{body}]"
-
-    def escape(self, ignore_case: bool, in_class: bool) -> str:
-        char = self.take()
-        if char in "pP":
-            name = self.take()
-            if name == "{":
-                end = self.pattern.find("}", self.at)
-                if end < 0:
-                    raise PatternError(f"{self.pattern!r}: \\p{{ is not closed")
-                name = self.take(end - self.at)
-                self.take()
-            negated = (char == "P") != name.startswith("^")
-            if ignore_case and name.lstrip("^")[:2] in ("Lu", "Ll", "Lt"):
-                raise NotPortable(f"\\p{{{name}}} inside (?i:…) in {self.pattern!r}")
-            return self.named(name.lstrip("^"), negated, in_class, f"\\{char}{{{name}}}")
-        if char.lower() in SHORTHANDS:
-            return self.named(SHORTHANDS[char.lower()], char.isupper(), in_class, "\\" + char)
-        if char == "z" and not in_class:
-            return r"\Z"
-        if char in LITERAL_ESCAPES:
-            return "\\" + char
-        if char in "xu":
-            digits = {"x": 2, "u": 4}[char]
-            if self.peek() == "{":
-                raise NotPortable(f"\\{char}{{…}} in {self.pattern!r}")
-            return "\\" + char + self.take(digits)
-        if char.isalnum():
-            raise NotPortable(f"\\{char} in {self.pattern!r}")
-        return re.escape(char) if in_class else self.literal(char, ignore_case)
-
-    def char_class(self, ignore_case: bool) -> str:
-        out = ["["]
-        if self.peek() == "^":
-            out.append(self.take())
-        first = True
-        while (char := self.take()) != "]" or first:
-            first = False
-            if char == "[" or (char == "&" and self.peek() == "&"):
-                raise NotPortable(f"a class inside a class in {self.pattern!r}")
-            if char == "\\":
-                out.append(self.escape(ignore_case, in_class=True))
-            elif char == "-":
-                if ignore_case and self.peek() != "]" and len(out) > 1:
-                    raise NotPortable(f"a range inside (?i:…) in {self.pattern!r}")
-                out.append(char)
-            else:
-                out.append("".join(map(re.escape, case_variants(char) if ignore_case else char)))
-        return "".join(out) + "]"
+PLACES = {
+    "text_start": r"\A",
+    "text_end": r"\Z",
+    "text_end_or_last_newline": r"(?=\n?\Z)",
+    "line_end": r"(?=\n|\Z)",
+}
 
 
-def portable(pattern: str, keep_properties: bool = False) -> tuple[str, set[str]]:
-    r"""`pattern` for Python's engines, and the names of the Unicode properties that it uses.
+class _Writer:
+    """Writes a tree down again, and notes which properties it has met."""
+
+    def __init__(self, root: Node, keep_properties: bool) -> None:
+        self.keep, self.properties, self.numbers = keep_properties, set[Property](), dict[str, int]()
+        self.captures = self.look_around(root)
+
+    def look_around(self, node: Node) -> bool:
+        """Whether a reference needs the groups to capture; numbers the named ones on the way."""
+        if isinstance(node, Group) and node.name:
+            self.numbers[node.name] = node.number
+        return isinstance(node, Reference) | any([self.look_around(child) for child in children(node)])
+
+    def write(self, node: Node) -> str:
+        if isinstance(node, CharSet):
+            self.properties |= node.properties
+            return node.fast if self.keep else node.exact
+        if isinstance(node, Sequence):
+            return "".join(f"(?:{self.write(p)})" if isinstance(p, Choice) else self.write(p) for p in node.parts)
+        if isinstance(node, Choice):
+            return "|".join(self.write(option) for option in node.options)
+        if isinstance(node, Repeat):
+            return self.repeated(node)
+        if isinstance(node, Atomic):
+            return f"(?>{self.write(node.body)})"
+        if isinstance(node, Group):
+            return f"({'' if self.captures else '?:'}{self.write(node.body)})"
+        if isinstance(node, Look):
+            return f"(?{'<' if node.behind else ''}{'!' if node.negative else '='}{self.write(node.body)})"
+        if isinstance(node, Place):
+            return self.place(node)
+        if isinstance(node, Reference):
+            number = node.target if isinstance(node.target, int) else self.numbers[node.target]
+            return f"(?i:\\{number})" if node.ignore_case else f"(?:\\{number})"
+        if not self.keep:
+            raise NotPortable(f"{node.text} is nothing that Python's re can do")
+        return node.text
+
+    def repeated(self, node: Repeat) -> str:
+        body = self.write(node.body)
+        if not isinstance(node.body, CharSet | Group | Atomic):
+            body = f"(?:{body})"
+        low, high = node.low, node.high
+        count = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((low, high))
+        if count is None:
+            count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
+        return body + count + {"greedy": "", "lazy": "?", "possessive": "+"}[node.mode]
+
+    def place(self, node: Place) -> str:
+        if node.where == "line_start":
+            return r"(?:\A|(?<=\n)(?!\Z))" if node.strict else r"(?:\A|(?<=\n))"
+        if node.word is None:
+            return PLACES[node.where]
+        word = self.write(node.word)
+        if node.where == "word":
+            return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
+        return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
+
+
+def write(node: Node, keep_properties: bool) -> tuple[str, frozenset[Property]]:
+    """A tree as text for `re`, every class spelled out, or for `regex`; and the properties that it uses.
+
+    Raises NotPortable for what the engine doesn't have.
+    """
+    writer = _Writer(node, keep_properties)
+    text = writer.write(node)
+    return text, frozenset(writer.properties)
+
+
+def portable(pattern: str, keep_properties: bool = False, dialect: Dialect = "rust") -> tuple[str, set[str]]:
+    r"""`pattern` for Python's engines, and the Unicode properties that it uses, as `regex` spells them.
 
     >>> portable(r"'(?i:s)|\S+$")[0][:14]
-    "'(?:[Ssſ])|[^\\"
+    "'[Ssſ]|[^\\u000"
+    >>> portable(r"\p{Lu}\S+$", keep_properties=True)[0]
+    '\\p{Lu}\\S+\\Z'
 
     Raises PatternError where the pattern is malformed, and its subclass NotPortable for what `re` can't say.
     """
-    rewriter = _Rewriter(pattern, keep_properties)
-    text = rewriter.sequence(False)
-    if rewriter.at != len(pattern):
-        raise PatternError(f"{pattern!r}: unbalanced parenthesis at character {rewriter.at}")
-    return text, rewriter.properties
+    text, properties = write(parse(pattern, dialect), keep_properties)
+    return text, {found.source for found in properties}

@@ -1,6 +1,6 @@
 """Plausible wrong answers to the exercises of chapter 3."""
 
-from bpelab.formats.byte_alphabet import to_alphabet
+from bpelab.byte_alphabet import to_alphabet
 from bpelab.trainers.naive import count_pairs, replace_pair, train_naive
 
 

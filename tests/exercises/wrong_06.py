@@ -3,7 +3,7 @@
 from base64 import b64decode
 
 from bpelab import BPEModel
-from bpelab.formats.byte_alphabet import from_alphabet
+from bpelab.byte_alphabet import from_alphabet
 
 
 def still_in_base64(line):

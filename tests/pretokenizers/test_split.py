@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
-from bpelab.pretokenizers import PATTERNS, Split, find_pattern, split as split_module
+from bpelab.pretokenizers import PATTERNS, Split, find_pattern, matching, split as split_module
 from bpelab.pretokenizers.portable import NotPortable, portable
 
 from ..conftest import amount, fuzz_text
@@ -23,7 +23,8 @@ def clean(text: str) -> str:
 
 
 def without_regex(pattern: str, monkeypatch) -> Split:
-    monkeypatch.setattr(split_module, "regex_package", None)
+    monkeypatch.setattr(matching, "regex_package", None)
+    monkeypatch.setattr(split_module, "matcher", matching.matcher.__wrapped__)  # not the one made before
     return Split(pattern)
 
 
@@ -128,13 +129,15 @@ def test_patterns_that_are_wrong(pattern):
 
 def test_what_needs_the_regex_package_says_so(monkeypatch):
     with pytest.raises(ImportError, match="pip install regex"):
-        without_regex(r"[a-z&&[^b]]", monkeypatch)
+        without_regex(r"(a)\1", monkeypatch)
 
 
 def test_portable_says_what_it_cannot():
-    for pattern in (r"\G", r"(?i:\p{Lu})", r"(?i:[a-z])", r"(?P<x>a)", r"\x{41}"):
+    for pattern in (r"\Ga", r"a\Kb"):
         with pytest.raises(NotPortable):
             portable(pattern)
+    for pattern in (r"(?i:\p{Lu})", r"(?i:[a-z])", r"(?P<x>a)", r"\x{41}", r"(a)\1", "[a-c&&b]"):
+        assert re.compile(portable(pattern)[0])
 
 
 def test_portable_is_plain_re():

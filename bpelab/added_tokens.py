@@ -1,0 +1,117 @@
+"""Added tokens: strings that stand beside the model's vocabulary and are found in a text before anything else.
+
+Each has flags, as in Hugging Face's files. Where several fit at one place the longest wins, and the search goes on
+behind it. Candidates are found by one regular expression made of the tokens' first characters; which token it is, is
+then a dictionary look-up for each length that occurs.
+
+Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each place where a token
+could begin one look-up for each length. Source: `added_vocabulary.rs` in Hugging Face tokenizers.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .pretokenizers.unicode_tables import class_body, property_ranges
+
+MOST_PREFIXES = 500
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A string with an id of its own.
+
+    Attributes:
+        special: whether it is a control token: text speaks as one only where the caller allows it.
+        single_word: not found next to a letter, a digit or an underscore.
+        lstrip, rstrip: takes the white space on its left, on its right with it.
+        normalized: found in the normalized text (and normalized itself) instead of in the text as it was given.
+    """
+
+    content: str
+    id: int
+    special: bool = True
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+@lru_cache(1)
+def _word() -> re.Pattern[str]:
+    return re.compile(f"[{class_body(property_ranges('Word'))}]")
+
+
+@lru_cache(1)
+def _spaces() -> frozenset[str]:
+    return frozenset(chr(code) for first, last in property_ranges("White_Space") for code in range(first, last + 1))
+
+
+class Finder:
+    """Finds tokens in texts, leftmost and longest.
+
+    >>> finder = Finder([("<a>", AddedToken("<a>", 7)), ("<a><b>", AddedToken("<a><b>", 8))])
+    >>> [(start, stop, token.id) for start, stop, token in finder.find("x<a><b><a>", lambda token: True)]
+    [(1, 7, 8), (7, 10, 7)]
+    """
+
+    def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
+        self._tokens = {string: token for string, token in tokens if string}
+        size = next((n for n in (3, 2) if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
+        lengths: dict[str, set[int]] = {}
+        for string in self._tokens:
+            lengths.setdefault(string[:size], set()).add(len(string))
+        for prefix in lengths:  # a token shorter than the prefix may stand there too
+            lengths[prefix] |= {n for n in range(1, len(prefix)) if prefix[:n] in self._tokens}
+        self._lengths = {prefix: sorted(found, reverse=True) for prefix, found in lengths.items()}
+        ordered = sorted(lengths, key=lambda prefix: (-len(prefix), prefix))
+        parts = [f"[{''.join(map(re.escape, ordered))}]"] if size == 1 else map(re.escape, ordered)
+        self._candidates = re.compile("|".join(parts)) if lengths else None
+
+    def _next(self, text: str, position: int) -> tuple[int, int, AddedToken] | None:
+        if self._candidates is None:
+            return None
+        while match := self._candidates.search(text, position):
+            start = match.start()
+            for length in self._lengths[match[0]]:
+                string = text[start : start + length]
+                if (token := self._tokens.get(string)) is not None:
+                    return start, start + len(string), token
+            position = start + 1
+        return None
+
+    def find(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[int, int, AddedToken]]:
+        """(start, stop, token) for each token in `text`, white space that it takes included.
+
+        A token that is not `wanted` hides what is not special inside it and nothing else.
+        """
+        position = covered = hidden = 0
+        while (found := self._next(text, position)) is not None:
+            start, stop, token = found
+            if not wanted(token):
+                position, hidden = start + 1, max(hidden, stop)
+                continue
+            position = start + 1 if start < hidden and not token.special else stop
+            if position != stop or (token.single_word and not self._alone(text, start, stop)):
+                continue
+            while token.lstrip and start > covered and text[start - 1] in _spaces():
+                start -= 1
+            while token.rstrip and stop < len(text) and text[stop] in _spaces():
+                stop += 1
+            yield start, stop, token
+            covered = stop
+
+    def _alone(self, text: str, start: int, stop: int) -> bool:
+        return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
+
+    def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
+        """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
+        end = 0
+        for start, stop, token in self.find(text, wanted):
+            if start > end:
+                yield text[end:start], None
+            yield text[start:stop], token.id
+            end = stop
+        if end < len(text):
+            yield text[end:], None

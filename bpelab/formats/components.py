@@ -1,0 +1,131 @@
+"""The parts of a tokenizer.json: JSON on one side, the library's components on the other.
+
+A component is a frozen dataclass whose fields are the keys of its JSON object, so one reader and one writer serve all
+normalizers, pre-tokenizers, post-processors and decoders. What a file names and the library doesn't have is refused by
+name, an unknown key too: it could change ids.
+
+Chapter: File formats.
+"""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from ..decoders import DECODERS
+from ..errors import BPELabError, TokenizerFileError
+from ..normalizers import NORMALIZERS
+from ..postprocessors import POST_PROCESSORS
+from ..pretokenizers import PRE_TOKENIZERS
+from ..pretokenizers.matching import Pattern
+from .json_file import JSONFile
+
+KINDS: dict[str, Mapping[str, type]] = {
+    "normalizer": NORMALIZERS,
+    "pre_tokenizer": PRE_TOKENIZERS,
+    "post_processor": POST_PROCESSORS,
+    "decoder": DECODERS,
+}
+DEEPEST = 32
+T = TypeVar("T")
+
+
+def read_component(file: JSONFile, section: str) -> Any:
+    """The component in a section of a file, or None where the section is empty. Raises TokenizerFileError."""
+    return _read(file, file.data.get(section), section, KINDS[section], 0)
+
+
+def _read(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
+    if data is None:
+        return None
+    if depth > DEEPEST:
+        raise file.wrong(where, f"is nested more than {DEEPEST} deep")
+    name = file.expect(file.expect(data, dict, where).get("type"), str, f"{where}.type")
+    if name not in kinds:
+        raise file.wrong(f"{where}.type", f"{name[:60]!r} is not supported; supported are {', '.join(kinds)}")
+    return _build(file, {key: value for key, value in data.items() if key != "type"}, where, kinds[name], kinds, depth)
+
+
+def read_section(file: JSONFile, section: str, kind: type[T]) -> T | None:
+    """A section that is one object without a type, or None where it is empty. Raises TokenizerFileError."""
+    data = file.data.get(section)
+    if data is None:
+        return None
+    return cast(T, _build(file, file.expect(data, dict, section), section, kind, {}, 0))
+
+
+def _build(
+    file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: Mapping[str, type], depth: int
+) -> Any:
+    try:
+        if hasattr(kind, "from_json"):
+            return kind.from_json(data)
+        hints, values = get_type_hints(kind), {}
+        known = {field.name: field for field in fields(kind)}
+        for key, value in data.items():
+            if key not in known:
+                raise file.wrong(f"{where}.{key}", f"{kind.__name__} has no such key")
+            values[key] = _value(file, value, hints[key], f"{where}.{key}", kinds, depth)
+        for key, field in known.items():
+            if key not in values and field.default is MISSING:
+                raise file.wrong(where, f"{kind.__name__} needs {key!r}")
+        return kind(**values)
+    except TokenizerFileError:
+        raise
+    except (BPELabError, ValueError, TypeError, KeyError) as error:
+        raise file.wrong(where, str(error)) from error
+
+
+def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
+    if hint is Pattern:
+        entry = file.expect(value, dict, where)
+        if len(entry) != 1 or not entry.keys() <= {"String", "Regex"}:
+            raise file.wrong(where, f"expected a String or a Regex, found {str(value)[:60]!r}")
+        ((kind, text),) = entry.items()
+        return Pattern(kind, file.expect(text, str, f"{where}.{kind}"))
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is UnionType and type(None) in arguments and value is None:
+        return None
+    if origin is UnionType and type(None) not in arguments:
+        return value  # the class itself looks at it
+    if origin is UnionType:
+        hint = next(argument for argument in arguments if argument is not type(None))
+    if origin is tuple and arguments[-1] is Ellipsis:
+        entries = file.expect(value, list, where)
+        return tuple(_required(file, item, f"{where}[{n}]", kinds, depth + 1) for n, item in enumerate(entries))
+    if origin is tuple:
+        entries = file.expect(value, list, where)
+        if len(entries) != len(arguments):
+            raise file.wrong(where, f"expected {len(arguments)} entries, found {len(entries)}")
+        return tuple(file.expect(item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments)))
+    return file.expect(value, hint if isinstance(hint, type) else str, where)
+
+
+def _required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
+    if data is None:
+        raise file.wrong(where, "expected an object, found nothing")
+    return _read(file, data, where, kinds, depth)
+
+
+def write_section(section: Any) -> dict[str, Any] | None:
+    """The JSON of what `read_section` read."""
+    return None if section is None else {field.name: getattr(section, field.name) for field in fields(section)}
+
+
+def write_component(component: Any, section: str) -> Any:
+    """The JSON of a component: None for None."""
+    if component is None:
+        return None
+    names = {kind: name for name, kind in KINDS[section].items()}
+    name = next(names[kind] for kind in type(component).__mro__ if kind in names)
+    if hasattr(component, "to_json"):
+        return {"type": name, **component.to_json()}
+    return {"type": name, **{f.name: _written(getattr(component, f.name), section) for f in fields(component)}}
+
+
+def _written(value: Any, section: str) -> Any:
+    if isinstance(value, Pattern):
+        return {value.kind: value.text}
+    if isinstance(value, tuple):
+        return [item if isinstance(item, (str, int)) else write_component(item, section) for item in value]
+    return value

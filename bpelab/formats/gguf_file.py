@@ -1,0 +1,276 @@
+"""GGUF, the file of llama.cpp: the metadata in its header, read and written without the weights behind it.
+
+A header is a list of keys with typed values, then one entry for each tensor; a vocabulary is a few of those values.
+Only the header is read, so a file of 100 GB costs what its header costs: O(header) time and memory, which the
+limits below bound. Strings are decoded with "surrogateescape": a token may hold any bytes, and none is lost.
+
+Chapter: File formats. Source: the GGUF specification, and llama.cpp `ggml/src/gguf.cpp`, whose refusals these are.
+"""
+
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ..errors import ConversionError, TokenizerFileError
+from ..textio import write_atomically
+
+MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
+MAX_HEADER, MAX_ELEMENTS, MAX_TENSORS = 1 << 26, 1 << 22, 1 << 17
+"""Bytes of a header, elements of its arrays, tensors: several times what the largest vocabularies need."""
+MAX_KEY, MAX_DEPTH, MAX_DIMENSIONS, ARRAY_COST, CHUNK = 65_535, 4, 4, 16, 1 << 18
+
+NUMBERS = {
+    "uint8": "B", "int8": "b", "uint16": "H", "int16": "h", "uint32": "I", "int32": "i", "float32": "f",
+    "bool": "?", "uint64": "Q", "int64": "q", "float64": "d",
+}  # fmt: skip
+CODES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array"]
+CODES += ["uint64", "int64", "float64"]
+"""The types by the number that stands for each in a file."""
+
+
+class TensorInfo(NamedTuple):
+    """A tensor's entry: its name, its lengths (the fastest running first), ggml's number of its type, its offset."""
+
+    name: str
+    shape: tuple[int, ...]
+    type: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class GGUFFile:
+    """What a header says. `types` has each key's type: "uint32", "string", for arrays "[string]" or "[[int32]]"."""
+
+    version: int
+    byte_order: str
+    metadata: dict[str, Any]
+    types: dict[str, str]
+    tensors: tuple[TensorInfo, ...]
+
+
+def read_metadata(path: str | Path) -> GGUFFile:
+    """The header of a GGUF file, version 2 or 3, of either byte order. O(header) time and memory.
+
+    Numbers come as int, float and bool, strings as str, arrays as list. A string that is no UTF-8 has its bytes as
+    U+DC80..U+DCFF: `text.encode("utf-8", "surrogateescape")` gives them back. Raises TokenizerFileError naming the
+    key and the byte. Source: GGUF specification.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "v.gguf")
+    >>> write_metadata(path, {"tokenizer.ggml.tokens": ["a", "b"], "n": 2}, {"n": "uint32"})
+    >>> read_metadata(path).metadata
+    {'tokenizer.ggml.tokens': ['a', 'b'], 'n': 2}
+    """
+    try:
+        with open(path, "rb") as file:
+            return _Header(path, file).read()
+    except OSError as error:
+        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+
+
+class _Header:
+    """The bytes of a header from front to back, none of them asked for before it is known to be there."""
+
+    def __init__(self, path: str | Path, file: BinaryIO) -> None:
+        self.path, self.file, self.size = path, file, os.fstat(file.fileno()).st_size
+        self.data, self.at, self.base = b"", 0, 0  # a part of the file, the place in it, where it begins
+        self.key, self.order, self.elements = "the header", "<", 0
+
+    def error(self, problem: str) -> TokenizerFileError:
+        return TokenizerFileError(self.path, f"{self.key} at byte {self.base + self.at:,}", problem)
+
+    def check(self, count: int, size: int, what: str) -> None:
+        """That `count` things of at least `size` bytes can follow."""
+        place = self.base + self.at
+        if count * size > self.size - place:
+            raise self.error(f"{count:,} {what} should follow, and the file has {self.size - place:,} bytes more")
+        if place + count * size > MAX_HEADER:
+            raise self.error(f"{count:,} {what} make a header of more than {MAX_HEADER:,} bytes, the limit here")
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        end = self.at + size
+        if end > len(self.data):
+            self.check(size, 1, "bytes")
+            self.base += self.at
+            self.data = self.data[self.at :] + self.file.read(max(size - len(self.data) + self.at, CHUNK))
+            self.at, end = 0, size
+            if len(self.data) < size:
+                raise self.error("the file became shorter while it was read")
+        part = self.data[self.at : end]
+        self.at = end
+        return part
+
+    def number(self, code: str) -> Any:
+        return struct.unpack(self.order + code, self.take(struct.calcsize("<" + code)))[0]
+
+    def string(self) -> str:
+        length = self.number("Q")
+        self.check(length, 1, "bytes of text")
+        return str(self.take(length), "utf-8", "surrogateescape")
+
+    def strings(self, count: int) -> list[str]:
+        """`count` strings: `string` again and again, but three times as fast where they lie in the part at hand."""
+        lengths, out = struct.Struct(self.order + "Q").unpack_from, []
+        data, at, size = self.data, self.at, len(self.data)
+        for _ in range(count):
+            start = at + 8
+            end = start + lengths(data, at)[0] if start <= size else size + 1
+            if end > size:
+                self.at = at
+                out.append(self.string())
+                data, at, size = self.data, self.at, len(self.data)
+            else:
+                out.append(str(data[start:end], "utf-8", "surrogateescape"))
+                at = end
+        self.at = at
+        return out
+
+    def read(self) -> GGUFFile:
+        if self.size < 8 or (magic := self.take(4)) != MAGIC:
+            start = "ends at once" if self.size < 8 else f"begins with {magic!r}"
+            raise self.error(f"a GGUF file begins with b'GGUF' and a version, and this one {start}")
+        version = self.number("I")
+        if version and not version & 0xFFFF:  # no version is that large: the bytes stand the other way round
+            self.order, version = ">", int.from_bytes(struct.pack("<I", version), "big")
+        if version not in VERSIONS:
+            reason = "has lengths of 32 bits; convert the model again" if version == 1 else "is not known here"
+            raise self.error(f"is GGUF version {version}, which {reason}; versions 2 and 3 can be read")
+        tensors, keys = self.number("Q"), self.number("Q")
+        self.check(tensors, 24, "tensors")
+        self.check(keys, 13, "keys")
+        if tensors > MAX_TENSORS:
+            raise self.error(f"{tensors:,} tensors are more than {MAX_TENSORS:,}, the limit here")
+        metadata, types = {}, {}
+        for index in range(keys):
+            self.key = f"key number {index + 1}"
+            key = self.string()
+            self.key = f"key {key[:80]!r}"
+            if key in metadata or len(key) > MAX_KEY:
+                raise self.error("is there twice" if key in metadata else f"is longer than {MAX_KEY:,} bytes")
+            types[key], metadata[key] = self.value(self.type())
+        alignment = metadata.get("general.alignment", ALIGNMENT)
+        if types.get("general.alignment", "uint32") != "uint32" or alignment.bit_count() != 1:
+            self.key = "key 'general.alignment'"
+            raise self.error(f"must be a power of two as uint32, and is {str(alignment)[:40]}")
+        infos = tuple(self.tensor(index) for index in range(tensors))
+        return GGUFFile(version, "little" if self.order == "<" else "big", metadata, types, infos)
+
+    def type(self) -> str:
+        code: int = self.number("I")
+        if code >= len(CODES):
+            raise self.error(f"the type {code} is none of GGUF's, which run from 0 to {len(CODES) - 1}")
+        return CODES[code]
+
+    def value(self, kind: str, depth: int = 0) -> tuple[str, Any]:
+        if kind == "string":
+            return kind, self.string()
+        if kind != "array":
+            return kind, self.numbers(kind, 1)[0]
+        if depth == MAX_DEPTH:
+            raise self.error(f"arrays stand in arrays more than {MAX_DEPTH} deep")
+        inner, count = self.type(), self.number("Q")
+        self.elements += count * (ARRAY_COST if inner == "array" else 1)
+        if self.elements > MAX_ELEMENTS:
+            raise self.error(f"the arrays have {self.elements:,} elements, and the limit here is {MAX_ELEMENTS:,}")
+        if inner == "array":
+            self.check(count, 12, "arrays")
+            pairs = [self.value(inner, depth + 1) for _ in range(count)]
+            kinds = {kind for kind, _ in pairs}
+            if len(kinds) > 1:
+                raise self.error(f"its arrays have elements of different types: {', '.join(sorted(kinds))}")
+            return f"[{min(kinds, default='[uint8]')}]", [part for _, part in pairs]
+        if inner == "string":
+            self.check(count, 8, "strings")
+            return "[string]", self.strings(count)
+        return f"[{inner}]", list(self.numbers(inner, count))
+
+    def numbers(self, kind: str, count: int) -> tuple[Any, ...]:
+        code = NUMBERS[kind]
+        size = struct.calcsize("<" + code)
+        self.check(count, size, "numbers")
+        data = self.take(count * size)
+        if kind == "bool" and data.translate(None, b"\0\1"):
+            raise self.error("a bool is neither 0 nor 1")
+        return struct.unpack(f"{self.order}{count}{code}", data)
+
+    def tensor(self, index: int) -> TensorInfo:
+        self.key = f"tensor number {index + 1}"
+        name, dimensions = self.string(), self.number("I")
+        if dimensions > MAX_DIMENSIONS:
+            raise self.error(f"has {dimensions:,} dimensions; at most {MAX_DIMENSIONS} are possible")
+        return TensorInfo(name, self.numbers("uint64", dimensions), self.number("I"), self.number("Q"))
+
+
+def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping[str, str] | None = None) -> None:
+    """Write a GGUF file of version 3, little-endian, that has these keys and no tensor, whole or not at all.
+
+    A str, a bool and a list of either need no type; numbers do, from `types`: "uint32", "[int32]", "[[float32]]" (the
+    names are those of `read_metadata`, whose two mappings written give the same two when read). Lone surrogates
+    U+DC80..U+DCFF become the bytes they stand for. Raises ConversionError naming the key, and OSError. O(size).
+    """
+    types = types or {}
+    parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(metadata))]
+    for key, value in metadata.items():
+        try:
+            name, kind = _encode("string", key), types.get(key) or _evident(value)
+            if len(name) > MAX_KEY + 8:
+                raise ValueError(f"it is longer than {MAX_KEY:,} bytes")
+            if key == "general.alignment" and (kind != "uint32" or type(value) is not int or value.bit_count() != 1):
+                raise ValueError("it must be a power of two as uint32")
+            parts += (name, struct.pack("<I", _code(kind)), _encode(kind, value))
+        except ValueError as error:
+            raise ConversionError(f"GGUF can't hold the key {str(key)[:80]!r}: {error}") from error
+    parts.append(b"\0" * (-sum(map(len, parts)) % metadata.get("general.alignment", ALIGNMENT)))
+    write_atomically(Path(path), b"".join(parts))
+
+
+def _evident(value: object) -> str:
+    """The type of a value that can have only one."""
+    depth = 0
+    while isinstance(value, list) and value and depth < MAX_DEPTH:
+        value, depth = value[0], depth + 1
+    if not isinstance(value, str | bool):
+        raise ValueError(f"{str(value)[:40]!r} could have several types; name the right one in `types`")
+    return "[" * depth + ("string" if isinstance(value, str) else "bool") + "]" * depth
+
+
+def _code(kind: str) -> int:
+    name = "array" if kind[:1] == "[" else kind
+    if name not in CODES or kind == "array":
+        raise ValueError(f"{kind!r} is no type of GGUF's")
+    return CODES.index(name)
+
+
+def _encode(kind: str, value: Any, depth: int = 0) -> bytes:
+    """The bytes of a value, its type before it left out."""
+    if kind[:1] != "[":
+        return _encode_plain(kind, [value])
+    inner = kind[1:-1]
+    if not isinstance(value, list) or depth == MAX_DEPTH or kind[-1] != "]":
+        raise ValueError(f"{str(value)[:40]!r} is no list of {inner!r}, at most {MAX_DEPTH} deep")
+    head = struct.pack("<IQ", _code(inner), len(value))
+    if inner[:1] == "[":
+        return head + b"".join(_encode(inner, part, depth + 1) for part in value)
+    return head + _encode_plain(inner, value)
+
+
+def _encode_plain(kind: str, values: list[Any]) -> bytes:
+    """The bytes of values that are no arrays, one after the other."""
+    wanted = {"string": str, "bool": bool, "float32": float, "float64": float}.get(kind, int)
+    for value in values:
+        if type(value) is not wanted:
+            raise ValueError(f"{str(value)[:40]!r} is no {wanted.__name__}, and {kind} needs one")
+    if kind != "string":
+        try:
+            return struct.pack(f"<{len(values)}{NUMBERS[kind]}", *values)
+        except (struct.error, OverflowError) as error:
+            raise ValueError(f"a number is too large for {kind}") from error
+    parts: list[bytes] = []
+    for text in values:
+        data = text.encode("utf-8", "surrogateescape")
+        parts += (len(data).to_bytes(8, "little"), data)
+    return b"".join(parts)

@@ -1,0 +1,233 @@
+"""tokenizer.json, read: every part of it, into a BPETokenizer.
+
+Ids in the file are honoured, where Hugging Face renumbers: it gives an added token that is not in the vocabulary the
+next number after the vocabulary's size or after the last added token, whatever its "id" says (7 becomes 5 if the
+vocabulary has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can
+come out as one, not even with `ignore_merges`.
+
+Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and tried.
+"""
+
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any
+
+from ..added_tokens import AddedToken
+from ..byte_alphabet import BYTE_OF_CHAR
+from ..errors import BPELabError, TokenizerFileError
+from ..model import BPEModel, Merge, Pair
+from ..sections import Padding, Truncation
+from ..special_tokens import SpecialTokens
+from ..tokenizer import BPETokenizer
+from ..units import Units
+from .components import read_component, read_section
+from .json_file import JSONFile
+
+HIGHEST_ID = (1 << 32) - 1
+MODEL_KEYS = {
+    "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
+    "ignore_merges", "vocab", "merges",
+}  # fmt: skip
+LATIN = {ord(char): byte for char, byte in BYTE_OF_CHAR.items()}
+
+
+def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | None = None) -> BPETokenizer:
+    """The tokenizer in a tokenizer.json. Raises TokenizerFileError naming the entry that is wrong.
+
+    `options` are further arguments of BPETokenizer; roles (`bos_token` ...) that are no special tokens are left out.
+    A `model` that was read from this file before needs not be read again.
+    """
+    added = read_added_tokens(file)
+    pre_tokenizer = read_component(file, "pre_tokenizer")
+    if model is None:
+        model = read_model(file, added, pre_tokenizer is not None and pre_tokenizer.byte_level)
+    roles = {key: value for key, value in options.items() if key.endswith("_token")}
+    special = {token.content for token in added if token.special}
+    try:
+        return BPETokenizer(
+            model,
+            pattern=None,
+            pre_tokenizer=pre_tokenizer,
+            special_tokens=SpecialTokens(added),
+            normalizer=read_component(file, "normalizer"),
+            decoder=read_component(file, "decoder"),
+            post_processor=read_component(file, "post_processor"),
+            truncation=read_section(file, "truncation", Truncation),
+            padding=read_section(file, "padding", Padding),
+            dropout=file.data["model"].get("dropout"),
+            **{key: value for key, value in options.items() if key not in roles},
+            **{key: name for key, name in roles.items() if name in special},
+        )
+    except BPELabError as error:
+        raise error if isinstance(error, TokenizerFileError) else file.wrong("", str(error)) from error
+
+
+def read_added_tokens(file: JSONFile) -> list[AddedToken]:
+    """The added tokens with their flags, in the order of the file."""
+    tokens: dict[str, AddedToken] = {}
+    taken: dict[int, str] = {}
+    for number, entry in enumerate(file.expect(file.data.get("added_tokens") or [], list, "added_tokens")):
+        where = f"added_tokens[{number}]"
+        entry = file.expect(entry, dict, where)
+        name = file.expect(entry.get("content"), str, f"{where}.content")
+        token_id = read_id(file, entry.get("id"), f"{where}.id")
+        flags = {key: value for key, value in entry.items() if key not in ("content", "id")}
+        for flag, value in flags.items():
+            if flag not in ("special", "single_word", "lstrip", "rstrip", "normalized"):
+                raise file.wrong(f"{where}.{flag}", "an added token has no such key")
+            file.expect(value, bool, f"{where}.{flag}")
+        flags.setdefault("special", False)
+        flags.setdefault("normalized", not flags["special"])
+        token = AddedToken(name, token_id, **flags)
+        if not name:
+            raise file.wrong(f"{where}.content", "is empty: it would be found everywhere")
+        if tokens.get(name, token) != token or taken.get(token_id, name) != name:
+            raise file.wrong(where, f"{name!r} with the id {token_id} repeats the name or the id of an earlier one")
+        tokens[name], taken[token_id] = token, name
+    return list(tokens.values())
+
+
+def read_id(file: JSONFile, value: Any, where: str) -> int:
+    """An id from 0 to 2^32 - 1."""
+    if not 0 <= file.expect(value, int, where) <= HIGHEST_ID:
+        raise file.wrong(where, f"{str(value)[:40]} is no id: ids go from 0 to {HIGHEST_ID}")
+    return int(value)
+
+
+def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPEModel:
+    """The section "model"."""
+    data = file.expect(file.data.get("model"), dict, "model")
+    if data.get("type", "BPE") != "BPE":
+        raise file.wrong("model.type", f"only BPE is supported, not {str(data['type'])[:60]!r}")
+    if unknown := sorted(data.keys() - MODEL_KEYS):
+        raise file.wrong(f"model.{unknown[0]}", "a BPE model has no such key")
+    flags = {key: _optional(file, data, key, bool) or False for key in ("fuse_unk", "byte_fallback", "ignore_merges")}
+    texts = {k: _optional(file, data, k, str) or "" for k in ("continuing_subword_prefix", "end_of_word_suffix")}
+    prefix, suffix = texts.values()
+    dropout = data.get("dropout")
+    if dropout is not None and (isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1):
+        raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {str(dropout)[:40]!r}")
+    vocab = _vocab(file, data, added)
+    merges = _merges(file, data, vocab, prefix)
+    kept = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
+    for token in added:
+        if token.special and token.id not in kept:
+            vocab.pop(token.content, None)
+
+    as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
+    complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
+    in_bytes = as_bytes is not None and (complete or not flags["byte_fallback"])
+    written = as_bytes if in_bytes and as_bytes is not None else [text.encode() for text in vocab]
+    tokens = dict(zip(vocab.values(), written))
+    ids = dict(zip(written, vocab.values()))
+    units = Units(
+        characters=not in_bytes,
+        byte_tokens=_byte_tokens(vocab) if flags["byte_fallback"] else None,
+        unk_id=_unk_id(file, data, added, complete),
+        fuse_unk=flags["fuse_unk"],
+        prefix=_latin(prefix) if in_bytes else prefix.encode(),
+        suffix=_latin(suffix) if in_bytes else suffix.encode(),
+    )
+    plain = complete and units == Units(characters=False)
+    try:
+        return BPEModel(
+            MappingProxyType(tokens),
+            MappingProxyType(merges),
+            MappingProxyType(units.alphabet(ids)),
+            flags["ignore_merges"],
+            None if plain else units,
+        )
+    except BPELabError as error:
+        raise file.wrong("model", str(error)) from error
+
+
+def _optional(file: JSONFile, data: dict[str, Any], key: str, kind: type) -> Any:
+    value = data.get(key)
+    return None if value is None else file.expect(value, kind, f"model.{key}")
+
+
+def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dict[str, int]:
+    vocab = file.expect(data.get("vocab"), dict, "model.vocab")
+    ids = vocab.values()
+    if not vocab:
+        raise file.wrong("model.vocab", "is empty")
+    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > HIGHEST_ID or len(set(ids)) < len(vocab) or "" in vocab:
+        seen: dict[int, str] = {}
+        for text, token_id in vocab.items():
+            where = f"model.vocab[{text[:60]!r}]"
+            read_id(file, token_id, where)
+            if token_id in seen:
+                raise file.wrong(where, f"has the id {token_id}, which is that of {seen[token_id][:60]!r}")
+            if not text:
+                raise file.wrong(where, "a token has at least one character")
+            seen[token_id] = text
+    for number, token in enumerate(added):
+        if vocab.get(token.content, token.id) != token.id:
+            raise file.wrong(
+                f"added_tokens[{number}]",
+                f"{token.content!r} has the id {token.id} here and {vocab[token.content]} in model.vocab",
+            )
+    return dict(vocab)
+
+
+def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix: str) -> dict[Pair, Merge]:
+    merges: dict[Pair, Merge] = {}
+    cut = len(prefix)
+    for rank, entry in enumerate(file.expect(data.get("merges"), list, "model.merges")):
+        try:
+            left, right = entry.split(" ") if isinstance(entry, str) else entry
+            if cut and not right.startswith(prefix):
+                raise file.wrong(f"model.merges[{rank}]", f"{right[:60]!r} doesn't begin with the prefix {prefix!r}")
+            merges[vocab[left], vocab[right]] = rank, vocab[left + right[cut:]]
+        except KeyError as error:
+            where = f"model.merges[{rank}]"
+            raise file.wrong(where, f"{str(entry)[:60]}: {str(error)[:60]} is not in model.vocab") from None
+        except (ValueError, TypeError, AttributeError) as error:
+            if isinstance(error, TokenizerFileError):
+                raise
+            where = f"model.merges[{rank}]"
+            raise file.wrong(where, f"expected two tokens, found {str(entry)[:60]!r}") from None
+    return merges
+
+
+def _in_alphabet(vocab: dict[str, int]) -> list[bytes] | None:
+    """The bytes that the tokens write in GPT-2's alphabet; None if one holds a character that isn't in it.
+
+    All are translated at once: a character is a byte, so the cuts are where they were.
+    """
+    try:
+        joined = "".join(vocab)
+        data = joined.translate(_REFUSING).encode("latin-1")
+    except UnicodeEncodeError:
+        return None
+    ends = list(accumulate(map(len, vocab)))
+    return [data[start:end] for start, end in zip([0, *ends], ends)]
+
+
+class _Refusing(dict[int, int]):
+    def __missing__(self, code_point: int) -> int:
+        return 0xFFFF  # can't be written in Latin-1: the caller hears of it
+
+
+_REFUSING = _Refusing(LATIN)
+
+
+def _latin(text: str) -> bytes:
+    return bytes(LATIN[ord(char)] for char in text)
+
+
+def _byte_tokens(vocab: dict[str, int]) -> dict[int, int]:
+    named = ((byte, vocab.get(f"<0x{byte:02X}>")) for byte in range(256))
+    return {byte: token_id for byte, token_id in named if token_id is not None}
+
+
+def _unk_id(file: JSONFile, data: dict[str, Any], added: list[AddedToken], complete: bool) -> int | None:
+    name = _optional(file, data, "unk_token", str)
+    if name is None:
+        return None
+    found: int | None = file.data["model"]["vocab"].get(name)
+    if found is None:
+        found = next((token.id for token in added if token.content == name), None)
+        if not complete:
+            raise file.wrong("model.unk_token", f"{name[:60]!r} is not in model.vocab")
+    return found

@@ -1,0 +1,64 @@
+"""What a normalizer is, and how long a result may get.
+
+A few lines in a file can ask for a text that no memory holds: ten times "replace a by ten a" makes 10^10 characters of
+one. So a normalizer whose result can be much longer than its input says how long it will be before it is built.
+
+Chapter: Regex pre-tokenization.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Protocol
+
+from ..errors import BPELabError
+
+MAX_CHARACTERS = 64 * 2**20
+"""A result of up to this many characters (64 Mi) is always allowed."""
+MAX_FACTOR = 16
+"""So is one of up to this many times the characters of the text that came in. Bytes in GPT-2's alphabet take 4."""
+
+MAX_DEPTH = 50
+"""Sequences within sequences."""
+
+
+class TextTooLongError(BPELabError, ValueError):
+    """A normalizer or a decoder would make a text that is far longer than what came in."""
+
+
+class Normalizer(Protocol):
+    """Changes a text before it is cut into pieces."""
+
+    def __call__(self, text: str) -> str:
+        """The normalized text."""
+
+
+class Growing(ABC):
+    """A normalizer whose result has no small bound.
+
+    `normalizer(text)` raises TextTooLongError where the result would have more than `MAX_CHARACTERS` characters and
+    more than `MAX_FACTOR` times those of `text`.
+    """
+
+    def __call__(self, text: str) -> str:
+        return self.within(text, max(MAX_CHARACTERS, MAX_FACTOR * len(text)))
+
+    @abstractmethod
+    def within(self, text: str, limit: int) -> str:
+        """The normalized text. Raises TextTooLongError if it has more than `limit` characters."""
+
+
+def check_length(component: object, length: int, limit: int) -> None:
+    """Raise TextTooLongError if a result of `length` characters is longer than `limit`."""
+    if length > limit:
+        raise TextTooLongError(
+            f"{type(component).__name__} would make a text of {length:,} characters or more, and {limit:,} are allowed"
+            " here; either the tokenizer's file is broken, or the text has to be cut into shorter ones"
+        )
+
+
+def check_depth(depths: Iterable[int]) -> int:
+    """How deep a sequence is nested whose steps have these `depths`. Raises ValueError for more than `MAX_DEPTH`."""
+    depth = 1 + max(depths, default=0)
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a Sequence can't be nested more than {MAX_DEPTH} deep; list all steps in one")
+    return depth

@@ -1,0 +1,52 @@
+"""BERT's normalizer: clean, set Chinese characters apart, strip accents, lower case, in this order.
+
+Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/bert.rs`.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..pretokenizers.unicode_tables import class_body
+from .characters import Lowercase, white_space
+from .forms import NFD
+from .older_unicode import bert_accents, bert_controls, parse_ranges
+
+# Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost on the way to Rust.
+_CHINESE = re.compile(
+    f"[{class_body(parse_ranges('3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B81F 2B920-2CEAF 2F800-2FA1F'))}]"
+)
+
+
+@lru_cache(1)
+def _spaces() -> dict[int, str]:
+    return {ord(char): " " for char in white_space()}
+
+
+@dataclass(frozen=True)
+class BertNormalizer:
+    """BERT's normalizer.
+
+    Attributes:
+        clean_text: removes controls and makes all white space a space.
+        handle_chinese_chars: puts a space on both sides of every Chinese character.
+        strip_accents: decomposes and removes nonspacing marks; None does as `lowercase` does.
+        lowercase: lower case for every character.
+
+    >>> BertNormalizer()("Crème\\t中")
+    'creme  中 '
+    """
+
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+    def __call__(self, text: str) -> str:
+        if self.clean_text:
+            text = bert_controls().sub("", text).translate(_spaces())
+        if self.handle_chinese_chars:
+            text = _CHINESE.sub(r" \g<0> ", text)
+        if self.lowercase if self.strip_accents is None else self.strip_accents:
+            text = bert_accents().sub("", NFD()(text))
+        return Lowercase()(text) if self.lowercase else text

@@ -1,0 +1,114 @@
+"""Normalizers that look at one character at a time, or at the ends of the text.
+
+Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/strip.rs`, `unicode.rs`,
+`utils.rs`, `prepend.rs` and `byte_level.rs`.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..byte_alphabet import to_alphabet
+from ..pretokenizers.unicode_tables import property_ranges
+from ..textio import utf8
+from .base import Growing, check_length
+from .older_unicode import accents, lower_case, parse_ranges
+
+
+@lru_cache(1)
+def white_space() -> str:
+    """The characters that Rust's `char::is_whitespace` accepts. Python's `str.strip` has four controls more."""
+    return "".join(chr(code) for first, last in property_ranges("White_Space") for code in range(first, last + 1))
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Removes white space at the beginning, at the end, or at both.
+
+    >>> Strip(strip_right=False)(" a ")
+    'a '
+    """
+
+    strip_left: bool = True
+    strip_right: bool = True
+
+    def __call__(self, text: str) -> str:
+        if self.strip_left:
+            text = text.lstrip(white_space())
+        return text.rstrip(white_space()) if self.strip_right else text
+
+
+@dataclass(frozen=True)
+class StripAccents:
+    """Removes the marks: of `e` and an accent the `e` is left. One character `é` is decomposed by NFD, before this.
+
+    >>> StripAccents()("e\\u0301é")
+    'eé'
+    """
+
+    def __call__(self, text: str) -> str:
+        return text if text.isascii() else accents().sub("", text)
+
+
+@dataclass(frozen=True)
+class Lowercase:
+    """Every character in lower case by itself, so that a sigma at the end of a word is not a final one.
+
+    >>> Lowercase()("ΟΔΟΣ"), "ΟΔΟΣ".lower()
+    ('οδοσ', 'οδος')
+    """
+
+    def __call__(self, text: str) -> str:
+        return text.lower() if text.isascii() else text.translate(lower_case())
+
+
+_NMT: dict[int, str] = {
+    code: become
+    for listed, become in (
+        ("1-8 B E-1F 7F 8F 9F", ""),
+        ("9-A C-D 1680 200B-200F 2028-2029 2581 FEFF FFFD", " "),
+    )
+    for first, last in parse_ranges(listed)
+    for code in range(first, last + 1)
+}
+
+
+@dataclass(frozen=True)
+class Nmt:
+    """SentencePiece's cleaning for machine translation: controls are removed, breaks and marks become spaces.
+
+    >>> Nmt()("a\\x01\\tb▁c")
+    'a b c'
+    """
+
+    def __call__(self, text: str) -> str:
+        return text.translate(_NMT)
+
+
+@dataclass(frozen=True)
+class Prepend:
+    """A text before every text that is not empty.
+
+    >>> Prepend("▁")("Hello"), Prepend("▁")("")
+    ('▁Hello', '')
+    """
+
+    prepend: str
+
+    def __call__(self, text: str) -> str:
+        return self.prepend + text if text else text
+
+
+@dataclass(frozen=True)
+class ByteLevel(Growing):
+    """The bytes of the text in GPT-2's alphabet.
+
+    >>> ByteLevel()(" é")
+    'ĠÃ©'
+
+    Raises TextTooLongError for a result that is too long, as several of these in a row make it.
+    """
+
+    def within(self, text: str, limit: int) -> str:
+        data = utf8(text)
+        check_length(self, len(data), limit)
+        return to_alphabet(data)

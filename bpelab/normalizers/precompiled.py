@@ -1,0 +1,170 @@
+"""SentencePiece's character map: a trie of byte sequences, each with the text that takes its place.
+
+Hugging Face applies it in a way of its own, which models were trained with: the text is cut into grapheme clusters. A
+cluster of fewer than 6 bytes that *begins* with an entry becomes the text of the shortest such entry, all of it (an
+accent can be lost so); otherwise each of its characters is looked up alone.
+
+The map is a "double array" (Aoe 1989; the library darts-clone): node n has a child for byte b if unit n ^ b carries
+the label b. Chapter: File formats. Cost: linear; each cluster is searched once in a while, then remembered. Source:
+SentencePiece `normalizer.cc`; Hugging Face `spm_precompiled` and `normalizers/precompiled.rs`.
+"""
+
+import base64
+import binascii
+import struct
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .base import Growing, check_length
+from .graphemes import clusters
+
+IS_VALUE = 1 << 31
+REMEMBERED, LONGEST_REMEMBERED = 1 << 16, 64
+CONTINUATIONS = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
+
+
+class CharsMap:
+    """A character map, read from its bytes. Raises ValueError for what is none."""
+
+    def __init__(self, data: bytes) -> None:
+        count = int.from_bytes(data[:4], "little") // 4
+        if len(data) < 4 + 4 * count:
+            raise ValueError(f"precompiled_charsmap says that it holds {count:,} units, but has {len(data):,} bytes")
+        self.units: tuple[int, ...] = struct.unpack_from(f"<{count}I", data, 4)
+        if not self.units:
+            raise ValueError("precompiled_charsmap holds no trie")
+        self.texts = data[4 + 4 * count :]
+        try:
+            self.texts.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"precompiled_charsmap: its texts are no UTF-8: {error}") from None
+        self._check()
+        self._known: dict[str, str | None] = {}
+
+    def _next(self, at: int) -> int:
+        """The node to which unit `at` leads."""
+        unit = self.units[at]
+        return at ^ (unit >> 10 << ((unit & 0x200) >> 6))
+
+    def _check(self) -> None:
+        """Raise ValueError if an entry that can be reached has a text that doesn't exist."""
+        children: dict[int, list[int]] = defaultdict(list)
+        for at, unit in enumerate(self.units):
+            if not unit & IS_VALUE and unit & 0xFF:
+                children[at ^ unit & 0xFF].append(at)
+        seen: set[int] = set()
+        waiting = [self._next(0)]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            for at in children[node]:
+                if self.units[at] & 0x100:
+                    self._start_of(self._next(at))
+                waiting.append(self._next(at))
+
+    def _start_of(self, node: int) -> int:
+        """Where the text of the entry that ends in `node` begins."""
+        start = self.units[node] & ~IS_VALUE if node < len(self.units) else len(self.texts) + 1
+        if start > len(self.texts) or self.texts[start : start + 1] in CONTINUATIONS:
+            raise ValueError(f"precompiled_charsmap: unit {node} points to no text")
+        return start
+
+    def _search(self, data: bytes) -> str | None:
+        node = self._next(0)
+        for byte in data:
+            at = node ^ byte
+            if not byte or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != byte:
+                return None
+            node = self._next(at)
+            if self.units[at] & 0x100:
+                start = self._start_of(node)
+                end = self.texts.find(b"\0", start)
+                return self.texts[start : None if end < 0 else end].decode()
+        return None
+
+    def get(self, text: str) -> str | None:
+        """The text of the shortest entry with which `text` begins, None without one."""
+        if text in self._known:
+            return self._known[text]
+        found = self._search(text.encode("utf-8", "surrogatepass"))
+        if found is None or len(found) <= LONGEST_REMEMBERED:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[text] = found
+        return found
+
+
+    def longest(self, data: bytes, start: int) -> tuple[int, str] | None:
+        """Where the longest entry that `data` has at `start` ends, and its text; None without one."""
+        node, found = self._next(0), None
+        for end in range(start, len(data)):
+            at = node ^ data[end]
+            if not data[end] or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != data[end]:
+                break
+            node = self._next(at)
+            if self.units[at] & 0x100:
+                found = end + 1, self._start_of(node)
+        if found is None:
+            return None
+        close = self.texts.find(b"\0", found[1])
+        return found[0], self.texts[found[1] : None if close < 0 else close].decode()
+
+
+@lru_cache(8)
+def read_charsmap(text: str) -> CharsMap:
+    """The character map that `text` writes in base64. Raises ValueError."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(f"precompiled_charsmap is no base64: {error}") from None
+    return CharsMap(data)
+
+
+@dataclass(frozen=True)
+class Precompiled(Growing):
+    """Applies a SentencePiece character map, as Hugging Face does.
+
+    Raises ValueError for a map that is broken, and TextTooLongError for a result that is too long.
+    """
+
+    precompiled_charsmap: str
+
+    def __post_init__(self) -> None:
+        read_charsmap(self.precompiled_charsmap)
+
+    def within(self, text: str, limit: int) -> str:
+        find = read_charsmap(self.precompiled_charsmap).get
+        parts, length = [], 0
+        for cluster in clusters(text):
+            whole = find(cluster) if len(cluster.encode("utf-8", "surrogatepass")) < 6 else None
+            become = "".join(_or(find(char), char) for char in cluster) if whole is None else whole
+            parts.append(become)
+            length += len(become)
+            check_length(self, length, limit)
+        return "".join(parts)
+
+
+class SentencePieceMap(Precompiled):
+    """The same map as SentencePiece itself applies it: the longest entry at each place, whatever the clusters are."""
+
+    def within(self, text: str, limit: int) -> str:
+        find, data = read_charsmap(self.precompiled_charsmap).longest, text.encode("utf-8", "surrogatepass")
+        parts: list[str] = []
+        start = plain = length = 0
+        while start < len(data):
+            found = find(data, start)
+            if found is None:
+                start += 1
+                continue
+            parts += [data[plain:start].decode("utf-8", "surrogatepass"), found[1]]
+            start = plain = found[0]
+            length += len(parts[-1]) + len(parts[-2])
+            check_length(self, length, limit)
+        return "".join([*parts, data[plain:].decode("utf-8", "surrogatepass")])
+
+
+def _or(found: str | None, char: str) -> str:
+    return char if found is None else found

@@ -1,0 +1,53 @@
+"""Replace every match of a pattern by a text.
+
+Chapter: Regex pre-tokenization. Cost: that of the pattern. Source: Hugging Face tokenizers, `normalizers/replace.rs`.
+"""
+
+from dataclasses import dataclass
+from io import StringIO
+
+from ..pretokenizers.matching import Pattern
+from .base import Growing, check_length
+
+
+def replace_all(component: object, pattern: Pattern, text: str, content: str, limit: int) -> str:
+    """`text` with `content` in place of every match.
+
+    An empty text has no match, not even of an empty pattern. Raises TextTooLongError, which names the component, if
+    the result has more than `limit` characters.
+
+    >>> replace_all(None, Pattern("Regex", "a|(?=c)"), "abcd", "-", 9)
+    '-b-cd'
+    """
+    if not text:
+        return text
+    if pattern.kind == "String" and pattern.text:
+        check_length(component, len(text) + text.count(pattern.text) * (len(content) - len(pattern.text)), limit)
+        return text.replace(pattern.text, content)
+    out, length, last = StringIO(newline=""), 0, 0
+    for start, end in pattern.spans(text):
+        length += start - last + len(content)
+        check_length(component, length, limit)
+        out.write(text[last:start])
+        out.write(content)
+        last = end
+    check_length(component, length + len(text) - last, limit)
+    out.write(text[last:])
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class Replace(Growing):
+    """Replaces every match of `pattern` by `content`, which is taken literally: `$1` is no group.
+
+    >>> Replace(Pattern("Regex", " +"), "▁")("a  b")
+    'a▁b'
+
+    Raises TextTooLongError for a result that is too long.
+    """
+
+    pattern: Pattern
+    content: str
+
+    def within(self, text: str, limit: int) -> str:
+        return replace_all(self, self.pattern, text, self.content, limit)

@@ -1,0 +1,141 @@
+"""The post-processors of BERT and RoBERTa, ByteLevel's, and several in a row.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
+Source: tokenizers/src/processors/{bert,roberta,sequence}.rs and pre_tokenizers/byte_level.rs.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..errors import SpecialTokenError
+from ..special_tokens import SpecialTokens
+from .base import FindIds, Item, Part, PostProcessor
+
+MAX_PROCESSORS = 64
+MAX_DEPTH = 50
+
+
+@dataclass(frozen=True)
+class ByteLevel(PostProcessor):
+    """Adds nothing: it trims the offsets of tokens, which are not kept here.
+
+    >>> ByteLevel().apply([1, 2], pair=[3])
+    [1, 2, 3]
+    """
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+    def process(self, parts: list[Part], find: FindIds) -> list[Part]:
+        return parts
+
+
+@dataclass(frozen=True)
+class BertProcessing(PostProcessor):
+    """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with the type id 1 for the last two.
+
+    >>> BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101)).apply([1, 2], pair=[3])
+    [101, 1, 2, 102, 3, 102]
+
+    `sep` and `cls` are (token, id). Raises SpecialTokenError for anything else.
+    """
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
+    def __post_init__(self) -> None:
+        _check_tokens(self)
+
+    def process(self, parts: list[Part], find: FindIds) -> list[Part]:
+        first, last = [Item((self.cls[1],), 0, True)], [Item((self.sep[1],), 0, True)]
+        behind = [Item((self.sep[1],), 1, True)]
+        # What an earlier step added counts as text, as in Hugging Face's tokenizers.
+        texts = [[item._replace(special=False) for item in part] for part in parts]
+        return [first + part + last if number == 0 else part + behind for number, part in enumerate(texts)]
+
+
+@dataclass(frozen=True)
+class RobertaProcessing(PostProcessor):
+    """`<s> A </s>`, or `<s> A </s> </s> B </s>`; every type id is 0. The last two fields concern offsets.
+
+    >>> RobertaProcessing().apply([7, 8], pair=[9])
+    [0, 7, 8, 2, 2, 9, 2]
+
+    `sep` and `cls` are (token, id). Raises SpecialTokenError for anything else.
+    """
+
+    sep: tuple[str, int] = ("</s>", 2)
+    cls: tuple[str, int] = ("<s>", 0)
+    trim_offsets: bool = True
+    add_prefix_space: bool = True
+
+    def __post_init__(self) -> None:
+        _check_tokens(self)
+
+    def process(self, parts: list[Part], find: FindIds) -> list[Part]:
+        first, other = [Item((self.cls[1],), 0, True)], [Item((self.sep[1],), 0, True)]
+        texts = [[Item(item.ids, 0, False) for item in part] for part in parts]
+        return [(other if number else first) + part + other for number, part in enumerate(texts)]
+
+
+def _check_tokens(processor: BertProcessing | RobertaProcessing) -> None:
+    for key in ("sep", "cls"):
+        value = getattr(processor, key)
+        token, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, None)
+        if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise SpecialTokenError(
+                f"{type(processor).__name__}: {key} is a token and its id, a number from 0 up, not {str(value)[:40]!r}"
+            )
+        object.__setattr__(processor, key, (token, number))
+
+
+@dataclass(frozen=True)
+class ProcessorSequence(PostProcessor):
+    """The `processors` in order, each on the parts of the one before: a template makes a part of every piece.
+
+    >>> ProcessorSequence((ByteLevel(), RobertaProcessing())).apply([7])
+    [0, 7, 2]
+
+    Raises SpecialTokenError for more than 64 processors, 50 sequences within sequences, and for a template that gets
+    more than two parts.
+    """
+
+    processors: tuple[PostProcessor, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "processors", tuple(self.processors))
+        count, depth = len(self._steps), self._depth
+        if count > MAX_PROCESSORS or depth > MAX_DEPTH:
+            raise SpecialTokenError(
+                f"a Sequence of {count} post-processors, {depth} deep, can't be used: at most {MAX_PROCESSORS}, "
+                f"{MAX_DEPTH} deep"
+            )
+        self.added_tokens()
+
+    @cached_property
+    def _steps(self) -> tuple[PostProcessor, ...]:
+        steps: list[PostProcessor] = []
+        for part in self.processors:
+            steps += part._steps if isinstance(part, ProcessorSequence) else [part]
+        return tuple(steps)
+
+    @cached_property
+    def _depth(self) -> int:
+        inner = [part._depth for part in self.processors if isinstance(part, ProcessorSequence)]
+        return 1 + max(inner, default=0)
+
+    def process(self, parts: list[Part], find: FindIds) -> list[Part]:
+        for step in self._steps:
+            parts = step.process(parts, find)
+        return parts
+
+    def check(self, special: SpecialTokens) -> None:
+        for step in self._steps:
+            step.check(special)
+
+    def with_ids(self, special: SpecialTokens) -> "ProcessorSequence":
+        return ProcessorSequence(tuple(part.with_ids(special) for part in self.processors))
+
+    def without_ids(self, special: SpecialTokens) -> "ProcessorSequence":
+        return ProcessorSequence(tuple(part.without_ids(special) for part in self.processors))

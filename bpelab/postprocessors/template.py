@@ -1,0 +1,147 @@
+"""TemplateProcessing: special tokens around one text or two, as a template says.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
+Source: tokenizers/src/processors/template.rs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ..errors import SpecialTokenError
+from ..special_tokens import SpecialTokens
+from .base import FindIds, Item, Part, PostProcessor
+from .template_pieces import TemplatePiece, TemplateToken
+
+MAX_PIECES = 1_000
+
+
+@dataclass(frozen=True)
+class TemplateProcessing(PostProcessor):
+    """Special tokens before, between and after one text or two.
+
+    Args:
+        single: the template for one text: `$A`, and names of special tokens. A piece may end in its type id, `$A:0`.
+        pair: the template for two, with `$A` and `$B`; by default each text stands as on its own.
+        special_tokens: name -> id, or TemplateToken for a name that becomes several tokens. A name that isn't here is
+            a special token of the tokenizer.
+
+    >>> special = SpecialTokens({"<s>": 300, "</s>": 301})
+    >>> TemplateProcessing(("<s>", "$A", "</s>")).apply([1, 2], special)
+    [300, 1, 2, 301]
+    >>> bert = TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", {"[CLS]": 101, "[SEP]": 102})
+    >>> bert.apply([1, 2], pair=[3])
+    [101, 1, 2, 102, 3, 102]
+
+    Raises SpecialTokenError when `single` doesn't hold `$A` exactly once or `pair` holds `$A` or `$B` more than once
+    (Hugging Face loses or repeats a text then), for more than 1,000 pieces, and when two texts come and `pair` leaves
+    one of them out.
+    """
+
+    single: tuple[str, ...]
+    pair: tuple[str, ...] | None = None
+    special_tokens: Mapping[str, TemplateToken | int] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        single = _parse(self.single, "single")
+        if [piece.text for piece in single if piece.text is not None] != [0]:
+            raise SpecialTokenError(f"a template holds $A exactly once, for the text; this one is {_shown(single)}")
+        second = [piece if piece.text is None else piece._replace(text=1) for piece in single]
+        pair = [*single, *second] if self.pair is None else _parse(self.pair, "pair")
+        texts = [piece.text for piece in pair if piece.text is not None]
+        if len(texts) != len(set(texts)):
+            raise SpecialTokenError(f"a template for a pair holds $A and $B once each; this one is {_shown(pair)}")
+        if not isinstance(self.special_tokens, Mapping):
+            raise SpecialTokenError("a template's special_tokens go from names to ids")
+        tokens = {name: TemplateToken.of(name, value) for name, value in self.special_tokens.items()}
+        for key, value in (
+            ("single", tuple(map(str, single))),
+            ("pair", tuple(map(str, pair))),
+            ("special_tokens", tokens),
+        ):
+            object.__setattr__(self, key, value)
+
+    @cached_property
+    def _templates(self) -> tuple[list[TemplatePiece], list[TemplatePiece]]:
+        return _parse(self.single, "single"), _parse(self.pair or (), "pair")
+
+    @cached_property
+    def _tokens(self) -> dict[str, TemplateToken]:
+        return {name: TemplateToken.of(name, value) for name, value in self.special_tokens.items()}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(piece.name for template in self._templates for piece in template if piece.text is None)
+
+    def _unknown(self) -> frozenset[str]:
+        """The names whose ids are not among the special_tokens."""
+        return self._names - self._tokens.keys()
+
+    def check(self, special: SpecialTokens) -> None:
+        special.select(self._unknown(), "the post-processor's template")
+
+    def process(self, parts: list[Part], find: FindIds) -> list[Part]:
+        if not 1 <= len(parts) <= 2:
+            raise SpecialTokenError(f"a template takes one text or two; the step before it makes {len(parts)} of them")
+        template = self._templates[len(parts) - 1]
+        # A single template has its text: else two were lost in a pair's.
+        if sum(piece.text is not None for piece in template) < len(parts):
+            raise SpecialTokenError(f"the template {_shown(template)} leaves out one of two texts")
+        out: list[Part] = []
+        for piece in template:
+            if piece.text is not None:
+                out.append([item._replace(type_id=piece.type_id) for item in parts[piece.text]])
+            else:
+                token = self._tokens.get(piece.name)
+                out.append([Item(find(piece.name) if token is None else token.ids, piece.type_id, True)])
+        return out
+
+    def with_ids(self, special: SpecialTokens) -> "TemplateProcessing":
+        self.check(special)
+        found = {name: TemplateToken.of(name, special.ids[name]) for name in self._unknown()}
+        return replace(self, special_tokens={**self.special_tokens, **found})
+
+    def without_ids(self, special: SpecialTokens) -> "TemplateProcessing":
+        same = {name: TemplateToken.of(name, special.ids[name]) for name in self._names & special.ids.keys()}
+        kept = {name: token for name, token in self._tokens.items() if token != same.get(name)}
+        return replace(self, special_tokens=kept)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TemplateProcessing":
+        """The template of a file. Raises SpecialTokenError for one that is malformed."""
+        single, pair = (
+            tuple(str(TemplatePiece.from_json(piece)) for piece in _entries(data.get(key), key))
+            for key in ("single", "pair")
+        )
+        template = cls(single, pair, data.get("special_tokens", ()))
+        if missing := sorted(template._unknown()):
+            raise SpecialTokenError(f"the template names {missing[0]!r}, which is not among its special_tokens")
+        return template
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON keys without `type`; `with_ids` first, where names are the tokenizer's."""
+        single, pair = ([piece.to_json() for piece in template] for template in self._templates)
+        tokens = {
+            name: {"id": name, "ids": list(token.ids), "tokens": list(token.tokens)}
+            for name, token in sorted(self._tokens.items())
+        }
+        return {"single": single, "pair": pair, "special_tokens": tokens}
+
+
+def _entries(template: Any, key: str) -> list[Any]:
+    if isinstance(template, str) or not isinstance(template, Iterable):
+        raise SpecialTokenError(f"{key} is a list of the pieces of a template, not {str(template)[:40]!r}")
+    pieces = list(template)
+    if len(pieces) > MAX_PIECES:
+        raise SpecialTokenError(f"a template of {len(pieces):,} pieces can't be used: at most {MAX_PIECES:,}")
+    return pieces
+
+
+def _parse(template: Any, key: str) -> list[TemplatePiece]:
+    forms = template.split(" ") if isinstance(template, str) else template
+    return [TemplatePiece.parse(form) for form in _entries(forms, key)]
+
+
+def _shown(template: list[TemplatePiece]) -> str:
+    return repr(" ".join(map(str, template))[:100])

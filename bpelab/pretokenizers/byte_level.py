@@ -1,0 +1,42 @@
+"""ByteLevel: GPT-2's pre-tokenizer, after which a model sees bytes.
+
+Hugging Face writes the bytes in GPT-2's alphabet at once. Here the pieces stay ordinary text, since that is how
+everything else in bpelab takes them; only where further steps follow does a `PreTokenizerSequence` write the alphabet,
+for these steps see it. Chapter: Matching GPT-2 and GPT-4. Source: tokenizers/src/pre_tokenizers/byte_level.rs.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .base import PreTokenizer
+from .split import Split
+
+
+@lru_cache(1)
+def _gpt2() -> Split:
+    return Split("gpt2")
+
+
+@dataclass(frozen=True)
+class ByteLevel(PreTokenizer):
+    """Cuts by GPT-2's pattern if `use_regex`, with a space in front of what doesn't begin with one if
+    `add_prefix_space`. `trim_offsets` concerns offsets, which are not kept here.
+
+    >>> ByteLevel().split("It's ½ done")
+    [' It', "'s", ' ½', ' done']
+    """
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+    def split(self, text: str, first: bool = True) -> list[str]:
+        if self.add_prefix_space and text and not text.startswith(" "):
+            text = " " + text
+        if self.use_regex:
+            return _gpt2().split(text)
+        return [text] if text else []
+
+    @property
+    def byte_level(self) -> bool:
+        return True

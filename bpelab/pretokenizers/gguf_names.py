@@ -1,0 +1,98 @@
+"""The names of llama.cpp's pre-tokenizers (`tokenizer.ggml.pre` in a GGUF file) and the split patterns behind them.
+
+A GGUF file has a name and no pattern; the patterns are in llama.cpp's source. They are used one after the other, each
+on the pieces that the one before left, and what a pattern leaves out is a piece too: Hugging Face's "Isolated".
+
+Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, `src/unicode.cpp` (data/gguf_pre_tokenizers.json).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import NamedTuple
+
+_HAN = "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002ebef\uf900-\ufaff\U0002f800-\U0002fa1f"
+_DIGITS = r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+_KIMI = (
+    rf"[{_HAN}]+|[^\r\n\p{{L}}\p{{N}}]?(?:(?![{_HAN}])\p{{L}})+(?:'[sStTmMdD]|'[rR][eE]|'[vV][eE]|'[lL][lL])?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+HANDLERS = {r"\p{AFMoE_digits}": _DIGITS, r"\d{1,3}(?=(?:\d{3})*\b)": _DIGITS, r"\p{Han}+": _KIMI}
+"""Patterns that llama.cpp only recognizes, to run code of its own instead, and what that code does. Digits are grouped
+from the right, and the first group takes with it all text before it that is no digit."""
+
+
+class GGUFPre(NamedTuple):
+    """What a name stands for.
+
+    `regex` is how llama.cpp splits, in patterns that any engine with Unicode categories can use; `written` is the same
+    as llama.cpp writes it. `original` is the model's own patterns, where llama.cpp's source has them and they differ.
+    `byte_level` says that pieces go through the byte alphabet; `ignore_merges` that a piece that is a token is that
+    token, whatever the merges; `add_bos` and `add_sep` what is added where the file doesn't say; `clean_spaces` that
+    decoding removes the space before some punctuation.
+    """
+
+    name: str
+    regex: tuple[str, ...]
+    byte_level: bool
+    original: tuple[str, ...] | None
+    written: tuple[str, ...]
+    ignore_merges: bool
+    add_bos: bool
+    add_sep: bool
+    clean_spaces: bool
+
+
+@lru_cache(1)
+def gguf_pre() -> Mapping[str, GGUFPre]:
+    r"""All names, for each family of equal patterns the one that is best known first. Read once, in milliseconds.
+
+    >>> gguf_pre()["viking"].regex[1], gguf_pre()["llama-bpe"].ignore_merges
+    ('\\p{N}', True)
+    """
+    data = json.loads((files("bpelab.data") / "gguf_pre_tokenizers.json").read_text("utf-8"))
+    found = {}
+    for group in data["patterns"]:
+        written = tuple(group["regex"])
+        for name in group["names"]:
+            found[name] = GGUFPre(
+                name=name,
+                regex=tuple(HANDLERS.get(pattern, pattern) for pattern in written),
+                byte_level=group.get("byte_level", True),
+                original=tuple(group["original"]) if "original" in group else None,
+                written=written,
+                ignore_merges=name in data["ignore_merges"],
+                add_bos=name in data["add_bos"],
+                add_sep=name in data["add_sep"],
+                clean_spaces=name not in data["keep_spaces"],
+            )
+    return MappingProxyType(found)
+
+
+def names_for(regexes: Sequence[str]) -> list[str]:
+    r"""The names that stand for split patterns, given in the order of their use; the best known name first.
+
+    A name counts where its patterns, or the model's own that they were adapted from, are these to the letter, but for
+    a last `|\s+` behind `|\s+(?!\S)`, which changes no piece. Empty where llama.cpp has no such name.
+
+    >>> names_for([r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"])[0]
+    'gpt-2'
+    """
+    wanted, all_names = _key(regexes), gguf_pre()
+    found = set()
+    for pre in all_names.values():
+        if wanted in (_key(pre.regex), _key(pre.written), _key(pre.original or pre.regex)):
+            found.add(pre.written)
+    return [name for name, pre in all_names.items() if pre.written in found]
+
+
+def _key(regexes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(r + r"|\s+" if r.endswith(r"|\s+(?!\S)") else r for r in regexes)
+
+
+def __getattr__(name: str) -> Mapping[str, GGUFPre]:
+    if name == "GGUF_PRE":  # read when first asked for
+        return gguf_pre()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

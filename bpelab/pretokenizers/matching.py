@@ -1,0 +1,206 @@
+"""Find the matches of a pattern in a text, exactly as the engine it was written for, and never without end.
+
+A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table is
+newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out. Any
+other pattern is run by a table (`regex_dfa.py`). What no table can do is left to `regex`, with a limit on its time.
+
+Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count matches alike.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from time import perf_counter
+from typing import Any, Literal, Protocol
+
+from ..errors import MissingDependencyError, PatternError
+from .patterns import PATTERNS, NamedPattern, find_pattern
+from .portable import portable, write
+from .regex_dfa import dfa_for
+from .regex_nfa import NotRegular
+from .regex_nodes import Node, Repeat, children
+from .regex_sets import Dialect, Property
+from .regex_syntax import parse
+from .unicode_tables import Ranges
+
+try:
+    import regex as regex_package
+except ImportError:  # a browser's Python, say
+    regex_package = None
+
+SECONDS, SECONDS_PER_CHARACTER = 0.5, 5e-6
+"""What a backtracking search may take."""
+MAX_REPEATED = 1_000_000
+"""How large a pattern for the backtracking engine may be with its counted repetitions multiplied out."""
+
+
+class Matcher(Protocol):
+    """What finds matches."""
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The (start, end) of the matches in order; an empty one right after another isn't counted."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern as Hugging Face's files write it: `{"String": text}`, or `{"Regex": text}` in Oniguruma's dialect.
+
+    >>> list(Pattern("Regex", r"\\s+").spans("a  b c"))
+    [(1, 3), (4, 5)]
+    >>> list(Pattern("String", "..").spans("a....b"))
+    [(1, 3), (3, 5)]
+
+    Raises ValueError for another kind, and as `matcher` for a Regex.
+    """
+
+    kind: Literal["String", "Regex"]
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("String", "Regex"):
+            raise ValueError(f"a pattern is a String or a Regex, not {self.kind!r}")
+        if self.kind == "Regex":
+            matcher(self.text, "oniguruma")
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The (start, end) of the matches in `text`, in order. Raises PatternError where they can't be found in time."""
+        if self.kind == "Regex" or not self.text:
+            return matcher(self.text, "oniguruma").spans(text)
+        return self._places(text)
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        end = 0
+        while (start := text.find(self.text, end)) >= 0:
+            end = start + len(self.text)
+            yield start, end
+
+
+@lru_cache(256)
+def matcher(pattern: str, dialect: Dialect) -> Matcher:
+    """What finds the matches of `pattern`.
+
+    Raises PatternError for a pattern that is malformed, too large or beyond bpelab, and MissingDependencyError for one
+    that only the `regex` package can run where it isn't installed.
+    """
+    named = recognised(pattern, dialect)
+    if named:
+        return NamedMatcher(named)
+    try:
+        return dfa_for(pattern, dialect)
+    except NotRegular as reason:
+        if regex_package is None:
+            raise MissingDependencyError(f"{reason}; the regex package can run it (pip install regex)") from reason
+        return BacktrackingMatcher(pattern, dialect)
+
+
+def recognised(pattern: str, dialect: Dialect) -> NamedPattern | None:
+    """The named pattern that is meant: by name or either spelling in Rust's dialect, by its spelling in Oniguruma's.
+
+    >>> recognised("r50k_base", "rust").name, recognised("r50k_base", "oniguruma")
+    ('gpt2', None)
+    """
+    if dialect == "rust":
+        return find_pattern(pattern)
+    return next((named for named in PATTERNS.values() if named.oniguruma == pattern), None)
+
+
+class NamedMatcher:
+    """A named pattern under `regex`, or, for a text on which its table differs, under `re`."""
+
+    def __init__(self, named: NamedPattern) -> None:
+        self.name = named.name
+        self.exact = re.compile(portable(named.regex)[0])
+        fast, self._properties = write(parse(named.regex, "rust"), keep_properties=True)
+        self.fast: Any = regex_package.compile(fast) if regex_package else None
+
+    def engine(self, text: str) -> Any:
+        """The compiled pattern that cuts `text` right."""
+        if self.fast is None or (not text.isascii() and not self.disputed.isdisjoint(text)):
+            return self.exact
+        return self.fast
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """As `Matcher.spans`; a named pattern has no empty matches."""
+        return (match.span() for match in self.engine(text).finditer(text))
+
+    @cached_property
+    def disputed(self) -> frozenset[str]:
+        """The characters that the `regex` package puts into another class than the project's table."""
+        return disputed_characters(self._properties)
+
+
+class BacktrackingMatcher:
+    """Any pattern under `regex`, with a limit on its time."""
+
+    def __init__(self, pattern: str, dialect: Dialect) -> None:
+        self._shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
+        self._tree = parse(pattern, dialect)
+        if _size(self._tree) > MAX_REPEATED:
+            raise PatternError(f"{self._shown} repeats more than {MAX_REPEATED:,} things, counts multiplied")
+        self._fast, self._properties = self._compiled(keep_properties=True)
+
+    def _compiled(self, keep_properties: bool) -> tuple[Any, frozenset[Property]]:
+        text, properties = write(self._tree, keep_properties)
+        try:
+            return regex_package.compile(text, regex_package.V1), properties
+        except (regex_package.error, RecursionError, OverflowError, MemoryError, ValueError) as error:
+            raise PatternError(f"the pattern {self._shown} is nothing that regex can run: {error}") from error
+
+    @cached_property
+    def _exact(self) -> Any:
+        return self._compiled(keep_properties=False)[0]
+
+    @cached_property
+    def _disputed(self) -> frozenset[str]:
+        return disputed_characters(self._properties)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """As `Matcher.spans`. Raises PatternError when the time is up."""
+        disputed = self._properties and not text.isascii() and not self._disputed.isdisjoint(text)
+        engine = self._exact if disputed else self._fast
+        left = SECONDS + SECONDS_PER_CHARACTER * len(text)
+        place, previous = 0, -1
+        while place <= len(text):
+            started = perf_counter()
+            try:
+                match = engine.search(text, place, timeout=max(left, 0.001))
+            except (TimeoutError, MemoryError) as error:
+                raise PatternError(f"the pattern {self._shown} backtracks without end in this text") from error
+            left -= perf_counter() - started
+            if match is None:
+                return
+            start, end = match.span()
+            if start == end == previous:
+                place += 1
+                continue
+            yield start, end
+            place = previous = end
+
+
+def _size(node: Node) -> int:
+    """The nodes of a pattern with its counted repetitions multiplied out."""
+    inner = 1 + sum(map(_size, children(node)))
+    return inner * max(1, node.low, node.high or 0) if isinstance(node, Repeat) else inner
+
+
+def disputed_characters(properties: Iterable[Property]) -> frozenset[str]:
+    """The characters that the `regex` package puts into another class than bpelab does, in any of `properties`."""
+    return frozenset().union(*map(_disputed_in, properties))
+
+
+@lru_cache(None)
+def _disputed_in(found: Property) -> frozenset[str]:
+    """Cost: about 10 ms for a property, once in a process."""
+    theirs = tuple((m.start(), m.end() - 1) for m in regex_package.finditer(rf"{found.source}+", _every_character()))
+    different = set(theirs) ^ set(found.ranges)  # only ranges that are not the same on both sides need a closer look
+    return _members(different & set(theirs)) ^ _members(different & set(found.ranges))
+
+
+def _members(spans: set[tuple[int, int]] | Ranges) -> frozenset[str]:
+    return frozenset(chr(code_point) for first, last in spans for code_point in range(first, last + 1))
+
+
+@lru_cache(1)
+def _every_character() -> str:
+    return "".join(map(chr, range(0x110000)))

@@ -1,0 +1,80 @@
+"""Metaspace: spaces written as a visible character, `▁`, that stays at the front of the word it was before.
+
+SentencePiece's way of keeping spaces. Cost: linear. Chapter: Regex pre-tokenization.
+Source: tokenizers/src/pre_tokenizers/metaspace.rs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .base import PreTokenizer, check_character
+from .behaviors import pieces
+
+PrependScheme = Literal["first", "never", "always"]
+PREPEND_SCHEMES: tuple[PrependScheme, ...] = ("first", "never", "always")
+
+
+@dataclass(frozen=True)
+class Metaspace(PreTokenizer):
+    """Spaces become `replacement`, which is put in front too, and with `splits` begins a piece wherever it stands.
+
+    It is put in front of what doesn't begin with it already: of every text ("always"), only at the beginning of the
+    input ("first"), or nowhere ("never"). `splits` is the JSON key `split`.
+
+    >>> Metaspace().split("two  words")
+    ['▁two', '▁', '▁words']
+    >>> Metaspace(prepend_scheme="first").split("two words", first=False)
+    ['two', '▁words']
+
+    Raises ValueError for a replacement that is not one character, and for a scheme that doesn't exist.
+    """
+
+    replacement: str = "▁"
+    prepend_scheme: PrependScheme = "always"
+    splits: bool = True
+
+    def __post_init__(self) -> None:
+        check_character(self.replacement, "Metaspace: replacement")
+        if self.prepend_scheme not in PREPEND_SCHEMES:
+            schemes = ", ".join(PREPEND_SCHEMES)
+            raise ValueError(f"Metaspace: prepend_scheme is one of {schemes}, not {self.prepend_scheme!r}")
+
+    def split(self, text: str, first: bool = True) -> list[str]:
+        text = text.replace(" ", self.replacement)
+        prepends = self.prepend_scheme == "always" or (self.prepend_scheme == "first" and first)
+        if text and prepends and not text.startswith(self.replacement):
+            text = self.replacement + text
+        if not self.splits:
+            return [text] if text else []
+        places = (place for place, char in enumerate(text) if char == self.replacement)
+        return pieces(text, ((place, place + 1) for place in places), "MergedWithNext")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
+        """The Metaspace of a file, in which `add_prefix_space` and `str_rep` may stand from older versions.
+
+        As Hugging Face reads them: `str_rep` says nothing, and `add_prefix_space` only that false goes with "never".
+
+        >>> Metaspace.from_json({"replacement": "_", "add_prefix_space": True}).prepend_scheme
+        'always'
+
+        Raises ValueError for values that Hugging Face refuses.
+        """
+        scheme, splits, old = data.get("prepend_scheme", "always"), data.get("split"), data.get("add_prefix_space")
+        for key, value in (("split", splits), ("add_prefix_space", old)):
+            if value is not None and not isinstance(value, bool):
+                raise ValueError(f"Metaspace: {key} is true or false, not {str(value)[:40]!r}")
+        if not isinstance(data.get("str_rep") or "", str):
+            raise ValueError(f"Metaspace: str_rep is a string, not {str(data['str_rep'])[:40]!r}")
+        if old is False and scheme != "never":
+            raise ValueError(
+                f"Metaspace: add_prefix_space is false, but prepend_scheme is {scheme!r}; write one of them"
+            )
+        if "replacement" not in data:
+            raise ValueError("Metaspace: replacement is missing; it is the character that spaces become, such as ▁")
+        return cls(data["replacement"], scheme, splits is not False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON keys without `type`."""
+        return {"replacement": self.replacement, "prepend_scheme": self.prepend_scheme, "split": self.splits}

@@ -1,0 +1,213 @@
+r"""Sets of characters in a regular expression: literals, `\s`, `\p{L}`, `[[:alpha:]]`, `[a-z&&[^aeiou]]`, with their spellings.
+
+A set knows its code points and two ways to write it: exact (every code point spelled out) and fast (with `\p{L}` as
+it is, for the `regex` package). Engines disagree on small things: to Oniguruma `\w` holds ², but `[\w]` doesn't.
+What they do was measured, code point by code point. Cost: a property is looked up once in a process.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from ..errors import PatternError
+from .unicode_tables import Ranges, _folding_classes, class_body, complement, property_ranges, union
+
+Dialect = Literal["rust", "oniguruma"]
+"""How a pattern is read: as tiktoken's fancy-regex does, or as Hugging Face's Oniguruma."""
+
+EVERYTHING: Ranges = ((0, 0x10FFFF),)
+NEWLINE: Ranges = ((0x0A, 0x0A),)
+HEX: Ranges = ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
+SUPERSCRIPTS: Ranges = ((0xB2, 0xB3), (0xB9, 0xB9), (0xBC, 0xBE))
+"""² ³ ¹ ¼ ½ ¾, which Oniguruma's `\\w` has and its `[\\w]` lacks."""
+SEPARATORS: Ranges = ((0x2028, 0x2029),)
+LONG_NAMES = {
+    "letter": "L", "uppercaseletter": "Lu", "lowercaseletter": "Ll", "titlecaseletter": "Lt", "casedletter": "LC",
+    "modifierletter": "Lm", "otherletter": "Lo", "mark": "M", "nonspacingmark": "Mn", "spacingmark": "Mc",
+    "enclosingmark": "Me", "combiningmark": "M", "number": "N", "decimalnumber": "Nd", "letternumber": "Nl",
+    "othernumber": "No", "punctuation": "P", "connectorpunctuation": "Pc", "dashpunctuation": "Pd",
+    "openpunctuation": "Ps", "closepunctuation": "Pe", "initialpunctuation": "Pi", "finalpunctuation": "Pf",
+    "otherpunctuation": "Po", "symbol": "S", "mathsymbol": "Sm", "currencysymbol": "Sc", "modifiersymbol": "Sk",
+    "othersymbol": "So", "separator": "Z", "spaceseparator": "Zs", "lineseparator": "Zl", "paragraphseparator": "Zp",
+    "other": "C", "control": "Cc", "format": "Cf", "surrogate": "Cs", "privateuse": "Co", "unassigned": "Cn",
+    "alpha": "Alphabetic", "space": "White_Space", "digit": "Nd", "cntrl": "Cc", "punct": "P",
+    "lc": "LC", "whitespace": "White_Space", "alphabetic": "Alphabetic",
+}  # fmt: skip
+OTHER_UPPERCASE: Ranges = tuple(
+    (int(a, 16), int(b, 16))
+    for a, b in (s.split("-") for s in "2160-216F 24B6-24CF 1F130-1F149 1F150-1F169 1F170-1F189".split())
+)
+OTHER_LOWERCASE: Ranges = tuple(
+    (int(span.split("-")[0], 16), int(span.split("-")[-1], 16))
+    for span in (
+        "AA BA 2B0-2B8 2C0-2C1 2E0-2E4 345 37A 10FC 1D2C-1D6A 1D78 1D9B-1DBF 2071 207F 2090-209C 2170-217F 24D0-24E9 "
+        "2C7C-2C7D A69C-A69D A770 A7F2-A7F4 A7F8-A7F9 AB5C-AB5F AB69 10780 10783-10785 10787-107B0 107B2-107BA "
+        "1E030-1E06D"
+    ).split()
+)
+"""Upper and lower case that is no Lu or Ll (`PropList.txt`, Unicode 16.0.0)."""
+ASCII_POSIX: dict[str, Ranges] = {
+    "alpha": ((65, 90), (97, 122)), "digit": ((48, 57),), "alnum": ((48, 57), (65, 90), (97, 122)),
+    "upper": ((65, 90),), "lower": ((97, 122),), "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
+    "space": ((9, 13), (32, 32)), "cntrl": ((0, 31), (127, 127)), "graph": ((33, 126),), "print": ((32, 126),),
+    "xdigit": HEX, "blank": ((9, 9), (32, 32)), "ascii": ((0, 127),), "word": ((48, 57), (65, 90), (95, 95), (97, 122)),
+}  # fmt: skip
+
+
+class Property(NamedTuple):
+    """A set that the `regex` package has a spelling for, and the code points that it stands for here."""
+
+    source: str
+    ranges: Ranges
+
+
+@dataclass(frozen=True)
+class CharSet:
+    """One character of a set. `parts` spell it exactly: text as it is, ranges to be written out."""
+
+    ranges: Ranges
+    fast: str
+    parts: tuple[str | Ranges, ...]
+    negated: bool = False
+    bare: bool = False  # `parts` is one text that stands outside brackets
+    properties: frozenset[Property] = frozenset()
+
+    @property
+    def exact(self) -> str:
+        """The set with every code point spelled out, for `re`."""
+        body = "".join(part if isinstance(part, str) else class_body(part) for part in self.parts)
+        return body if self.bare else f"[{'^' if self.negated else ''}{body}]"
+
+
+def intersection(one: Ranges, other: Ranges) -> Ranges:
+    """The code points in both."""
+    return complement(union(complement(one), complement(other)))
+
+
+def written(ranges: Ranges) -> CharSet:
+    """A set that is nothing but its code points."""
+    text = f"[{class_body(ranges)}]" if ranges else r"[^\x00-\U0010ffff]"
+    return CharSet(ranges, text, (text,), bare=True)
+
+
+def escaped(code_point: int) -> str:
+    """A character as it stands in a pattern, in a class or outside."""
+    return f"\\x{code_point:02x}" if code_point < 32 else re.escape(chr(code_point))
+
+
+def literal(code_point: int, ignore_case: bool) -> CharSet:
+    """One character, and with `ignore_case` those that simple case folding makes equal to it."""
+    variants = _folding_classes().get(code_point, (code_point,)) if ignore_case else (code_point,)
+    text = "".join(map(escaped, variants))
+    text = text if len(variants) == 1 else f"[{text}]"
+    return CharSet(tuple((v, v) for v in variants), text, (text,), bare=True)
+
+
+def from_property(found: Property, negated: bool) -> CharSet:
+    """A property outside a class."""
+    ranges = complement(found.ranges) if negated else found.ranges
+    return CharSet(ranges, spelled(found, negated), (found.ranges,), negated, properties=frozenset([found]))
+
+
+def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
+    r"""A property for the `regex` package: `\p{L}` or, negated, `\P{L}`; without brackets where it stands in a class."""
+    if found.source.startswith("["):
+        if in_class:
+            return class_body(complement(found.ranges) if negated else found.ranges)
+        return "[^" + found.source[1:] if negated else found.source
+    return found.source[0] + found.source[1].swapcase() + found.source[2:] if negated else found.source
+
+
+@lru_cache(64)
+def folded(ranges: Ranges) -> Ranges:
+    """`ranges` with all that simple case folding makes equal to a member. Cost: 2 ms."""
+    starts, extra = list(ranges), set()
+    at = 0
+    for code_point, group in sorted(_folding_classes().items()):
+        while at < len(starts) and starts[at][1] < code_point:
+            at += 1
+        if at < len(starts) and starts[at][0] <= code_point:
+            extra.update(group)
+    return union(ranges, tuple((code_point, code_point) for code_point in extra))
+
+
+@lru_cache(256)
+def find_property(name: str, dialect: Dialect, in_class: bool = False) -> Property:
+    r"""What `\p{name}` is. `in_class` says that it stands between brackets.
+
+    Raises PatternError for a name that the table doesn't have.
+    """
+    simple = re.sub(r"[\s_-]", "", name).lower()
+    if "=" in name and dialect == "rust":
+        simple = simple.partition("=")[2]
+    special = _special_property(simple, dialect, in_class)
+    if special is not None:
+        return Property(f"[{class_body(special)}]", special) if simple != "word" else Property(r"\w", special)
+    canonical = LONG_NAMES.get(simple)
+    plain = name.partition("=")[2] if "=" in name and dialect == "rust" else name
+    candidates = [canonical] if canonical else [plain, plain.strip().replace(" ", "_").title()]
+    candidates += [simple.capitalize()] if len(simple) <= 2 else []
+    for candidate in candidates:
+        try:
+            ranges = property_ranges(candidate)
+        except PatternError:
+            continue
+        return Property({"White_Space": r"\s", "Nd": r"\d"}.get(candidate, rf"\p{{{candidate}}}"), ranges)
+    raise PatternError(f"\\p{{{name}}}: no such category, script or property in the Unicode table of bpelab")
+
+
+def _special_property(simple: str, dialect: Dialect, in_class: bool) -> Ranges | None:
+    if simple == "any":
+        return EVERYTHING
+    if simple in {"ascii", "xdigit", "ahex", "asciihexdigit"}:
+        return HEX if simple[1] != "s" or simple.endswith("t") else ASCII_POSIX["ascii"]
+    if simple in {"alnum", "upper", "lower", "uppercase", "lowercase", "blank", "lc", "assigned"}:
+        return _unions()[simple]
+    if simple == "word":
+        return _word(dialect, in_class)
+    if simple in {"graph", "print"} and dialect == "oniguruma":
+        return _unions()[simple]
+    return None
+
+
+@lru_cache(1)
+def _unions() -> dict[str, Ranges]:
+    p = property_ranges
+    upper, lower = union(p("Lu"), OTHER_UPPERCASE), union(p("Ll"), OTHER_LOWERCASE)
+    return {
+        "alnum": union(p("Alphabetic"), p("Nd")), "upper": upper, "lower": lower, "uppercase": upper,
+        "lowercase": lower, "blank": union(p("Zs"), ((9, 9),)), "lc": union(p("Lu"), p("Ll"), p("Lt")),
+        "assigned": complement(p("Cn")), "graph": complement(union(p("Cc"), p("Cn"), p("White_Space"), p("Cs"))),
+        "print": complement(union(p("Cc"), p("Cn"), p("Cs"))), "punct": union(p("P"), p("S")),
+    }  # fmt: skip
+
+
+def _word(dialect: Dialect, in_class: bool) -> Ranges:
+    if dialect == "rust":
+        return property_ranges("Word")
+    word = union(*map(property_ranges, ("Alphabetic", "M", "Nd", "Pc")))
+    return word if in_class else union(word, SUPERSCRIPTS)
+
+
+def shorthand(letter: str, dialect: Dialect, in_class: bool) -> Property:
+    r"""`\s`, `\d`, `\w` or `\h` (a hexadecimal digit), by its letter in lower case."""
+    if letter == "w":
+        return Property(r"\w", _word(dialect, in_class))
+    if letter == "h":
+        return Property(r"[0-9A-Fa-f]", HEX)
+    return Property("\\" + letter, property_ranges({"s": "White_Space", "d": "Nd"}[letter]))
+
+
+def posix(name: str, dialect: Dialect) -> Property | None:
+    """`[:name:]`, ASCII alone in Rust, all of Unicode in Oniguruma; None for a name that is none."""
+    if name not in ASCII_POSIX:
+        return None
+    if dialect == "oniguruma" and name not in {"ascii", "xdigit", "print", "punct"}:
+        return find_property(name, dialect, True)
+    ranges = ASCII_POSIX[name]
+    if dialect == "oniguruma" and name == "print":
+        ranges = intersection(_unions()["print"], complement(SEPARATORS))
+    elif dialect == "oniguruma" and name == "punct":
+        ranges = _unions()["punct"]
+    return Property(f"[{class_body(ranges)}]", ranges)

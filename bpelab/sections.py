@@ -1,0 +1,74 @@
+"""Truncation and padding, as a tokenizer.json may ask for them: the sections' settings and what they do to ids.
+
+`BPETokenizer.encode` leaves both alone, so that no text is ever cut without having been asked; they are kept with the
+tokenizer and written back.
+
+Chapter: File formats. Source: tokenizers `utils/truncation.rs` and `utils/padding.rs`.
+"""
+
+from dataclasses import dataclass
+
+LONGEST = 1 << 27
+"""Ids that padding makes at most."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Keep at most `max_length` ids, what the post-processor adds included.
+
+    >>> Truncation(max_length=3).apply([1, 2, 3, 4], added=1), Truncation(2, direction="Left").apply([1, 2, 3])
+    ([1, 2], [2, 3])
+    """
+
+    max_length: int
+    strategy: str = "LongestFirst"
+    stride: int = 0
+    direction: str = "Right"
+
+    def __post_init__(self) -> None:
+        if self.max_length < 0 or self.stride < 0:
+            raise ValueError("max_length and stride are numbers from 0 up")
+        if self.strategy not in ("LongestFirst", "OnlyFirst", "OnlySecond") or self.direction not in ("Left", "Right"):
+            raise ValueError(f"there is no truncation {self.strategy!r} on the side {self.direction!r}")
+
+    def apply(self, ids: list[int], added: int = 0) -> list[int]:
+        """`ids` cut so that `added` more fit."""
+        room = max(0, self.max_length - added)
+        if len(ids) <= room:
+            return ids
+        return ids[:room] if self.direction == "Right" else ids[len(ids) - room :]
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Fill ids up with `pad_id`: to a fixed length, or to a multiple.
+
+    >>> Padding({"Fixed": 4}, pad_id=9).apply([1, 2]), Padding("BatchLongest", pad_to_multiple_of=4).apply([1])
+    ([1, 2, 9, 9], [1, 0, 0, 0])
+    """
+
+    strategy: str | dict[str, int] = "BatchLongest"
+    direction: str = "Right"
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+
+    def __post_init__(self) -> None:
+        fixed = self.strategy.get("Fixed") if isinstance(self.strategy, dict) else 0
+        if self.strategy != "BatchLongest" and (
+            not isinstance(self.strategy, dict) or len(self.strategy) != 1 or type(fixed) is not int or fixed < 0
+        ):
+            raise ValueError(f'a padding strategy is "BatchLongest" or {{"Fixed": length}}, not {self.strategy!r}')
+        if self.direction not in ("Left", "Right"):
+            raise ValueError(f"padding is on the side Left or Right, not {self.direction!r}")
+        if max(fixed or 0, self.pad_to_multiple_of or 0) > LONGEST:
+            raise ValueError(f"padding to more than {LONGEST:,} ids is refused")
+
+    def apply(self, ids: list[int]) -> list[int]:
+        """`ids` filled up."""
+        length = self.strategy["Fixed"] if isinstance(self.strategy, dict) else len(ids)
+        if self.pad_to_multiple_of:
+            length += -length % self.pad_to_multiple_of
+        more = [self.pad_id] * (length - len(ids))
+        return more + ids if self.direction == "Left" else ids + more

@@ -1,0 +1,86 @@
+"""Units: what a piece is cut into before any merge, and what becomes of a unit that the vocabulary doesn't have.
+
+Byte-level models have a token for each of the 256 bytes, so nothing is ever missing. Others start from characters, of
+which a vocabulary knows some: a missing one is written as the tokens of its bytes (`<0xE2>` and so on), or becomes the
+unknown token, or is dropped where the file names none. Some mark their units: with a prefix what continues a word, with
+a suffix what ends it.
+
+Chapter: File formats. Cost: linear. Source: `merge_word` in Hugging Face tokenizers (`models/bpe/model.rs`), whose
+order of the ids is kept also where an unknown character stands before one written in bytes.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class Units:
+    """How a piece becomes ids before any merge.
+
+    Attributes:
+        characters: whether units are characters of UTF-8; else they are bytes.
+        byte_tokens: byte -> id of the tokens that spell a missing unit; None where that is not done.
+        unk_id: the id of what is missing and can't be spelled; None drops it.
+        fuse_unk: whether several such units in a row become one id.
+        prefix: stands before every unit but the first of a piece.
+        suffix: stands after the last unit of a piece.
+        symbols: strings of several characters, and their ids, that are one unit wherever they stand; the longest wins.
+
+    >>> Units(characters=True, unk_id=9).ids("aéb".encode(), {b"a": 0, b"b": 1})
+    [0, 9, 1]
+    """
+
+    characters: bool
+    byte_tokens: Mapping[int, int] | None = None
+    unk_id: int | None = None
+    fuse_unk: bool = False
+    prefix: bytes = b""
+    suffix: bytes = b""
+    symbols: Mapping[bytes, int] = field(default_factory=dict)
+
+    def alphabet(self, ids: Mapping[bytes, int]) -> dict[bytes, int]:
+        """Those of the tokens `ids` that can be a unit, with or without the prefix and the suffix."""
+        longest = (4 if self.characters else 1) + len(self.prefix) + len(self.suffix)
+        return {token: token_id for token, token_id in ids.items() if len(token) <= longest and self._is_unit(token)}
+
+    def _is_unit(self, token: bytes) -> bool:
+        forms = {token, token.removeprefix(self.prefix)}
+        forms |= {form.removesuffix(self.suffix) for form in forms}
+        return any(len(self.cut(form)) == 1 for form in forms)
+
+    def cut(self, piece: bytes) -> list[bytes]:
+        """The units of a piece, without prefix and suffix."""
+        if self.symbols:
+            parts = re.split(b"(" + b"|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True))) + b")", piece)
+            plain = replace(self, symbols={})
+            return [unit for n, part in enumerate(parts) for unit in ([part] if n % 2 else plain.cut(part))]
+        if self.characters:
+            return [char.encode() for char in piece.decode("utf-8", "replace")]
+        return [piece[at : at + 1] for at in range(len(piece))]
+
+    def ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[int]:
+        """The ids of a piece before any merge; without a token for missing units these leave no id."""
+        units = self.cut(piece)
+        if self.prefix:
+            units[1:] = [self.prefix + unit for unit in units[1:]]
+        if self.suffix and units:
+            units[-1] += self.suffix
+        ids: list[int] = []
+        unknown = False  # whether an unk_id is still to be written
+        for unit in units:
+            found = self.symbols.get(unit, alphabet.get(unit))
+            if found is not None:
+                if unknown:
+                    ids.append(self.unk_id)  # type: ignore[arg-type]
+                    unknown = False
+                ids.append(found)
+            elif self.byte_tokens and all(byte in self.byte_tokens for byte in unit):
+                ids += [self.byte_tokens[byte] for byte in unit]
+            elif self.unk_id is not None:
+                if unknown and not self.fuse_unk:
+                    ids.append(self.unk_id)
+                unknown = True
+        if unknown:
+            ids.append(self.unk_id)  # type: ignore[arg-type]
+        return ids

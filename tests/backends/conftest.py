@@ -1,0 +1,20 @@
+"""Tests that need what is large or compiled. `make test-backends` runs them, with BPELAB_BACKENDS=1; a run of all tests
+passes them by, and one that names this folder skips those whose package is missing."""
+
+import importlib
+import os
+
+import pytest
+
+BACKENDS = os.environ.get("BPELAB_BACKENDS") == "1"
+
+
+def pytest_ignore_collect(config):
+    return None if BACKENDS or any("backends" in argument for argument in config.args) else True
+
+
+def need(name: str):
+    """The package, or a skip that says why. Under `make test-backends` it is there, or the run fails."""
+    if BACKENDS:
+        return importlib.import_module(name)
+    return pytest.importorskip(name, reason=f"{name} is not installed here; make test-backends has it")
