@@ -1,4 +1,4 @@
-"""The command line: `bpelab train | encode | decode | count | info`.
+"""The command line: `bpelab train | encode | decode | count | info | convert`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -25,9 +25,11 @@ examples:
   bpelab encode "low lower lowest" --tokenizer my-tokenizer --show-tokens
   echo 15339 1917 | bpelab decode --tokenizer cl100k_base
   bpelab info my-tokenizer
+  bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
 
-A tokenizer is a folder that `bpelab train` wrote, a tokenizer.json, a minbpe .model file, a .tiktoken file (with
---pattern), or the name of a tiktoken encoding such as cl100k_base, the default (needs the tiktoken package).
+A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
+merges.txt, .tiktoken (the last two with --pattern); or the name of a tiktoken encoding such as cl100k_base, the
+default (needs the tiktoken package).
 Text comes from the argument, from --file, or from standard input.
 """
 
@@ -75,6 +77,17 @@ def build_parser() -> argparse.ArgumentParser:
     info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
     info.add_argument("--json", action="store_true", help="print JSON")
+    convert = command("convert", "write a tokenizer in another format, and say what that can't hold", run_convert)
+    convert.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
+    convert.add_argument("out", metavar="OUT", type=Path, help="the folder or file to write")
+    convert.add_argument(
+        "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
+    )
+    convert.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")
+    convert.add_argument("--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file")
+    convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
+    convert.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
@@ -179,33 +192,50 @@ def run_count(args: argparse.Namespace) -> int:
 
 
 def run_info(args: argparse.Namespace) -> int:
+    from .analysis.describe import describe
     from .formats.readable import listing
 
     tokenizer = _open(args)
     if args.show_tokens:
         print(listing(tokenizer), end="")
         return 0
-    longest = max(tokenizer.model.tokens.values(), key=len)
-    facts = {
-        "tokens": len(tokenizer),
-        "n_vocab": tokenizer.n_vocab,
-        "merges": len(tokenizer.model.recovered.splits),
-        "unreachable_by_merges": len(tokenizer.model.recovered.unreachable),
-        "pattern": tokenizer.pattern,
-        "normalizer": tokenizer.normalizer.form if tokenizer.normalizer else None,
-        "special_tokens": tokenizer.special_tokens,
-        "whole_pieces_first": tokenizer.model.take_whole,
-        "longest_token_bytes": len(longest),
-    }
+    facts = describe(tokenizer)
     if args.json:
         print(json.dumps(facts, ensure_ascii=False))
         return 0
-    specials = facts["special_tokens"]
-    shown = [f"{name} {token_id}" for name, token_id in list(tokenizer.special_tokens.items())[:8]]
-    more = f" and {len(tokenizer.special_tokens) - 8:,} more" if len(tokenizer.special_tokens) > 8 else ""
-    facts["special_tokens"] = ", ".join(shown) + more if specials else "none"
+    oddities, ids, sample = facts.pop("oddities"), facts.pop("sample_ids"), facts.pop("sample")
+    facts["special_tokens"] = _first_few(facts["special_tokens"])
+    facts["sample_text"] = f"{facts['sample_text']!r} is {' '.join(map(repr, sample))}, ids {' '.join(map(str, ids))}"
     for name, value in facts.items():
-        print(f"{name.replace('_', ' '):22} {f'{value:,}' if type(value) is int else value}")
+        if value not in (None, False):
+            print(f"{name.replace('_', ' '):22} {f'{value:,}' if type(value) is int else 'yes' if value is True else value}")
+    for oddity in oddities:
+        print(f"{'odd':22} {oddity}")
+    return 0
+
+
+def _first_few(special: dict[str, int]) -> str:
+    shown = ", ".join(f"{name} {token_id}" for name, token_id in list(special.items())[:8])
+    return (shown or "none") + (f" and {len(special) - 8:,} more" if len(special) > 8 else "")
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    from .analysis.describe import SAMPLE
+    from .formats.convert import check, convert
+
+    tokenizer = _open(args)
+    lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
+    texts = [SAMPLE, *(args.check or [])]
+    texts += [_decoded(path.read_bytes(), str(path)) for path in args.check_file]
+    number = None if args.lossy else check(tokenizer, args.out, args.to, texts)
+    if args.json:
+        left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
+        print(json.dumps({"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}))
+        return 0
+    print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
+    for loss in lost:
+        print(f"  left out: {loss.feature} ({loss.what[:160]})" + (", which changes ids" if loss.changes_ids else ""))
+    print("  ids not compared: the conversion is lossy" if number is None else f"  ids equal on {number} texts")
     return 0
 
 

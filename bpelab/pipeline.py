@@ -19,7 +19,7 @@ from .pretokenizers.base import PreTokenizer
 from .pretokenizers.byte_level import ByteLevel
 from .pretokenizers.implied import ImpliedCuts
 from .pretokenizers.sequence import PreTokenizerSequence
-from .pretokenizers.split import Split
+from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
 class Pipeline:
@@ -124,4 +124,6 @@ def sole_split(pre_tokenizer: PreTokenizer | Split | None) -> Split | None:
         steps.pop()
     if len(steps) != 1:
         return None
-    return steps[0] if isinstance(steps[0], Split) else getattr(steps[0], "sole_split", None)
+    if isinstance(steps[0], SplitPattern):
+        return steps[0].sole_split
+    return steps[0] if isinstance(steps[0], Split) and steps[0].behavior == "Isolated" else None

@@ -15,7 +15,7 @@ from .added_tokens import AddedToken
 from .cache import CacheStatistics
 from .decoders import Bytes, Decoder
 from .encoders.dropout import DropoutEncoder
-from .errors import SpecialTokenError
+from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
 from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
 from .pipeline import Pipeline
@@ -353,11 +353,46 @@ class BPETokenizer(Vocabulary):
         save(self, Path(folder))
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path, *, encoder: str = "auto") -> "BPETokenizer":
-        """Read what `save` wrote. Raises TokenizerFileError naming the file and the entry that is wrong."""
-        from .formats.huggingface import load
+    def from_pretrained(
+        cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto"
+    ) -> "BPETokenizer":
+        """The tokenizer in a folder or a file: Hugging Face's, GGUF, SentencePiece's, minbpe's, GPT-2's, tiktoken's.
 
-        return load(Path(folder), encoder)
+        A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
+        TokenizerFileError naming the file and the entry that is wrong.
+        """
+        from .formats.detect import open_tokenizer
+
+        if not Path(path).expanduser().exists():
+            raise TokenizerFileError(path, "", "there is no such file or folder")
+        return open_tokenizer(path, pattern=pattern, encoder=encoder)
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        repo_or_path: str | Path,
+        *,
+        revision: str | None = None,
+        token: str | None = None,
+        cache_dir: str | Path | None = None,
+        encoder: str = "auto",
+    ) -> "BPETokenizer":
+        """The tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
+
+        Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs huggingface_hub.
+        Raises BPELabError saying what is missing, gated or out of reach, and what to do.
+        """
+        from .formats.hub import fetch
+
+        folder = fetch(str(repo_or_path), revision=revision, token=token, cache_dir=cache_dir)
+        return cls.from_pretrained(folder, encoder=encoder)
+
+    @classmethod
+    def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> "BPETokenizer":
+        """The tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
+        from .formats.gguf import load
+
+        return load(Path(path), encoder)
 
     @classmethod
     def from_tiktoken(cls, name_or_encoding: "str | tiktoken.Encoding", *, encoder: str = "auto") -> "BPETokenizer":

@@ -149,7 +149,7 @@ class _Header:
             self.key = f"key number {index + 1}"
             key = self.string()
             self.key = f"key {key[:80]!r}"
-            if key in metadata or len(key) > MAX_KEY:
+            if key in metadata or len(key.encode("utf-8", "surrogateescape")) > MAX_KEY:
                 raise self.error("is there twice" if key in metadata else f"is longer than {MAX_KEY:,} bytes")
             types[key], metadata[key] = self.value(self.type())
         alignment = metadata.get("general.alignment", ALIGNMENT)

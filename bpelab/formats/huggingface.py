@@ -182,6 +182,9 @@ def _pre_tokenizer(tokenizer: BPETokenizer) -> Any:
 
 
 def _split(split: Split) -> dict[str, Any]:
+    component = {"type": "Split", "behavior": split.behavior, "invert": split.invert}
+    if split.dialect == "oniguruma":
+        return component | {"pattern": {"Regex": split.pattern}}
     named = find_pattern(split.pattern)
     expression = named.oniguruma if named else split.pattern
     outside_classes = re.sub(r"\\[^ZG]|\[(?:\\.|[^\]])*\]", "", expression)
@@ -190,7 +193,7 @@ def _split(split: Split) -> dict[str, Any]:
             f"the pattern {split.pattern!r} holds {found[0]!r}, which means something else in Hugging Face's engine; "
             r"write \z for the end of the text, and (?>x{1,3}) instead of x{1,3}+"
         )
-    return {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False}
+    return component | {"pattern": {"Regex": expression}}
 
 
 def _config(tokenizer: BPETokenizer) -> dict[str, Any]:

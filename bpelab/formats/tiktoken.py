@@ -81,16 +81,16 @@ def _by_name(name: str, encoder: str) -> BPETokenizer:
     import tiktoken
     from tiktoken_ext import openai_public
 
-    own = name in openai_public.ENCODING_CONSTRUCTORS
+    if name not in openai_public.ENCODING_CONSTRUCTORS:
+        return from_tiktoken(tiktoken.get_encoding(name), encoder)
     key = table_cache.fingerprint(b"tiktoken", tiktoken.__version__.encode(), name.encode())
-    if own and (kept := table_cache.fetch(key)) is not None:
+    if (kept := table_cache.fetch(key)) is not None:
         model, (pattern, special) = kept
         return _tokenizer(model, pattern, special, encoder)
-    encoding = tiktoken.get_encoding(name)
-    tokenizer = from_tiktoken(encoding, encoder)
-    if own:
-        table_cache.store(key, tokenizer.model, [encoding._pat_str, encoding._special_tokens])
-    return tokenizer
+    parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # what an Encoding is made of; making one would take longer
+    model = BPEModel.from_ranks(parts["mergeable_ranks"])
+    table_cache.store(key, model, [parts["pat_str"], parts["special_tokens"]])
+    return _tokenizer(model, parts["pat_str"], parts["special_tokens"], encoder)
 
 
 def _tokenizer(model: BPEModel, pattern: str, special: dict[str, int], encoder: str) -> BPETokenizer:

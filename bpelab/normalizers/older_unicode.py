@@ -64,6 +64,16 @@ def without(ranges: Ranges, removed: Ranges) -> Ranges:
     return complement(union(complement(ranges), removed))
 
 
+def one_of(ranges: Ranges) -> str:
+    """A regular expression for one of these characters, some ten times as fast as one class of several hundred ranges.
+
+    Python looks up the first 65,536 characters in a table, but goes through all ranges beyond, one by one.
+    """
+    near = tuple((first, min(last, 0xFFFF)) for first, last in ranges if first <= 0xFFFF)
+    far = tuple((max(first, 0x10000), last) for first, last in ranges if last > 0xFFFF)
+    return f"(?:[{class_body(near)}]|(?![\\0-\\uffff])[{class_body(far)}])"
+
+
 @lru_cache(1)
 def unknown_to_unicode_9() -> re.Pattern[str]:
     """Matches what must be kept apart from Unicode 9's rules, one or more, as a group.
@@ -72,21 +82,21 @@ def unknown_to_unicode_9() -> re.Pattern[str]:
     doesn't list may become either in a later version.
     """
     ranges = union(parse_ranges(_MARKS_AFTER_9), parse_ranges(_FORMS_AFTER_9), property_ranges("Cn"))
-    return re.compile(f"([{class_body(ranges)}]+)")
+    return re.compile(f"({one_of(ranges)}+)")
 
 
 @lru_cache(1)
 def accents() -> re.Pattern[str]:
     """Matches what StripAccents removes: the marks of Unicode 9, all of category M."""
     ranges = without(property_ranges("M"), parse_ranges(_MARKS_AFTER_9))
-    return re.compile(f"[{class_body(union(ranges, parse_ranges(_NO_MARKS_SINCE_9)))}]+")
+    return re.compile(one_of(union(ranges, parse_ranges(_NO_MARKS_SINCE_9))))
 
 
 @lru_cache(1)
 def bert_accents() -> re.Pattern[str]:
     """Matches what BertNormalizer's `strip_accents` removes: the nonspacing marks of Unicode 8."""
     ranges = without(property_ranges("Mn"), parse_ranges(_NONSPACING_AFTER_8))
-    return re.compile(f"[{class_body(union(ranges, parse_ranges(_SPACING_SINCE_8)))}]+")
+    return re.compile(one_of(union(ranges, parse_ranges(_SPACING_SINCE_8))))
 
 
 @lru_cache(1)
@@ -97,7 +107,7 @@ def bert_controls() -> re.Pattern[str]:
     """
     controls = union(*map(property_ranges, ("Cc", "Cf", "Co")), ((0xFFFD, 0xFFFD),))
     ranges = without(controls, union(parse_ranges(_FORMAT_AFTER_8), parse_ranges("9-A D")))
-    return re.compile(f"[{class_body(ranges)}]+")
+    return re.compile(one_of(ranges))
 
 
 @lru_cache(1)

@@ -72,6 +72,11 @@ class CharsMap:
             raise ValueError(f"precompiled_charsmap: unit {node} points to no text")
         return start
 
+    def _text_from(self, start: int) -> str:
+        """The text that begins at `start`: up to the next zero byte."""
+        end = self.texts.find(b"\0", start)
+        return self.texts[start : None if end < 0 else end].decode()
+
     def _search(self, data: bytes) -> str | None:
         node = self._next(0)
         for byte in data:
@@ -80,9 +85,7 @@ class CharsMap:
                 return None
             node = self._next(at)
             if self.units[at] & 0x100:
-                start = self._start_of(node)
-                end = self.texts.find(b"\0", start)
-                return self.texts[start : None if end < 0 else end].decode()
+                return self._text_from(self._start_of(node))
         return None
 
     def get(self, text: str) -> str | None:
@@ -96,7 +99,6 @@ class CharsMap:
             self._known[text] = found
         return found
 
-
     def longest(self, data: bytes, start: int) -> tuple[int, str] | None:
         """Where the longest entry that `data` has at `start` ends, and its text; None without one."""
         node, found = self._next(0), None
@@ -107,10 +109,7 @@ class CharsMap:
             node = self._next(at)
             if self.units[at] & 0x100:
                 found = end + 1, self._start_of(node)
-        if found is None:
-            return None
-        close = self.texts.find(b"\0", found[1])
-        return found[0], self.texts[found[1] : None if close < 0 else close].decode()
+        return None if found is None else (found[0], self._text_from(found[1]))
 
 
 @lru_cache(8)

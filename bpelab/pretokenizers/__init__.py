@@ -2,7 +2,10 @@
 
 from .base import PreTokenizer
 from .patterns import PATTERNS, NamedPattern, find_pattern
-from .sequence import PRE_TOKENIZERS
-from .split import Split
+from .sequence import PRE_TOKENIZERS as UNPATTERNED
+from .split import Split, SplitPattern
 
-__all__ = ["PATTERNS", "PRE_TOKENIZERS", "NamedPattern", "PreTokenizer", "Split", "find_pattern"]
+PRE_TOKENIZERS: dict[str, type[PreTokenizer]] = {**UNPATTERNED, "Split": SplitPattern}
+"""The "type" in a tokenizer.json -> the class; its dataclass fields are the other keys."""
+
+__all__ = ["PATTERNS", "PRE_TOKENIZERS", "NamedPattern", "PreTokenizer", "Split", "SplitPattern", "find_pattern"]

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 
 from ..errors import MissingDependencyError, PatternError
 from .patterns import PATTERNS, NamedPattern, find_pattern
-from .portable import portable, write
+from .portable import portable, refers, write
 from .regex_dfa import dfa_for
 from .regex_nfa import NotRegular
 from .regex_nodes import Node, Repeat, children
@@ -29,10 +29,14 @@ try:
 except ImportError:  # a browser's Python, say
     regex_package = None
 
-SECONDS, SECONDS_PER_CHARACTER = 0.5, 5e-6
+SECONDS, SECONDS_PER_CHARACTER = 0.4, 2e-6
 """What a backtracking search may take."""
 MAX_REPEATED = 1_000_000
 """How large a pattern for the backtracking engine may be with its counted repetitions multiplied out."""
+
+
+MAX_REFERRED = 50_000
+"""Characters of a text for a pattern with references: one comparison can be as long as the text, and isn't interrupted."""
 
 
 class Matcher(Protocol):
@@ -138,6 +142,7 @@ class BacktrackingMatcher:
         self._tree = parse(pattern, dialect)
         if _size(self._tree) > MAX_REPEATED:
             raise PatternError(f"{self._shown} repeats more than {MAX_REPEATED:,} things, counts multiplied")
+        self._refers = refers(self._tree)
         self._fast, self._properties = self._compiled(keep_properties=True)
 
     def _compiled(self, keep_properties: bool) -> tuple[Any, frozenset[Property]]:
@@ -161,13 +166,17 @@ class BacktrackingMatcher:
         engine = self._exact if disputed else self._fast
         left = SECONDS + SECONDS_PER_CHARACTER * len(text)
         place, previous = 0, -1
+        if self._refers and len(text) > MAX_REFERRED:
+            raise PatternError(f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters")
         while place <= len(text):
             started = perf_counter()
             try:
-                match = engine.search(text, place, timeout=max(left, 0.001))
+                match = engine.search(text, place, timeout=left)
+                left -= perf_counter() - started
+                if left <= 0:
+                    raise TimeoutError
             except (TimeoutError, MemoryError) as error:
                 raise PatternError(f"the pattern {self._shown} backtracks without end in this text") from error
-            left -= perf_counter() - started
             if match is None:
                 return
             start, end = match.span()

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .base import PreTokenizer, check_character
-from .behaviors import pieces
 
 PrependScheme = Literal["first", "never", "always"]
 PREPEND_SCHEMES: tuple[PrependScheme, ...] = ("first", "never", "always")
@@ -47,8 +46,9 @@ class Metaspace(PreTokenizer):
             text = self.replacement + text
         if not self.splits:
             return [text] if text else []
-        places = (place for place, char in enumerate(text) if char == self.replacement)
-        return pieces(text, ((place, place + 1) for place in places), "MergedWithNext")
+        before, *words = text.split(self.replacement)
+        pieces = [self.replacement + word for word in words]
+        return [before, *pieces] if before else pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":

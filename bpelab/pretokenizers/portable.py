@@ -26,18 +26,25 @@ PLACES = {
 }
 
 
+def refers(node: Node) -> bool:
+    """Whether there is a reference to a group, so that groups have to capture."""
+    return isinstance(node, Reference) or any([refers(child) for child in children(node)])
+
+
 class _Writer:
     """Writes a tree down again, and notes which properties it has met."""
 
     def __init__(self, root: Node, keep_properties: bool) -> None:
         self.keep, self.properties, self.numbers = keep_properties, set[Property](), dict[str, int]()
-        self.captures = self.look_around(root)
+        self.captures = refers(root)
+        self.number(root)
 
-    def look_around(self, node: Node) -> bool:
-        """Whether a reference needs the groups to capture; numbers the named ones on the way."""
+    def number(self, node: Node) -> None:
+        """Note the numbers of named groups."""
         if isinstance(node, Group) and node.name:
             self.numbers[node.name] = node.number
-        return isinstance(node, Reference) | any([self.look_around(child) for child in children(node)])
+        for child in children(node):
+            self.number(child)
 
     def write(self, node: Node) -> str:
         if isinstance(node, CharSet):

@@ -26,7 +26,7 @@ from .components import (
     WhitespaceSplit,
 )
 from .metaspace import Metaspace
-from .split import Split
+from .split import Split, SplitPattern
 
 MAX_STEPS = 256
 MAX_METASPACES = 8
@@ -120,8 +120,9 @@ def _cut(step: PreTokenizer, text: str, from_first: int) -> list[tuple[str, int]
 
 def _starts(step: PreTokenizer, text: str, found: list[str]) -> list[int]:
     """Where the pieces of a step that drops something of the text begin."""
-    if isinstance(step, Split):
-        spans = [(0, 0), *step.pattern.spans(text), (len(text), len(text))]
+    if isinstance(step, (Split, SplitPattern)):
+        matches = step._spans(text) if isinstance(step, Split) else step.pattern.spans(text)
+        spans = [(0, 0), *matches, (len(text), len(text))]
         kept = spans if step.invert else [(a, b) for (_, a), (b, _) in zip(spans, spans[1:])]
         return [start for start, end in kept if start < end]
     # The other steps drop every occurrence of some characters, or spaces at the front.

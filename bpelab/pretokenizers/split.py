@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .base import PreTokenizer
 from .behaviors import check_behavior, pieces
 from .matching import Matcher, NamedMatcher, Pattern, matcher, recognised
 from .regex_sets import Dialect
 
 
-class Split:
+class Split(PreTokenizer):
     r"""A pre-tokenizer that cuts by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
 
     A regular expression is read as tiktoken's engine does, or, with `dialect="oniguruma"`, as Hugging Face's. `behavior`
@@ -94,7 +95,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class SplitPattern:
+class SplitPattern(PreTokenizer):
     """The pre-tokenizer that Hugging Face's files call Split.
 
     >>> SplitPattern(Pattern("String", " "), "MergedWithNext", False).split("a b c")
@@ -110,10 +111,16 @@ class SplitPattern:
     def __post_init__(self) -> None:
         check_behavior(self.behavior)
 
+    @property
+    def sole_split(self) -> Split | None:
+        """The Split that does the same, where there is one."""
+        isolates = self.behavior == "Isolated" and self.pattern.kind == "Regex"
+        return _isolated(self.pattern.text) if isolates else None
+
     def split(self, text: str, first: bool = True) -> list[str]:
         """The pieces of `text`, in order, without empty ones."""
-        if self.behavior == "Isolated" and self.pattern.kind == "Regex":
-            return _isolated(self.pattern.text).split(text)
+        if (split := self.sole_split) is not None:
+            return split.split(text)
         return pieces(text, self.pattern.spans(text), self.behavior, self.invert)
 
 

@@ -1,0 +1,1 @@
+"""Looking at tokenizers: what is odd about one, and how it does on texts."""

@@ -1,0 +1,101 @@
+"""What is odd about a tokenizer: things that its file allows and that its users would want to know.
+
+Nothing found here is an error, and nothing is changed. Chapter: File formats.
+"""
+
+from collections.abc import Iterator
+
+from ..formats.readable import visible
+from ..model import RankMerges
+from ..pretokenizers.patterns import find_pattern
+from ..tokenizer import BPETokenizer
+
+FAMILIES = (
+    (("<|begin_of_text|>", "<|eot_id|>"), "llama3", "Llama 3"),
+    (("<|im_start|>", "<|object_ref_start|>"), "qwen2", "Qwen 2"),
+    (("<|endofprompt|>", "<|fim_prefix|>"), "cl100k", "cl100k_base"),
+)
+"""Special tokens that name a family, the pattern of that family, its name."""
+SHOWN = 4
+
+
+def audit(tokenizer: BPETokenizer) -> Iterator[str]:
+    """Sentences about what is odd, one for each finding.
+
+    >>> from bpelab import BPEModel
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}
+    >>> print(*audit(BPETokenizer(BPEModel.from_ranks(ranks))), sep="\\n")
+    1 token can't be reached by merging, only as a whole piece: 'abc' 300
+    44 ids below the highest have no token, the first of them 256
+
+    Cost: about a second for 100,000 tokens.
+    """
+    yield from _unreachable(tokenizer)
+    yield from _merges(tokenizer)
+    yield from _missing(tokenizer)
+    yield from _ids(tokenizer)
+    yield from _pattern(tokenizer)
+    if tokenizer.normalizer is not None:
+        yield "text is normalized first, so decoding gives back the normalized text"
+    if tokenizer.dropout:
+        yield f"its file asks for dropout {tokenizer.dropout}, which would make ids random; it is not applied"
+    if tokenizer.truncation is not None:
+        yield f"its file asks for truncation to {tokenizer.truncation.max_length} tokens; encode() doesn't truncate"
+
+
+def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
+    model = tokenizer.model
+    added = {token.id for token in tokenizer.added_tokens}
+    spelled = set((model.units.byte_tokens or {}).values()) if model.units is not None else set()
+    lost = [i for i in model.recovered.unreachable if i not in added and i not in spelled]
+    if lost:
+        how = "by merging, only as a whole piece" if model.take_whole else "by any text"
+        shown = ", ".join(f"{visible(model.tokens[i])!r} {i}" for i in lost[:SHOWN])
+        more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
+        yield f"{_number(len(lost), 'token')} can't be reached {how}: {shown}{more}"
+
+
+def _merges(tokenizer: BPETokenizer) -> Iterator[str]:
+    merges = tokenizer.model.merges
+    if isinstance(merges, RankMerges) or not merges:
+        return
+    repeated = 1 + max(rank for rank, _ in merges.values()) - len(merges)
+    if repeated > 0:
+        yield f"{_number(repeated, 'merge')} in its list {'is' if repeated == 1 else 'are'} there again; the last place counts"
+    several = len(merges) - len({new for _, new in merges.values()})
+    if several:
+        yield f"{_number(several, 'merge')} more than tokens that they make: some tokens are made in several ways"
+
+
+def _missing(tokenizer: BPETokenizer) -> Iterator[str]:
+    model, units = tokenizer.model, tokenizer.model.units
+    if units is None:
+        return
+    known = {unit[0] for unit in model.alphabet if len(unit) == 1} if not units.characters else set(units.byte_tokens or {})
+    becomes = "the unknown token" if units.unk_id is not None else "nothing: they are lost"
+    if units.characters and units.byte_tokens is None:
+        yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
+    elif (missing := [byte for byte in range(256) if byte not in known]) and not model.bytewise:
+        shown = ", ".join(f"{byte:#04x}" for byte in missing[:SHOWN])
+        yield f"{_number(len(missing), 'byte')} {'has' if len(missing) == 1 else 'have'} no token ({shown}) and become {becomes}"
+
+
+def _ids(tokenizer: BPETokenizer) -> Iterator[str]:
+    tokens = {**tokenizer.model.tokens, **{token.id: b"" for token in tokenizer.added_tokens}}
+    holes = tokenizer.n_vocab - len(tokens)
+    if holes:
+        first = next(number for number in range(tokenizer.n_vocab) if number not in tokens)
+        yield f"{_number(holes, 'id')} below the highest {'has' if holes == 1 else 'have'} no token, the first of them {first}"
+    if len({token.id for token in tokenizer.added_tokens}) < len(tokenizer.added_tokens):
+        yield "two added tokens have one id"
+
+
+def _pattern(tokenizer: BPETokenizer) -> Iterator[str]:
+    pattern = None if tokenizer.pattern is None else find_pattern(tokenizer.pattern)
+    for names, expected, family in FAMILIES:
+        if set(names) <= set(tokenizer.special_tokens) and (pattern is None or pattern.name != expected):
+            yield f"its special tokens are those of {family}, whose pattern is {expected}, but it splits otherwise"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -1,0 +1,47 @@
+"""What a tokenizer is, in a few facts. Chapter: File formats."""
+
+from typing import Any
+
+from ..formats.readable import visible
+from ..tokenizer import BPETokenizer
+from .audit import audit
+
+SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
+
+
+def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
+    """Sizes, parts, special tokens, an encoding, and what is odd, as values that JSON can hold.
+
+    Cost: about a second for 100,000 tokens.
+
+    >>> from bpelab import BPETokenizer
+    >>> facts = describe(BPETokenizer.train("low lower " * 9, 262), "lower low")
+    >>> facts["tokens"], facts["pattern"], facts["sample"]
+    (262, 'cl100k', ['lower', ' low'])
+    """
+    model, units = tokenizer.model, tokenizer.model.units
+    ids = tokenizer.encode(sample, add_special_tokens=False)
+    parts = {
+        "normalizer": tokenizer.normalizer,
+        "pre_tokenizer": None if tokenizer.pattern is not None else tokenizer.pre_tokenizer,
+        "post_processor": tokenizer.post_processor,
+        "decoder": tokenizer.decoder,
+    }
+    return {
+        "tokens": len(tokenizer),
+        "n_vocab": tokenizer.n_vocab,
+        "merges": len(model.recovered.splits),
+        "unreachable_by_merges": len(model.recovered.unreachable),
+        "units": "bytes" if units is None or not units.characters else f"{len(model.alphabet):,} characters",
+        "pattern": tokenizer.pattern,
+        **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
+        "special_tokens": tokenizer.special_tokens,
+        "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
+        "chat_template": "chat_template" in tokenizer.metadata,
+        "whole_pieces_first": model.take_whole,
+        "longest_token_bytes": max(map(len, model.tokens.values())),
+        "sample_text": sample,
+        "sample_ids": ids,
+        "sample": [visible(token) for token in tokenizer.convert_ids_to_tokens(ids)],
+        "oddities": list(audit(tokenizer)),
+    }

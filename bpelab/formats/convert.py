@@ -1,0 +1,135 @@
+"""From one format to another, with a list of what the target can't hold.
+
+What would change ids is refused, with the reason, unless the caller says that it may be lost; what changes none is left
+out and named. The result can be opened again and compared.
+
+Chapter: File formats.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import ConversionError
+from ..tokenizer import BPETokenizer
+from . import gguf_write, gpt2, huggingface, minbpe, tiktoken
+from .detect import open_tokenizer
+
+
+class Target(NamedTuple):
+    """A format that can be written: how, and which features of a tokenizer it holds."""
+
+    save: Callable[[BPETokenizer, Path], None]
+    written: str
+    holds: frozenset[str]
+
+
+class Loss(NamedTuple):
+    """A feature that a target can't hold, what it is here, and whether ids change without it."""
+
+    feature: str
+    what: str
+    changes_ids: bool
+
+
+EVERYTHING = frozenset(
+    ["pattern", "normalizer", "special tokens", "added tokens", "flags", "post-processor", "roles", "truncation", "padding", "dropout",
+     "chat template"]
+)  # fmt: skip
+TARGETS: dict[str, Target] = {
+    "huggingface": Target(huggingface.save, "a folder", EVERYTHING),
+    "tiktoken": Target(tiktoken.save_ranks, "a .tiktoken file", frozenset()),
+    "minbpe": Target(minbpe.save, "a .model file", frozenset({"pattern", "special tokens"})),
+    "gpt2": Target(gpt2.save, "a folder", frozenset({"special tokens", "roles"})),
+    "gguf": Target(
+        gguf_write.save,
+        "a .gguf file",
+        frozenset(
+            {"pattern", "normalizer", "special tokens", "added tokens", "post-processor", "roles", "chat template"}
+        ),
+    ),
+}
+NEUTRAL: dict[str, dict[str, Any]] = {
+    "normalizer": {"normalizer": None},
+    "flags": {},
+    "post-processor": {"post_processor": None},
+    "truncation": {"truncation": None},
+    "padding": {"padding": None},
+    "dropout": {"dropout": None},
+}
+"""How a tokenizer is without a feature, where the writers would stumble over it."""
+
+
+def features(tokenizer: BPETokenizer) -> Iterable[Loss]:
+    """What a tokenizer has beside its tokens and merges, as losses if it had to be left out."""
+    added = tokenizer.added_tokens
+    flagged = [t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.normalizer)]
+    ordinary = [token for token in added if not token.special]
+    roles = [role for role in huggingface.ROLES if getattr(tokenizer, f"{role}_token") is not None]
+    found: list[tuple[str, Any, bool]] = [
+        ("pattern", tokenizer.pattern or tokenizer.pre_tokenizer, False),
+        ("normalizer", tokenizer.normalizer, True),
+        ("special tokens", ", ".join(list(tokenizer.special_tokens)[:4]), False),
+        ("added tokens", ", ".join(token.content for token in ordinary[:4]), True),
+        ("flags", ", ".join(token.content for token in flagged[:4]), True),
+        ("post-processor", tokenizer.post_processor, False),
+        ("roles", ", ".join(roles), False),
+        ("truncation", tokenizer.truncation, False),
+        ("padding", tokenizer.padding, False),
+        ("dropout", tokenizer.dropout, False),
+        ("chat template", tokenizer.metadata.get("chat_template") and "there is one", False),
+    ]
+    return [Loss(feature, str(what), changes) for feature, what, changes in found if what not in (None, "")]
+
+
+def losses(tokenizer: BPETokenizer, target: str) -> list[Loss]:
+    """What `target` can't hold of a tokenizer. Raises ValueError for a target that doesn't exist.
+
+    >>> from bpelab import BPETokenizer
+    >>> [loss.feature for loss in losses(BPETokenizer.train("low lower " * 9, 262, special_tokens=["<e>"]), "tiktoken")]
+    ['pattern', 'special tokens']
+    """
+    if target not in TARGETS:
+        raise ValueError(f"there is no format {target!r} to write; choose one of {', '.join(TARGETS)}")
+    holds = TARGETS[target].holds
+    units = tokenizer.model.units
+    if target == "gguf" and (units is None or not units.characters):
+        holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
+    return [loss for loss in features(tokenizer) if loss.feature not in holds]
+
+
+def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: bool = False) -> list[Loss]:
+    """Write a tokenizer in another format; what was left out.
+
+    Raises ConversionError where ids would change, unless `lossy`, and for what the target can't hold in any way.
+    """
+    lost = losses(tokenizer, target)
+    if not lossy and (serious := [loss for loss in lost if loss.changes_ids]):
+        raise ConversionError(
+            f"{target} has no {serious[0].feature}, and without it ids change; here it is {serious[0].what[:200]}. "
+            "Say lossy=True (--lossy) to go on without it."
+        )
+    without: dict[str, Any] = {}
+    for loss in lost:
+        without |= NEUTRAL.get(loss.feature, {})
+    TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
+    return lost
+
+
+def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable[str]) -> int:
+    """Open what was written and compare ids on `texts`; how many there were.
+
+    Raises ConversionError at the first text whose ids differ, naming the first token that does.
+    """
+    holds = TARGETS[target].holds
+    pattern = None if "pattern" in holds else tokenizer.pattern
+    again = open_tokenizer(out, pattern=pattern)
+    allowed: Any = "all" if "special tokens" in holds else ()
+    number = 0
+    for number, text in enumerate(texts, 1):
+        one = tokenizer.encode(text, allowed_special=allowed, add_special_tokens=False)
+        two = again.encode(text, allowed_special=allowed, add_special_tokens=False)
+        if one != two:
+            at = next((i for i, pair in enumerate(zip(one, two)) if pair[0] != pair[1]), min(len(one), len(two)))
+            raise ConversionError(f"{out}: text {number} has other ids from token {at} on: {one[at:at + 4]} and {two[at:at + 4]}")
+    return number

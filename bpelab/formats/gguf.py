@@ -1,0 +1,162 @@
+"""GGUF: the tokenizer in a model file of llama.cpp, read and written.
+
+Two kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split pattern) and
+"llama" (SentencePiece's BPE: scores instead of merges). Others are refused by name, and so is a name of a pattern that
+isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside its adaptation.
+
+Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, a chat template. Not held:
+a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens, truncation and padding.
+Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, the GGUF specification.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ..added_tokens import AddedToken
+from ..decoders import Bytes
+from ..errors import BPELabError, TokenizerFileError
+from ..normalizers import Normalizer, NormalizerSequence, Prepend, Replace
+from ..postprocessors import TemplateProcessing
+from ..pretokenizers.base import PreTokenizer
+from ..pretokenizers.byte_level import ByteLevel
+from ..pretokenizers.gguf_names import gguf_pre
+from ..pretokenizers.matching import Pattern
+from ..pretokenizers.sequence import PreTokenizerSequence
+from ..pretokenizers.split import Split
+from ..special_tokens import SpecialTokens
+from ..tokenizer import BPETokenizer
+from .gguf_file import read_metadata
+from .json_file import JSONFile
+from .sentencepiece import SPACE, build_model, decoder
+from .sentencepiece_file import PIECE_TYPES, Piece
+from .tokenizer_json import read_model
+
+KEY = "tokenizer.ggml."
+KINDS = {"NORMAL": 1, "UNKNOWN": 2, "CONTROL": 3, "USER_DEFINED": 4, "UNUSED": 5, "BYTE": 6}
+ROLES = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
+
+
+def load(path: Path, encoder: str = "auto") -> BPETokenizer:
+    """The tokenizer in a GGUF file, whose weights are not looked at. Raises TokenizerFileError naming the key."""
+    return _Reader(path).tokenizer(encoder)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path, self.data = path, read_metadata(path).metadata
+
+    def wrong(self, key: str, problem: str) -> TokenizerFileError:
+        return TokenizerFileError(self.path, KEY + key if key else "", problem)
+
+    def get(self, key: str, kind: type, default: Any = None) -> Any:
+        value = self.data.get(KEY + key, default)
+        if value is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is int)):
+            raise self.wrong(key, f"expected {kind.__name__}, found {str(value)[:40]!r}")
+        return value
+
+    def array(self, key: str, kind: type, length: int | None = None) -> list[Any]:
+        found: list[Any] = self.get(key, list)
+        if found is None:
+            raise self.wrong(key, "is missing")
+        if length is not None and len(found) != length:
+            raise self.wrong(key, f"has {len(found):,} entries for {length:,} tokens")
+        if not all(type(item) is kind for item in found):
+            raise self.wrong(key, f"is no array of {kind.__name__}")
+        return found
+
+    def tokenizer(self, encoder: str) -> BPETokenizer:
+        model = self.get("model", str)
+        if model not in ("gpt2", "llama"):
+            raise self.wrong("model", "is missing" if model is None else f"{model!r} is not supported; gpt2 and llama are")
+        tokens = self.array("tokens", str)
+        seen: dict[str, int] = {}
+        for number, text in enumerate(tokens):
+            if not text:
+                raise self.wrong(f"tokens[{number}]", "is empty")
+            if seen.setdefault(text, number) != number:
+                raise self.wrong(f"tokens[{number}]", f"{text[:40]!a} is token {seen[text]} already")
+        codes = self.array("token_type", int, len(tokens)) if KEY + "token_type" in self.data else [1] * len(tokens)
+        if unknown := [code for code in codes if not 1 <= code < len(PIECE_TYPES)]:
+            raise self.wrong(f"token_type[{codes.index(unknown[0])}]", f"{unknown[0]} is no kind of token")
+        kinds = [PIECE_TYPES[code] for code in codes]
+        roles = {role: self._role(key, len(tokens)) for role, key in ROLES.items()}
+        control = {n for n, kind in enumerate(kinds) if kind in ("CONTROL", "UNKNOWN")}
+        control |= {token_id for token_id in roles.values() if token_id is not None}
+        added = [
+            AddedToken(text, number, special=number in control)
+            for number, text in enumerate(tokens)
+            if number in control or kinds[number] == "USER_DEFINED"
+        ]
+        template = self.get("chat_template", str)
+        common: dict[str, Any] = {
+            "pattern": None,
+            "encoder": encoder,
+            "special_tokens": SpecialTokens(added),
+            "metadata": {} if template is None else {"chat_template": template},
+            **{f"{role}_token": tokens[number] for role, number in roles.items() if number is not None},
+        }
+        try:
+            built = self._bytes(tokens, added) if model == "gpt2" else self._scored(tokens, kinds)
+            return BPETokenizer(**built, **common, post_processor=self._template(common, model))
+        except BPELabError as error:
+            raise error if isinstance(error, TokenizerFileError) else self.wrong("", str(error)) from error
+        except ValueError as error:
+            raise self.wrong("", str(error)) from error
+
+    def _role(self, key: str, size: int) -> int | None:
+        found: int | None = self.get(key, int)
+        if found is not None and not 0 <= found < size:
+            raise self.wrong(key, f"is {found}, and the tokens are numbered from 0 to {size - 1}")
+        return found
+
+    def _template(self, common: dict[str, Any], model: str) -> TemplateProcessing | None:
+        """What is put around a text, as far as the file or llama.cpp's defaults say so."""
+        pre = gguf_pre().get(self.get("pre", str, ""))
+        starts = self.get("add_bos_token", bool, model == "llama" or (pre is not None and pre.add_bos))
+        ends = self.get("add_eos_token", bool, False)
+        names = [common.get("bos_token") if starts else None, "$A", common.get("eos_token") if ends else None]
+        used = tuple(name for name in names if name is not None)
+        return TemplateProcessing(used) if len(used) > 1 else None
+
+    def _bytes(self, tokens: list[str], added: list[AddedToken]) -> dict[str, Any]:
+        """Byte-level BPE."""
+        name = self.get("pre", str)
+        if name is None or name not in gguf_pre():
+            said = "is missing" if name is None else f"{name[:40]!r} is not known"
+            raise self.wrong("pre", f"{said}, so how text is split can't be told; a wrong guess would give wrong ids")
+        pre = gguf_pre()[name]
+        if not pre.byte_level:
+            raise self.wrong("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")
+        merges = [list(_halves(text)) for text in self.array("merges", str)]
+        file = JSONFile(self.path, b"{}")
+        vocab = {text: number for number, text in enumerate(tokens)}
+        file.data = {"model": {"vocab": vocab, "merges": merges, "ignore_merges": pre.ignore_merges}}
+        try:
+            model = read_model(file, added, byte_level=True)
+        except TokenizerFileError as error:
+            raise self.wrong(error.where.removeprefix("model."), error.problem) from None
+        steps: list[PreTokenizer] = [Split(pattern) for pattern in pre.original or pre.regex]
+        steps.append(ByteLevel(add_prefix_space=False, use_regex=False))
+        return {"model": model, "pre_tokenizer": PreTokenizerSequence(tuple(steps)), "decoder": Bytes()}
+
+    def _scored(self, tokens: list[str], kinds: list[str]) -> dict[str, Any]:
+        """SentencePiece's BPE."""
+        scores = self.array("scores", float, len(tokens))
+        if any(score != score for score in scores):
+            raise self.wrong("scores", "holds something that is no number")
+        merging = {"USER_DEFINED": "NORMAL", "UNUSED": "NORMAL"}
+        pieces = tuple(Piece(t, s, merging.get(k, k)) for t, s, k in zip(tokens, scores, kinds))
+        prefix = self.get("add_space_prefix", bool, True)
+        steps: list[Normalizer] = [Prepend(SPACE)] if prefix else []
+        steps.append(Replace(Pattern("String", " "), SPACE))
+        return {
+            "model": build_model(pieces, byte_fallback="BYTE" in kinds),
+            "normalizer": NormalizerSequence(tuple(steps)),
+            "decoder": decoder(prefix),
+        }
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """The two tokens of a merge; the first may begin with the space that stands between others."""
+    at = text.find(" ", 1)
+    return (text[:at], text[at + 1 :]) if at > 0 else (text, "")
