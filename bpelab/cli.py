@@ -85,7 +85,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     convert.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
     convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")
-    convert.add_argument("--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file")
+    convert.add_argument(
+        "--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file"
+    )
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
     return parser
@@ -208,7 +210,8 @@ def run_info(args: argparse.Namespace) -> int:
     facts["sample_text"] = f"{facts['sample_text']!r} is {' '.join(map(repr, sample))}, ids {' '.join(map(str, ids))}"
     for name, value in facts.items():
         if value not in (None, False):
-            print(f"{name.replace('_', ' '):22} {f'{value:,}' if type(value) is int else 'yes' if value is True else value}")
+            shown = f"{value:,}" if type(value) is int else "yes" if value is True else value
+            print(f"{name.replace('_', ' '):22} {shown}")
     for oddity in oddities:
         print(f"{'odd':22} {oddity}")
     return 0

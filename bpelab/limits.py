@@ -81,8 +81,9 @@ NEAR = 64
 def prefix_near_the_limit(text: str, limit: int, count: Callable[[str], int]) -> int:
     """The length of a prefix that `count`s at most `limit` tokens, for tokenizers of which nothing more is known.
 
-    Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to `NEAR`
-    characters behind that place is tried, the longest first. Cost: the logarithm of the length and `NEAR` encodings.
+    Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to
+    `NEAR` characters behind that place is tried, the longest first. Cost: the logarithm of the length and `NEAR`
+    encodings.
     """
     short, long = 0, len(text) + 1
     while long - short > 1:

@@ -22,6 +22,7 @@ from .pretokenizers.sequence import PreTokenizerSequence
 from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
+
 class Pipeline:
     """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its cache apart."""
 
@@ -71,9 +72,7 @@ class Pipeline:
             and all(token.special for token in self.special.tokens)
         )
 
-    def ids(
-        self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None
-    ) -> list[int]:
+    def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
         """The ids of a valid text; special tokens other than the allowed ones are plain text.
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
@@ -117,8 +116,10 @@ def sole_split(pre_tokenizer: PreTokenizer | Split | None) -> Split | None:
     >>> sole_split(ByteLevel(add_prefix_space=False))
     Split('gpt2')
     """
-    steps: list[Any] = list(pre_tokenizer.pretokenizers) if isinstance(pre_tokenizer, PreTokenizerSequence) else [pre_tokenizer]
-    if isinstance(steps[-1], ByteLevel) and not steps[-1].add_prefix_space:
+    steps: list[Any] = (
+        list(pre_tokenizer.pretokenizers) if isinstance(pre_tokenizer, PreTokenizerSequence) else [pre_tokenizer]
+    )
+    if steps and isinstance(steps[-1], ByteLevel) and not steps[-1].add_prefix_space:
         if steps[-1].use_regex:
             return Split("gpt2") if len(steps) == 1 else None
         steps.pop()

@@ -240,9 +240,10 @@ class BPETokenizer(Vocabulary):
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
         'lowes'
 
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix. With
-        a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one around the
-        place where the limit is first met; a prefix that fits again more than 64 characters later is not found.
+        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
+        With a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one
+        around the place where the limit is first met; a prefix that fits again more than 64 characters later is not
+        found.
         """
         text = valid_text(text)
         room = max_tokens - self._added(add_special_tokens)
@@ -353,9 +354,7 @@ class BPETokenizer(Vocabulary):
         save(self, Path(folder))
 
     @classmethod
-    def from_pretrained(
-        cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto"
-    ) -> "BPETokenizer":
+    def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> "BPETokenizer":
         """The tokenizer in a folder or a file: Hugging Face's, GGUF, SentencePiece's, minbpe's, GPT-2's, tiktoken's.
 
         A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
@@ -379,8 +378,8 @@ class BPETokenizer(Vocabulary):
     ) -> "BPETokenizer":
         """The tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
 
-        Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs huggingface_hub.
-        Raises BPELabError saying what is missing, gated or out of reach, and what to do.
+        Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs
+        huggingface_hub. Raises BPELabError saying what is missing, gated or out of reach, and what to do.
         """
         from .formats.hub import fetch
 

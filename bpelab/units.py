@@ -52,7 +52,9 @@ class Units:
     def cut(self, piece: bytes) -> list[bytes]:
         """The units of a piece, without prefix and suffix."""
         if self.symbols:
-            parts = re.split(b"(" + b"|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True))) + b")", piece)
+            parts = re.split(
+                b"(" + b"|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True))) + b")", piece
+            )
             plain = replace(self, symbols={})
             return [unit for n, part in enumerate(parts) for unit in ([part] if n % 2 else plain.cut(part))]
         if self.characters:

@@ -35,16 +35,21 @@ class Vocabulary:
         self._in_bytes = model.units is None or not model.units.characters
         self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
         self._joined = self._bytes_of
-        if self._joins_bytes and not isinstance(decoder, Bytes):
+        if self._in_bytes and isinstance(decoder, ByteLevel) and not isinstance(decoder, Bytes):
             written = {token.id: token.content for token in special.tokens if not token.content.isascii()}
             read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
-            self._joined = {**self._bytes_of, **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()}}
+            self._joined = {
+                **self._bytes_of,
+                **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()},
+            }
 
     def _refuse_collisions(self) -> None:
         for token in self._special.tokens:
             name, ordinary = token.content, self._model.tokens.get(token.id)
             if ordinary is not None and ordinary != utf8(name):
-                raise SpecialTokenError(f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}")
+                raise SpecialTokenError(
+                    f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
+                )
             taken = self._model.ids.get(utf8(name))
             if token.special and taken not in (None, token.id):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")

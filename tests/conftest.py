@@ -1,11 +1,14 @@
 """What the tests share: where the reference material is, how much to run, small models and texts.
 
-`BPELAB_SOAK=1` (set by `make soak`) runs the long counts; otherwise the same tests run on fewer inputs.
+`BPELAB_SOAK=1` (set by `make soak`) runs the long counts; otherwise the same tests run on fewer inputs. Tables that the
+library keeps go to a folder that lasts as long as the run: nobody's own is read or written.
 """
 
 import lzma
 import os
 import random
+import shutil
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,6 +33,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("bpelab")
+
+
+def pytest_configure(config):
+    """One folder of tables for the run; workers of pytest-xdist find it in the environment."""
+    if not hasattr(config, "workerinput"):
+        os.environ["BPELAB_CACHE"] = tempfile.mkdtemp(prefix="bpelab-tests-")
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ["BPELAB_CACHE"], ignore_errors=True)
 
 
 def amount(short: int, full: int) -> int:

@@ -176,7 +176,8 @@ def precompiled(blob: bytes) -> Pair:
 def test_clusters_are_those_of_hugging_face() -> None:
     """A map in which the first byte decides makes one X of a short cluster, and one of each character of a long one."""
     pair = precompiled(charsmap({bytes([byte]): "X" for byte in (*range(1, 0x80), *range(0xC2, 0xF5))}))
-    for context in ("a{}", "{}\u0301", "\u0600{}", "क{}क\u0301", "क\u094d{}\u0301", "©{}\u200d©", "\uac00{}", "{0}{0}"):
+    contexts = ("a{}", "{}\u0301", "\u0600{}", "क{}क\u0301", "क\u094d{}\u0301", "क{}\u094dक\u0301", "क\u094d{}क\u0301")
+    for context in (*contexts, "©{}\u200d©\u0301", "©\u200d{}\u0301", "\uac00{}", "{0}{0}", "🇫{}🇫\u0301"):
         for start in range(0, len(TRIED), 256):
             check(pair, "".join(context.format(char) + "\n" for char in TRIED[start : start + 256]))
     rng = random.Random(11)
@@ -185,6 +186,12 @@ def test_clusters_are_those_of_hugging_face() -> None:
         text = fuzz_text(rng)
         check(pair, text)
         assert "".join(clusters(text)) == text
+
+
+@pytest.mark.parametrize("run", ["\u094d", "\u0301", "\u200d", "\u1100", "\u0600", "🇫", "\u200d©", "\u094dक", "\r"])
+def test_clusters_take_linear_time(run: str) -> None:
+    for start in ("क", "©", "\u1100", "a"):
+        assert "".join(clusters(start + run * 100_000)) == start + run * 100_000
 
 
 def test_random_charsmaps() -> None:

@@ -5,6 +5,7 @@ Nothing found here is an error, and nothing is changed. Chapter: File formats.
 
 from collections.abc import Iterator
 
+from ..byte_alphabet import BYTE_OF_CHAR
 from ..formats.readable import visible
 from ..model import RankMerges
 from ..pretokenizers.patterns import find_pattern
@@ -33,6 +34,7 @@ def audit(tokenizer: BPETokenizer) -> Iterator[str]:
     yield from _unreachable(tokenizer)
     yield from _merges(tokenizer)
     yield from _missing(tokenizer)
+    yield from _written_bytes(tokenizer)
     yield from _ids(tokenizer)
     yield from _pattern(tokenizer)
     if tokenizer.normalizer is not None:
@@ -61,7 +63,8 @@ def _merges(tokenizer: BPETokenizer) -> Iterator[str]:
         return
     repeated = 1 + max(rank for rank, _ in merges.values()) - len(merges)
     if repeated > 0:
-        yield f"{_number(repeated, 'merge')} in its list {'is' if repeated == 1 else 'are'} there again; the last place counts"
+        are = "is" if repeated == 1 else "are"
+        yield f"{_number(repeated, 'merge')} in its list {are} there again; the last place counts"
     several = len(merges) - len({new for _, new in merges.values()})
     if several:
         yield f"{_number(several, 'merge')} more than tokens that they make: some tokens are made in several ways"
@@ -71,13 +74,25 @@ def _missing(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
     if units is None:
         return
-    known = {unit[0] for unit in model.alphabet if len(unit) == 1} if not units.characters else set(units.byte_tokens or {})
+    known = (
+        {unit[0] for unit in model.alphabet if len(unit) == 1} if not units.characters else set(units.byte_tokens or {})
+    )
     becomes = "the unknown token" if units.unk_id is not None else "nothing: they are lost"
     if units.characters and units.byte_tokens is None:
         yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
     elif (missing := [byte for byte in range(256) if byte not in known]) and not model.bytewise:
         shown = ", ".join(f"{byte:#04x}" for byte in missing[:SHOWN])
-        yield f"{_number(len(missing), 'byte')} {'has' if len(missing) == 1 else 'have'} no token ({shown}) and become {becomes}"
+        have = "has" if len(missing) == 1 else "have"
+        yield f"{_number(len(missing), 'byte')} {have} no token ({shown}) and become {becomes}"
+
+
+def _written_bytes(tokenizer: BPETokenizer) -> Iterator[str]:
+    model, units = tokenizer.model, tokenizer.model.units
+    if units is not None and units.characters and {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
+        yield (
+            "its tokens are written in GPT-2's byte alphabet, but its file has no ByteLevel, so text is not turned "
+            "into bytes first: most of it becomes nothing or the unknown token"
+        )
 
 
 def _ids(tokenizer: BPETokenizer) -> Iterator[str]:
@@ -85,7 +100,8 @@ def _ids(tokenizer: BPETokenizer) -> Iterator[str]:
     holes = tokenizer.n_vocab - len(tokens)
     if holes:
         first = next(number for number in range(tokenizer.n_vocab) if number not in tokens)
-        yield f"{_number(holes, 'id')} below the highest {'has' if holes == 1 else 'have'} no token, the first of them {first}"
+        have = "has" if holes == 1 else "have"
+        yield f"{_number(holes, 'id')} below the highest {have} no token, the first of them {first}"
     if len({token.id for token in tokenizer.added_tokens}) < len(tokenizer.added_tokens):
         yield "two added tokens have one id"
 

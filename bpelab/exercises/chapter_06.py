@@ -4,9 +4,9 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
+from ..byte_alphabet import from_alphabet, to_alphabet
 from ..encoders import NaiveEncoder
 from ..errors import BPELabError
-from ..byte_alphabet import from_alphabet, to_alphabet
 from ..model import BPEModel
 from .engine import Exercise
 from .material import SINGLE, merges, models, tokenizer_of

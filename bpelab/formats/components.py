@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from ..decoders import DECODERS
-from ..errors import BPELabError, TokenizerFileError
+from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..normalizers import NORMALIZERS
 from ..postprocessors import POST_PROCESSORS
 from ..pretokenizers import PRE_TOKENIZERS
@@ -54,9 +54,7 @@ def read_section(file: JSONFile, section: str, kind: type[T]) -> T | None:
     return cast(T, _build(file, file.expect(data, dict, section), section, kind, {}, 0))
 
 
-def _build(
-    file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: Mapping[str, type], depth: int
-) -> Any:
+def _build(file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: Mapping[str, type], depth: int) -> Any:
     try:
         if hasattr(kind, "from_json"):
             return kind.from_json(data)
@@ -113,11 +111,13 @@ def write_section(section: Any) -> dict[str, Any] | None:
 
 
 def write_component(component: Any, section: str) -> Any:
-    """The JSON of a component: None for None."""
+    """The JSON of a component: None for None. Raises ConversionError for one that is not Hugging Face's."""
     if component is None:
         return None
     names = {kind: name for name, kind in KINDS[section].items()}
-    name = next(names[kind] for kind in type(component).__mro__ if kind in names)
+    name = next((names[kind] for kind in type(component).__mro__ if kind in names), None)
+    if name is None:
+        raise ConversionError(f"tokenizer.json has no {section} of the kind {type(component).__name__}")
     if hasattr(component, "to_json"):
         return {"type": name, **component.to_json()}
     return {"type": name, **{f.name: _written(getattr(component, f.name), section) for f in fields(component)}}

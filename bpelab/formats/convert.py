@@ -33,8 +33,8 @@ class Loss(NamedTuple):
 
 
 EVERYTHING = frozenset(
-    ["pattern", "normalizer", "special tokens", "added tokens", "flags", "post-processor", "roles", "truncation", "padding", "dropout",
-     "chat template"]
+    ["pattern", "normalizer", "special tokens", "added tokens", "flags", "post-processor", "roles", "truncation",
+     "padding", "dropout", "chat template"]
 )  # fmt: skip
 TARGETS: dict[str, Target] = {
     "huggingface": Target(huggingface.save, "a folder", EVERYTHING),
@@ -131,5 +131,7 @@ def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable
         two = again.encode(text, allowed_special=allowed, add_special_tokens=False)
         if one != two:
             at = next((i for i, pair in enumerate(zip(one, two)) if pair[0] != pair[1]), min(len(one), len(two)))
-            raise ConversionError(f"{out}: text {number} has other ids from token {at} on: {one[at:at + 4]} and {two[at:at + 4]}")
+            raise ConversionError(
+                f"{out}: text {number} has other ids from token {at} on: {one[at : at + 4]} and {two[at : at + 4]}"
+            )
     return number

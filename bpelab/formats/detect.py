@@ -37,8 +37,10 @@ def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str
         raise TokenizerFileError(path, "", "is a pickle or an archive, which can hold code; it is not opened")
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return gguf.load(path, encoder)
+    if path.suffix == ".model" and start[:1].isalpha():  # SentencePiece's begin with a byte that is no letter
+        return minbpe.load(path, encoder)
     if path.suffix == ".model":
-        return (minbpe if start.startswith(b"minbpe") or start[:1].isalpha() else sentencepiece).load(path, encoder)
+        return sentencepiece.load(path, encoder)
     return huggingface.load(path, encoder)
 
 
@@ -61,7 +63,9 @@ def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenize
             folder, "", "has no tokenizer.json, no vocab.json with merges.txt, no tokenizer.model and no .gguf file"
         )
     if len(files) > 1 and files[0].name != "tokenizer.model":
-        raise TokenizerFileError(folder, "", f"has {len(files)} files that could be meant; name one, such as {files[0].name}")
+        raise TokenizerFileError(
+            folder, "", f"has {len(files)} files that could be meant; name one, such as {files[0].name}"
+        )
     return open_tokenizer(files[0], pattern=pattern, encoder=encoder)
 
 

@@ -2,13 +2,15 @@
 
 Two kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split pattern) and
 "llama" (SentencePiece's BPE: scores instead of merges). Others are refused by name, and so is a name of a pattern that
-isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside its adaptation.
+isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside its
+adaptation.
 
-Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, a chat template. Not held:
-a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens, truncation and padding.
+Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, a chat template. Not
+held: a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens, truncation and padding.
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, the GGUF specification.
 """
 
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,9 @@ class _Reader:
     def tokenizer(self, encoder: str) -> BPETokenizer:
         model = self.get("model", str)
         if model not in ("gpt2", "llama"):
-            raise self.wrong("model", "is missing" if model is None else f"{model!r} is not supported; gpt2 and llama are")
+            raise self.wrong(
+                "model", "is missing" if model is None else f"{model!r} is not supported; gpt2 and llama are"
+            )
         tokens = self.array("tokens", str)
         seen: dict[str, int] = {}
         for number, text in enumerate(tokens):
@@ -142,7 +146,7 @@ class _Reader:
     def _scored(self, tokens: list[str], kinds: list[str]) -> dict[str, Any]:
         """SentencePiece's BPE."""
         scores = self.array("scores", float, len(tokens))
-        if any(score != score for score in scores):
+        if any(map(isnan, scores)):
             raise self.wrong("scores", "holds something that is no number")
         merging = {"USER_DEFINED": "NORMAL", "UNUSED": "NORMAL"}
         pieces = tuple(Piece(t, s, merging.get(k, k)) for t, s, k in zip(tokens, scores, kinds))
@@ -152,7 +156,7 @@ class _Reader:
         return {
             "model": build_model(pieces, byte_fallback="BYTE" in kinds),
             "normalizer": NormalizerSequence(tuple(steps)),
-            "decoder": decoder(prefix),
+            "decoder": decoder(int(prefix)),
         }
 
 

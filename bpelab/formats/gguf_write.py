@@ -1,9 +1,10 @@
 """GGUF, written: a vocabulary-only file that llama.cpp loads, with the same ids.
 
-Byte-level tokenizers need a pattern that llama.cpp has a name for. Others are written as SentencePiece's scores, if their
-merges are what scores can say: any two neighbours whose text, joined, is a token, in one order of the tokens.
+Byte-level tokenizers need a pattern that llama.cpp has a name for. Others are written as SentencePiece's scores, if
+their merges are what scores can say: any two neighbours whose text, joined, is a token, in one order of the tokens.
 
-Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`; llama.cpp's `convert_hf_to_gguf.py` for the kinds of tokens.
+Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`; llama.cpp's `convert_hf_to_gguf.py` for the kinds of
+tokens.
 """
 
 from pathlib import Path
@@ -61,7 +62,7 @@ def gguf_metadata(tokenizer: BPETokenizer) -> tuple[dict[str, Any], dict[str, st
     types = {key: "uint32" for key, value in values.items() if type(value) is int}
     types |= {key: "float32" for key, value in values.items() if type(value) is float}
     types |= {f"{KEY}token_type": "[int32]", f"{KEY}scores": "[float32]"}
-    types |= {key: "[string]" for key in (f"{KEY}tokens", f"{KEY}merges")}
+    types |= dict.fromkeys((f"{KEY}tokens", f"{KEY}merges"), "[string]")
     return values, {key: kind for key, kind in types.items() if key in values}
 
 
@@ -71,7 +72,9 @@ def _tokens(tokenizer: BPETokenizer) -> tuple[list[str], list[int]]:
     in_bytes = units is None or not units.characters
     size = tokenizer.n_vocab
     if size > 4 * len(tokenizer) + 1_000:
-        raise ConversionError(f"GGUF lists every id from 0 up, and here {size - len(tokenizer):,} of {size:,} have no token")
+        raise ConversionError(
+            f"GGUF lists every id from 0 up, and here {size - len(tokenizer):,} of {size:,} have no token"
+        )
     texts, kinds = [f"[PAD{number}]" for number in range(size)], [KINDS["UNUSED"]] * size
     for token_id, token in tokenizer.model.tokens.items():
         texts[token_id] = to_alphabet(token) if in_bytes else token.decode("utf-8", "surrogateescape")
@@ -86,25 +89,33 @@ def _tokens(tokenizer: BPETokenizer) -> tuple[list[str], list[int]]:
     seen: dict[str, int] = {}
     for token_id, text in enumerate(texts):
         if seen.setdefault(text, token_id) != token_id:
-            raise ConversionError(f"GGUF would mix up the tokens {seen[text]} and {token_id}: both are written {text!r}")
+            raise ConversionError(
+                f"GGUF would mix up the tokens {seen[text]} and {token_id}: both are written {text!r}"
+            )
     return texts, kinds
 
 
 def _byte_level(tokenizer: BPETokenizer) -> dict[str, Any]:
     model = tokenizer.model
     if tokenizer.normalizer is not None:
-        raise ConversionError(f"llama.cpp applies no normalizer to byte-level tokenizers, and this one has {tokenizer.normalizer}")
+        raise ConversionError(
+            f"llama.cpp applies no normalizer to byte-level tokenizers, and this one has {tokenizer.normalizer}"
+        )
     if not model.bytewise:
         raise ConversionError("GGUF can't hold a byte-level tokenizer that lacks bytes, or marks the parts of words")
     spellings = _patterns(tokenizer)
     names = [name for spelling in spellings for name in names_for(spelling)]
     if not names:
-        raise ConversionError(f"llama.cpp has no name for the way this tokenizer splits text: {tokenizer.pre_tokenizer}")
+        raise ConversionError(
+            f"llama.cpp has no name for the way this tokenizer splits text: {tokenizer.pre_tokenizer}"
+        )
     alike = not model.recovered.unreachable  # then looking whole pieces up first changes nothing
     fitting = [name for name in names if alike or gguf_pre()[name].ignore_merges == model.take_whole]
     if not fitting:
         does = "doesn't look" if model.take_whole else "looks"
-        raise ConversionError(f"for this pattern ({names[0]}) llama.cpp {does} up whole pieces first, which changes ids here")
+        raise ConversionError(
+            f"for this pattern ({names[0]}) llama.cpp {does} up whole pieces first, which changes ids here"
+        )
     text = {token_id: to_alphabet(token) for token_id, token in model.tokens.items()}
     merges = [f"{text[left]} {text[right]}" for left, right in merge_pairs(model)]
     return {f"{KEY}model": "gpt2", f"{KEY}pre": fitting[0], f"{KEY}merges": merges}
@@ -139,11 +150,17 @@ def _scored(tokenizer: BPETokenizer) -> dict[str, Any]:
     prefix = bool(parts) and parts[0] == Prepend(SPACE)
     rest = parts[prefix:]
     if len(rest) != 1 or not isinstance(rest[0], Replace) or (rest[0].pattern.text, rest[0].content) != (" ", SPACE):
-        raise ConversionError(f"llama.cpp prepares text for scored tokens in one way only, and this tokenizer has {steps}")
+        raise ConversionError(
+            f"llama.cpp prepares text for scored tokens in one way only, and this tokenizer has {steps}"
+        )
     if tokenizer.pre_tokenizer is not None or units.prefix or units.suffix or units.symbols or model.take_whole:
-        raise ConversionError("llama.cpp's scored tokens need a tokenizer without pre-tokenizer and without marks on words")
+        raise ConversionError(
+            "llama.cpp's scored tokens need a tokenizer without pre-tokenizer and without marks on words"
+        )
     if len(units.byte_tokens or {}) < 256:
-        raise ConversionError("llama.cpp spells missing characters in bytes, and this tokenizer has no tokens for all of them")
+        raise ConversionError(
+            "llama.cpp spells missing characters in bytes, and this tokenizer has no tokens for all of them"
+        )
     ranks = _ranks(model)
     order = {rank: -float(place) for place, rank in enumerate(sorted(set(ranks.values())), 1)}
     scores = [order[ranks[number]] if number in ranks else 0.0 for number in range(tokenizer.n_vocab)]
@@ -160,7 +177,9 @@ def _ranks(model: BPEModel) -> dict[int, int]:
     last = None
     for rank, new in by_rank:
         if new in ranks and new != last:
-            raise ConversionError(f"GGUF gives a token one score, but {model.tokens[new]!r} is made by merges of several ranks")
+            raise ConversionError(
+                f"GGUF gives a token one score, but {model.tokens[new]!r} is made by merges of several ranks"
+            )
         ranks.setdefault(new, rank)
         last = new
     for pair in RankMerges(model.tokens, model.ids):  # whatever makes a token merges by scores

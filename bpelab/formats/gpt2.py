@@ -2,8 +2,8 @@
 
 `encoder.json` and `vocab.bpe` are OpenAI's names, `vocab.json` and `merges.txt` Hugging Face's; the contents are alike,
 in GPT-2's byte alphabet. Held: tokens with any ids, merges. Not held: the pattern, the normalizer, which tokens are
-special, and whatever is put around a text. A `tokenizer_config.json` beside them may name a class whose pattern is known;
-else the caller has to say it, since a wrong one gives other ids without an error.
+special, and whatever is put around a text. A `tokenizer_config.json` beside them may name a class whose pattern is
+known; else the caller has to say it, since a wrong one gives other ids without an error.
 
 A line is ended by a line feed and nothing else: U+0085 and U+2028 are characters that tokens may have.
 Chapter: File formats. Source: gpt-2/src/encoder.py; transformers `models/gpt2/tokenization_gpt2.py`.
@@ -35,9 +35,9 @@ def find_files(folder: Path) -> tuple[Path, Path] | None:
 def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer in a folder that has the two files.
 
-    Special are the tokens that `tokenizer_config.json` or `added_tokens.json` list, and those of the vocabulary that are
-    neither a byte nor made by a merge: no text could come out as them. Raises TokenizerFileError, also where the pattern
-    can't be told and isn't given.
+    Special are the tokens that `tokenizer_config.json` or `added_tokens.json` list, and those of the vocabulary that
+    are neither a byte nor made by a merge: no text could come out as them. Raises TokenizerFileError, also where the
+    pattern can't be told and isn't given.
     """
     found = find_files(folder)
     if found is None:
@@ -53,10 +53,12 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
         named = named or "GPT2Tokenizer"
     known = KNOWN_CLASSES.get(named)
     if pattern is None and known is None:
-        raise TokenizerFileError(folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'")
+        raise TokenizerFileError(
+            folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'"
+        )
     normalizer = None if pattern is not None or known is None or known[1] is None else {"type": known[1]}
     made = {left + right for left, right in merges}
-    loose = {text: {} for text in vocab if text not in made and not (len(text) == 1 and text in BYTE_OF_CHAR)}
+    loose = [text for text in vocab if text not in made and not (len(text) == 1 and text in BYTE_OF_CHAR)]
     file = JSONFile(vocab_path, b"{}")
     file.data = {
         "added_tokens": _added(vocab_file, folder, loose, config),
@@ -85,17 +87,17 @@ def _read_merges(path: Path) -> list[list[str]]:
         raise TokenizerFileError(path, f"byte {error.start}", "is not UTF-8") from error
     merges = []
     for number, line in enumerate(lines, 1):
-        line = line.removesuffix("\r")
-        if not line or (number == 1 and line.startswith("#version")):
+        text = line.removesuffix("\r")
+        if not text or (number == 1 and text.startswith("#version")):
             continue
-        parts = line.split(" ")
+        parts = text.split(" ")
         if len(parts) != 2 or not all(parts):
             raise TokenizerFileError(path, f"line {number}", f"expected two tokens and a space, found {line[:60]!r}")
         merges.append(parts)
     return merges
 
 
-def _added(file: JSONFile, folder: Path, loose: dict[str, Any], config: dict[str, Any]) -> list[dict[str, Any]]:
+def _added(file: JSONFile, folder: Path, loose: list[str], config: dict[str, Any]) -> list[dict[str, Any]]:
     """Entries as in a tokenizer.json: what the files list, and `loose` tokens of the vocabulary."""
     listed: dict[str, dict[str, Any]] = {}
     for text in loose:
@@ -118,11 +120,15 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
     if model.units is not None and model.units.characters:
         raise ConversionError("vocab.json and merges.txt are for byte-level tokenizers")
     if model.take_whole and model.recovered.unreachable:
-        raise ConversionError("vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are")
+        raise ConversionError(
+            "vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are"
+        )
     vocab = {to_alphabet(token): token_id for token_id, token in model.tokens.items()}
     for token in tokenizer.added_tokens:
         if vocab.setdefault(token.content, token.id) != token.id:
-            raise ConversionError(f"the vocabulary would mix up {token.content!r} with {from_alphabet(token.content)!r}")
+            raise ConversionError(
+                f"the vocabulary would mix up {token.content!r} with {from_alphabet(token.content)!r}"
+            )
     ordered = dict(sorted(vocab.items(), key=lambda item: item[1]))
     lines = [f"{to_alphabet(model.tokens[a])} {to_alphabet(model.tokens[b])}\n" for a, b in merge_pairs(model)]
     folder.mkdir(parents=True, exist_ok=True)

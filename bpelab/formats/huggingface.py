@@ -1,7 +1,8 @@
 """Hugging Face: a folder with `tokenizer.json` and `tokenizer_config.json`.
 
-Held: everything a BPETokenizer has. Not held: the tokens of a rank table that no merge list gives (those that rank before
-their own parts), added tokens that share an id, vocabularies in which an added token has the text of another token.
+Held: everything a BPETokenizer has. Not held: the tokens of a rank table that no merge list gives (those that rank
+before their own parts), added tokens that share an id, vocabularies in which an added token has the text of another
+token.
 
 Named patterns are written as Hugging Face's engine needs them (`NamedPattern.oniguruma`) and recognised when read.
 Reading is in tokenizer_json.py.
@@ -150,7 +151,9 @@ def _add_specials(tokenizer: BPETokenizer, vocab: dict[str, int], in_bytes: bool
     for token in added:
         if vocab.get(token.content, token.id) != token.id:
             other = from_alphabet(token.content) if in_bytes else token.content
-            raise ConversionError(f"tokenizer.json would mix up the special token {token.content!r} with the token {other!r}")
+            raise ConversionError(
+                f"tokenizer.json would mix up the special token {token.content!r} with the token {other!r}"
+            )
         if not numbered or (units is not None and token.id == units.unk_id):
             vocab[token.content] = token.id
 

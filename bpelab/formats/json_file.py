@@ -1,7 +1,7 @@
 """A JSON file from anywhere, and errors that name the place in it.
 
-Nothing about the file is believed: it may be huge, cut off, nested without end, hold a key twice, numbers that are none,
-or halves of surrogate pairs. All of that is a TokenizerFileError.
+Nothing about the file is believed: it may be huge, cut off, nested without end, hold a key twice, numbers that are
+none, or halves of surrogate pairs. All of that is a TokenizerFileError.
 """
 
 import json

@@ -112,18 +112,24 @@ def _model(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
 
 
 def _holds(model: BPEModel) -> bool:
-    """Whether the arrays say it all: not where ranks are no ids, symbols are units, or two tokens have the same bytes."""
+    """Whether the arrays say all: not where ranks are no ids, symbols are units, or two tokens have the same bytes."""
     ranked = isinstance(model.merges, RankMerges) and model.units is not None
     symbols = model.units is not None and model.units.symbols
     return not ranked and not symbols and len(set(model.tokens.values())) == len(model.tokens)
 
 
 def _plain(value: Any) -> Any:
-    return value.decode("latin-1") if isinstance(value, bytes) else list(value.items()) if isinstance(value, dict) else value
+    return (
+        value.decode("latin-1")
+        if isinstance(value, bytes)
+        else list(value.items())
+        if isinstance(value, dict)
+        else value
+    )
 
 
 def _units(data: dict[str, Any]) -> Units:
-    byte_tokens = None if data["byte_tokens"] is None else {byte: token_id for byte, token_id in data["byte_tokens"]}
+    byte_tokens = None if data["byte_tokens"] is None else dict(data["byte_tokens"])
     texts = {key: data[key].encode("latin-1") for key in ("prefix", "suffix")}
     return Units(**{**data, "byte_tokens": byte_tokens, **texts})
 

@@ -5,7 +5,8 @@ next number after the vocabulary's size or after the last added token, whatever 
 vocabulary has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can
 come out as one, not even with `ignore_merges`.
 
-Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and tried.
+Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and
+tried.
 """
 
 from itertools import accumulate
@@ -66,9 +67,10 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
     """The added tokens with their flags, in the order of the file."""
     tokens: dict[str, AddedToken] = {}
     taken: dict[int, str] = {}
-    for number, entry in enumerate(file.expect(file.data.get("added_tokens") or [], list, "added_tokens")):
+    listed = file.data.get("added_tokens")
+    for number, item in enumerate([] if listed is None else file.expect(listed, list, "added_tokens")):
         where = f"added_tokens[{number}]"
-        entry = file.expect(entry, dict, where)
+        entry = file.expect(item, dict, where)
         name = file.expect(entry.get("content"), str, f"{where}.content")
         token_id = read_id(file, entry.get("id"), f"{where}.id")
         flags = {key: value for key, value in entry.items() if key not in ("content", "id")}
@@ -105,7 +107,9 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
     texts = {k: _optional(file, data, k, str) or "" for k in ("continuing_subword_prefix", "end_of_word_suffix")}
     prefix, suffix = texts.values()
     dropout = data.get("dropout")
-    if dropout is not None and (isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1):
+    if dropout is not None and (
+        isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1
+    ):
         raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {str(dropout)[:40]!r}")
     vocab = _vocab(file, data, added)
     merges = _merges(file, data, vocab, prefix)
@@ -151,7 +155,13 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
     ids = vocab.values()
     if not vocab:
         raise file.wrong("model.vocab", "is empty")
-    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > HIGHEST_ID or len(set(ids)) < len(vocab) or "" in vocab:
+    if (
+        set(map(type, ids)) != {int}
+        or min(ids) < 0
+        or max(ids) > HIGHEST_ID
+        or len(set(ids)) < len(vocab)
+        or "" in vocab
+    ):
         seen: dict[int, str] = {}
         for text, token_id in vocab.items():
             where = f"model.vocab[{text[:60]!r}]"

@@ -57,7 +57,8 @@ def _cluster() -> re.Pattern[str]:
     no_control = union(extend, parse_ranges(_PREPEND), parse_ranges("200D"))
     listed = union(*map(property_ranges, ("Cc", "Cf", "Zl", "Zp")), parse_ranges(_OTHER_CONTROL))
     control = class_body(without(listed, no_control))
-    joined = f"[{class_body(extend)}\u200d]"  # Extend or ZWJ
+    joined = without(union(extend, parse_ranges("200D")), parse_ranges("200C"))  # ZWNJ keeps consonants apart
+    before_sign = class_body(without(joined, parse_ranges(_JOINING_SIGNS)))
     after = f"[{class_body(union(extend, spacing, parse_ranges(_OTHER_SPACING_MARK)))}\u200d]*"
     initial, vowel, final = (f"[{body(listed)}]" for listed in (_HANGUL_L, _HANGUL_V, _HANGUL_T))
     open_syllable = f"[{''.join(map(chr, _SYLLABLES[::28]))}]"
@@ -68,8 +69,8 @@ def _cluster() -> re.Pattern[str]:
         f"{initial}*(?:{open_syllable}{vowel}*|{syllable}|{vowel}+){final}*",
         f"{initial}+",
         f"{final}+",
-        f"{picture}(?:{joined}*\u200d{picture})*",
-        f"{consonant}(?:{joined}*{sign}{joined}*{consonant})+",
+        f"{picture}(?:[{class_body(extend)}]*+\u200d{picture})*",
+        f"{consonant}(?:[{before_sign}]*+{sign}[{class_body(joined)}]*+{consonant})+",
         f"[^{control}]",
     )
     return re.compile(f"\r\n|[{body(_PREPEND)}]*(?:{'|'.join(cores)}){after}|[{control}]")

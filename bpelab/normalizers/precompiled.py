@@ -146,24 +146,5 @@ class Precompiled(Growing):
         return "".join(parts)
 
 
-class SentencePieceMap(Precompiled):
-    """The same map as SentencePiece itself applies it: the longest entry at each place, whatever the clusters are."""
-
-    def within(self, text: str, limit: int) -> str:
-        find, data = read_charsmap(self.precompiled_charsmap).longest, text.encode("utf-8", "surrogatepass")
-        parts: list[str] = []
-        start = plain = length = 0
-        while start < len(data):
-            found = find(data, start)
-            if found is None:
-                start += 1
-                continue
-            parts += [data[plain:start].decode("utf-8", "surrogatepass"), found[1]]
-            start = plain = found[0]
-            length += len(parts[-1]) + len(parts[-2])
-            check_length(self, length, limit)
-        return "".join([*parts, data[plain:].decode("utf-8", "surrogatepass")])
-
-
 def _or(found: str | None, char: str) -> str:
     return char if found is None else found

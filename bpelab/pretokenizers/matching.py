@@ -1,8 +1,8 @@
 """Find the matches of a pattern in a text, exactly as the engine it was written for, and never without end.
 
-A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table is
-newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out. Any
-other pattern is run by a table (`regex_dfa.py`). What no table can do is left to `regex`, with a limit on its time.
+A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table
+is newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out.
+Any other pattern is run by a table (`regex_dfa.py`). What no table can do is left to `regex`, with a limit on its time.
 
 Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count matches alike.
 """
@@ -20,7 +20,7 @@ from .portable import portable, refers, write
 from .regex_dfa import dfa_for
 from .regex_nfa import NotRegular
 from .regex_nodes import Node, Repeat, children
-from .regex_sets import Dialect, Property
+from .regex_sets import CharSet, Dialect, Property
 from .regex_syntax import parse
 from .unicode_tables import Ranges
 
@@ -31,12 +31,12 @@ except ImportError:  # a browser's Python, say
 
 SECONDS, SECONDS_PER_CHARACTER = 0.4, 2e-6
 """What a backtracking search may take."""
-MAX_REPEATED = 1_000_000
-"""How large a pattern for the backtracking engine may be with its counted repetitions multiplied out."""
+MAX_SIZE = 100_000
+"""How many nodes a pattern for the backtracking engine may have with its repetitions written out (0.2 s, 50 MB)."""
 
 
 MAX_REFERRED = 50_000
-"""Characters of a text for a pattern with references: one comparison can be as long as the text, and isn't interrupted."""
+"""Characters of a text for a pattern with references, whose comparisons may take as long and aren't interrupted."""
 
 
 class Matcher(Protocol):
@@ -68,7 +68,7 @@ class Pattern:
             matcher(self.text, "oniguruma")
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The (start, end) of the matches in `text`, in order. Raises PatternError where they can't be found in time."""
+        """The (start, end) of the matches in `text`, in order. Raises PatternError where that takes too long."""
         if self.kind == "Regex" or not self.text:
             return matcher(self.text, "oniguruma").spans(text)
         return self._places(text)
@@ -140,8 +140,8 @@ class BacktrackingMatcher:
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self._shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         self._tree = parse(pattern, dialect)
-        if _size(self._tree) > MAX_REPEATED:
-            raise PatternError(f"{self._shown} repeats more than {MAX_REPEATED:,} things, counts multiplied")
+        if _size(self._tree) > MAX_SIZE:
+            raise PatternError(f"the pattern {self._shown} has repetitions in repetitions that multiply beyond measure")
         self._refers = refers(self._tree)
         self._fast, self._properties = self._compiled(keep_properties=True)
 
@@ -167,7 +167,9 @@ class BacktrackingMatcher:
         left = SECONDS + SECONDS_PER_CHARACTER * len(text)
         place, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
-            raise PatternError(f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters")
+            raise PatternError(
+                f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters"
+            )
         while place <= len(text):
             started = perf_counter()
             try:
@@ -188,9 +190,9 @@ class BacktrackingMatcher:
 
 
 def _size(node: Node) -> int:
-    """The nodes of a pattern with its counted repetitions multiplied out."""
+    """The nodes that `regex` makes of a pattern: it copies the body of a repetition, except of a single set."""
     inner = 1 + sum(map(_size, children(node)))
-    return inner * max(1, node.low, node.high or 0) if isinstance(node, Repeat) else inner
+    return inner * (node.low + 1) if isinstance(node, Repeat) and not isinstance(node.body, CharSet) else inner
 
 
 def disputed_characters(properties: Iterable[Property]) -> frozenset[str]:

@@ -28,13 +28,14 @@ PLACES = {
 
 def refers(node: Node) -> bool:
     """Whether there is a reference to a group, so that groups have to capture."""
-    return isinstance(node, Reference) or any([refers(child) for child in children(node)])
+    return isinstance(node, Reference) or any(refers(child) for child in children(node))
 
 
 class _Writer:
     """Writes a tree down again, and notes which properties it has met."""
 
-    def __init__(self, root: Node, keep_properties: bool) -> None:
+    def __init__(self, root: Node, keep_properties: bool, standard: bool) -> None:
+        self.standard = standard
         self.keep, self.properties, self.numbers = keep_properties, set[Property](), dict[str, int]()
         self.captures = refers(root)
         self.number(root)
@@ -67,7 +68,7 @@ class _Writer:
         if isinstance(node, Reference):
             number = node.target if isinstance(node.target, int) else self.numbers[node.target]
             return f"(?i:\\{number})" if node.ignore_case else f"(?:\\{number})"
-        if not self.keep:
+        if self.standard:
             raise NotPortable(f"{node.text} is nothing that Python's re can do")
         return node.text
 
@@ -92,12 +93,12 @@ class _Writer:
         return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
 
 
-def write(node: Node, keep_properties: bool) -> tuple[str, frozenset[Property]]:
-    """A tree as text for `re`, every class spelled out, or for `regex`; and the properties that it uses.
+def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[str, frozenset[Property]]:
+    """A tree as text for `regex`, or for the `standard` library's `re`; and the properties that it uses.
 
     Raises NotPortable for what the engine doesn't have.
     """
-    writer = _Writer(node, keep_properties)
+    writer = _Writer(node, keep_properties, standard)
     text = writer.write(node)
     return text, frozenset(writer.properties)
 
@@ -112,5 +113,5 @@ def portable(pattern: str, keep_properties: bool = False, dialect: Dialect = "ru
 
     Raises PatternError where the pattern is malformed, and its subclass NotPortable for what `re` can't say.
     """
-    text, properties = write(parse(pattern, dialect), keep_properties)
+    text, properties = write(parse(pattern, dialect), keep_properties, not keep_properties)
     return text, {found.source for found in properties}

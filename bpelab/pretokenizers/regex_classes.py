@@ -7,7 +7,18 @@ number of ranges of what it names.
 import re
 
 from ..errors import PatternError
-from .regex_sets import CharSet, Dialect, Property, escaped, find_property, folded, intersection, posix, shorthand, spelled
+from .regex_sets import (
+    CharSet,
+    Dialect,
+    Property,
+    escaped,
+    find_property,
+    folded,
+    intersection,
+    posix,
+    shorthand,
+    spelled,
+)
 from .unicode_tables import Ranges, class_body, complement, union
 
 MAX_DEPTH = 100
@@ -54,7 +65,9 @@ def code_point(source: Source, letter: str) -> int | None:
         found = None
         if letter == "x" or source.dialect == "rust":
             found = source.match(r"\{\s*([0-9A-Fa-f]{1,8})\s*\}")
-        found = found or source.match({"x": "([0-9A-Fa-f]{1,2})", "u": "([0-9A-Fa-f]{4})", "U": "([0-9A-Fa-f]{8})"}[letter])
+        found = found or source.match(
+            {"x": "([0-9A-Fa-f]{1,2})", "u": "([0-9A-Fa-f]{4})", "U": "([0-9A-Fa-f]{8})"}[letter]
+        )
         if found is None or int(found[1], 16) > 0x10FFFF:
             raise source.error(f"\\{letter} is not followed by the number of a character")
         return int(found[1], 16)
@@ -161,11 +174,19 @@ def _combined(left: CharSet | None, operator: str, right: CharSet) -> CharSet:
     else:
         ranges = intersection(union(left.ranges, right.ranges), complement(both))
     fast = f"[{left.fast}{operator}{right.fast}]"
-    return CharSet(ranges, fast, (ranges or "[^\\x00-\\U0010ffff]",), bare=not ranges, properties=left.properties | right.properties)
+    return CharSet(
+        ranges,
+        fast,
+        (ranges or "[^\\x00-\\U0010ffff]",),
+        bare=not ranges,
+        properties=left.properties | right.properties,
+    )
 
 
 def _negated(whole: CharSet) -> CharSet:
-    return CharSet(complement(whole.ranges), f"[^{whole.fast}]", (complement(whole.ranges),), properties=whole.properties)
+    return CharSet(
+        complement(whole.ranges), f"[^{whole.fast}]", (complement(whole.ranges),), properties=whole.properties
+    )
 
 
 def _term(source: Source, terms: _Terms, ignore_case: bool, extended: bool, depth: int) -> None:
@@ -192,7 +213,11 @@ def _term(source: Source, terms: _Terms, ignore_case: bool, extended: bool, dept
         if source.peek() == "-" and source.peek(2) not in ("-]", "--"):
             raise source.error("a range begins with a set of characters")
         return
-    if source.peek() != "-" or source.peek(2) in ("-]", "-") or (source.peek(2) in ("--", "-[") and source.dialect == "rust"):
+    if (
+        source.peek() != "-"
+        or source.peek(2) in ("-]", "-")
+        or (source.peek(2) in ("--", "-[") and source.dialect == "rust")
+    ):
         terms.add(((low, low),), escaped(low), escaped(low))
         return
     source.at += 1

@@ -46,8 +46,8 @@ class DFA:
 
     Characters from `starts[i]` to before `starts[i + 1]` are of class `classes[i]`; the last class, `width` - 1, is the
     edge of the text. `trans[state * width + class]` is twice the next state, plus 1 if a match ends before this
-    character. State 0 is the end of a search; `entries[class]` is the state to begin in after a character of that class,
-    1 everywhere where the pattern looks at no character behind.
+    character. State 0 is the end of a search; `entries[class]` is the state to begin in after a character of that
+    class, 1 everywhere where the pattern looks at no character behind.
     """
 
     starts: tuple[int, ...]
@@ -118,7 +118,7 @@ class _Failures:
 
     def search(self, codes: bytes, place: int, state: int, trans: list[int]) -> int:
         """The end of the match that begins at `place`, or -1."""
-        last, since, trail = -1, place, []
+        last, since, trail = -1, place, list[int]()
         failed = self.failed
         for at in range(place, self.size + 1):
             if state in failed and failed[state][at]:
@@ -152,7 +152,7 @@ def _alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
             flips[first] = flips.get(first, 0) ^ 1 << bit
             flips[last + 1] = flips.get(last + 1, 0) ^ 1 << bit
     numbers: dict[int, int] = {}
-    starts, classes, mask = [], [], 0
+    starts, classes, mask = list[int](), list[int](), 0
     for start in sorted(flips):
         mask ^= flips[start]
         if start > 0x10FFFF or (starts and numbers.get(mask) == classes[-1]):
@@ -262,7 +262,10 @@ def _smallest(starts: tuple[int, ...], classes: tuple[int, ...], table: list[lis
     part = [0] * len(table)
     while len(table) <= 300:
         keys: dict[tuple[int, ...], int] = {}
-        new = [keys.setdefault((part[i], *(part[t >> 1] * 2 | t & 1 for t in row)), len(keys)) for i, row in enumerate(table)]
+        new = [
+            keys.setdefault((part[i], *(part[t >> 1] * 2 | t & 1 for t in row)), len(keys))
+            for i, row in enumerate(table)
+        ]
         if max(new) == max(part):
             break
         part = new
@@ -280,8 +283,5 @@ def _smallest(starts: tuple[int, ...], classes: tuple[int, ...], table: list[lis
 
 @lru_cache(64)
 def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
-    """The table of `pattern`, compiled once, or read from the package's data for a named pattern.
-
-    Raises as `compile_dfa`.
-    """
+    """The table of `pattern`, compiled once. Raises as `compile_dfa`."""
     return compile_dfa(pattern, dialect)

@@ -10,7 +10,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import PatternError
-from .regex_nodes import Atomic, Choice, Group, Look, Node, Place, Reference, Repeat, Sequence, Special, children, single
+from .regex_nodes import (
+    Atomic,
+    Choice,
+    Group,
+    Look,
+    Node,
+    Place,
+    Reference,
+    Repeat,
+    Sequence,
+    Special,
+    children,
+    single,
+)
 from .regex_sets import NEWLINE, CharSet
 from .unicode_tables import Ranges
 
@@ -30,7 +43,7 @@ class NotRegular(PatternError):
 
 @dataclass
 class NFA:
-    """Operations, and the sets that their masks speak of: bit i of a mask is `sets[i]`; bit 0 is the end of the text."""
+    """Operations, and the sets that their masks speak of: bit i of a mask is `sets[i]`; bit 0 is the text's edge."""
 
     operations: list[Operation] = field(default_factory=list)
     sets: list[Ranges] = field(default_factory=list)
@@ -156,14 +169,15 @@ class _Builder:
         lazy = node.mode == "lazy"
         if node.high is None:
             loop = self.emit(("choose", ()))
-            self.nfa.operations[loop] = ("loop", self.build(body, loop), out, lazy)
-            entry = loop
+            inside = self.build(body, loop)
+            self.nfa.operations[loop] = ("loop", inside, out, lazy)
+            entry = inside if node.low else loop
         else:
             entry = then  # once the maximum is reached, what follows doesn't matter
             for _ in range(node.high - node.low):
                 once = self.build(body, entry)
                 entry = self.emit(("choose", (out, once) if lazy else (once, out)))
-        for _ in range(node.low):
+        for _ in range(node.low - (node.high is None)):
             entry = self.build(body, entry)
         return entry
 

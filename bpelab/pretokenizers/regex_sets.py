@@ -1,4 +1,4 @@
-r"""Sets of characters in a regular expression: literals, `\s`, `\p{L}`, `[[:alpha:]]`, `[a-z&&[^aeiou]]`, with their spellings.
+r"""Sets of characters in a regular expression, a letter, `\s`, `\p{L}` or `[[:alpha:]]`, with their spellings.
 
 A set knows its code points and two ways to write it: exact (every code point spelled out) and fast (with `\p{L}` as
 it is, for the `regex` package). Engines disagree on small things: to Oniguruma `\w` holds ², but `[\w]` doesn't.
@@ -34,17 +34,17 @@ LONG_NAMES = {
     "alpha": "Alphabetic", "space": "White_Space", "digit": "Nd", "cntrl": "Cc", "punct": "P",
     "lc": "LC", "whitespace": "White_Space", "alphabetic": "Alphabetic",
 }  # fmt: skip
-OTHER_UPPERCASE: Ranges = tuple(
-    (int(a, 16), int(b, 16))
-    for a, b in (s.split("-") for s in "2160-216F 24B6-24CF 1F130-1F149 1F150-1F169 1F170-1F189".split())
-)
-OTHER_LOWERCASE: Ranges = tuple(
-    (int(span.split("-")[0], 16), int(span.split("-")[-1], 16))
-    for span in (
-        "AA BA 2B0-2B8 2C0-2C1 2E0-2E4 345 37A 10FC 1D2C-1D6A 1D78 1D9B-1DBF 2071 207F 2090-209C 2170-217F 24D0-24E9 "
-        "2C7C-2C7D A69C-A69D A770 A7F2-A7F4 A7F8-A7F9 AB5C-AB5F AB69 10780 10783-10785 10787-107B0 107B2-107BA "
-        "1E030-1E06D"
-    ).split()
+
+
+def _hexadecimal(spans: str) -> Ranges:
+    ends = (span.split("-") for span in spans.split())
+    return tuple((int(pair[0], 16), int(pair[-1], 16)) for pair in ends)
+
+
+OTHER_UPPERCASE = _hexadecimal("2160-216F 24B6-24CF 1F130-1F149 1F150-1F169 1F170-1F189")
+OTHER_LOWERCASE = _hexadecimal(
+    "AA BA 2B0-2B8 2C0-2C1 2E0-2E4 345 37A 10FC 1D2C-1D6A 1D78 1D9B-1DBF 2071 207F 2090-209C 2170-217F 24D0-24E9 "
+    "2C7C-2C7D A69C-A69D A770 A7F2-A7F4 A7F8-A7F9 AB5C-AB5F AB69 10780 10783-10785 10787-107B0 107B2-107BA 1E030-1E06D"
 )
 """Upper and lower case that is no Lu or Ll (`PropList.txt`, Unicode 16.0.0)."""
 ASCII_POSIX: dict[str, Ranges] = {
@@ -111,7 +111,7 @@ def from_property(found: Property, negated: bool) -> CharSet:
 
 
 def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
-    r"""A property for the `regex` package: `\p{L}` or, negated, `\P{L}`; without brackets where it stands in a class."""
+    r"""A property for the `regex` package: `\p{L}` or, negated, `\P{L}`; in a class without brackets."""
     if found.source.startswith("["):
         if in_class:
             return class_body(complement(found.ranges) if negated else found.ranges)
@@ -122,7 +122,7 @@ def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
 @lru_cache(64)
 def folded(ranges: Ranges) -> Ranges:
     """`ranges` with all that simple case folding makes equal to a member. Cost: 2 ms."""
-    starts, extra = list(ranges), set()
+    starts, extra = list(ranges), set[int]()
     at = 0
     for code_point, group in sorted(_folding_classes().items()):
         while at < len(starts) and starts[at][1] < code_point:

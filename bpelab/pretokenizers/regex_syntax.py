@@ -67,7 +67,10 @@ OPENINGS = {
     "?:": "plain", "?>": "atomic", "?=": "look ahead", "?!": "look ahead not", "?<=": "look behind",
     "?<!": "look behind not",
 }  # fmt: skip
-REFUSED_GROUPS = {"?(": "a condition", "?~": "an absent operator", "?{": "a callout", "*": "a callout", "?&": "a call", "?P>": "a call"}
+REFUSED_GROUPS = {
+    "?(": "a condition", "?~": "an absent operator", "?{": "a callout", "*": "a callout", "?&": "a call",
+    "?P>": "a call",
+}  # fmt: skip
 
 
 class _Parser:
@@ -126,10 +129,11 @@ class _Parser:
             if source.eat(opening):
                 self.stack.append(_Frame(kind, self.flags, at))
                 return
-        if (found := source.match(r"\?(P?)<([^\W\d]\w*)>|\?'([^\W\d]\w*)'")) and not (found[1] and self.dialect != "rust"):
+        optional = "P?" if self.dialect == "rust" else ""
+        if found := source.match(rf"\?{optional}<([^\W\d]\w*)>|\?'([^\W\d]\w*)'"):
             self.groups += 1
-            self.names.add(found[2] or found[3])
-            self.stack.append(_Frame("capture", self.flags, at, self.groups, found[2] or found[3]))
+            self.names.add(found[1] or found[2])
+            self.stack.append(_Frame("capture", self.flags, at, self.groups, found[1] or found[2]))
             return
         if found := source.match(r"\?([a-zA-Z]*)(-[a-zA-Z]*)?([:)])"):
             self.set_flags(found[1], found[2] or "", found[3] == ":", at)
@@ -188,7 +192,12 @@ class _Parser:
             return False
         if not frame.parts or (isinstance(frame.parts[-1], Place | Look | Special)):
             raise source.error("nothing to repeat", at)
-        if self.dialect == "rust" and frame.kind != "rest" and isinstance(frame.parts[-1], Repeat) and frame.depths[-1] < 0:
+        if (
+            self.dialect == "rust"
+            and frame.kind != "rest"
+            and isinstance(frame.parts[-1], Repeat)
+            and frame.depths[-1] < 0
+        ):
             raise source.error("a repetition of a repetition", at)
         if high is not None and high < low:
             raise source.error(f"the repetition {{{low},{high}}} goes backwards", at)
@@ -245,7 +254,8 @@ class _Parser:
         if letter in "NO":
             return self.dot(letter == "O")
         if letter == "R":
-            return Atomic(Choice((Sequence((literal(13, False), literal(10, False))), written(((10, 13), (0x85, 0x85), (0x2028, 0x2029))))))
+            lone = written(((10, 13), (0x85, 0x85), (0x2028, 0x2029)))
+            return Atomic(Choice((Sequence((literal(13, False), literal(10, False))), lone)))
         if letter in "123456789" or (letter == "k" and source.peek() in ("<", "'")):
             return self.reference(letter, at)
         point = code_point(source, letter)

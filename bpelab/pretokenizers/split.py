@@ -20,8 +20,8 @@ from .regex_sets import Dialect
 class Split(PreTokenizer):
     r"""A pre-tokenizer that cuts by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
 
-    A regular expression is read as tiktoken's engine does, or, with `dialect="oniguruma"`, as Hugging Face's. `behavior`
-    and `invert` say what becomes of a match, as in `behaviors.pieces`.
+    A regular expression is read as tiktoken's engine does, or, with `dialect="oniguruma"`, as Hugging Face's.
+    `behavior` and `invert` say what becomes of a match, as in `behaviors.pieces`.
 
     >>> Split("gpt2").split("Don't panic, 42 times")
     ['Don', "'t", ' panic', ',', ' 42', ' times']

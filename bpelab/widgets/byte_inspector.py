@@ -4,7 +4,7 @@ import unicodedata
 from html import escape
 from typing import Any
 
-from ..normalizers import FORMS, UnicodeNormalizer
+from ..normalizers import FORMS
 from ..pretokenizers.unicode_tables import category
 from .base import Figure
 from .visible import number, plain, visible
@@ -47,7 +47,7 @@ class ByteInspector(Figure):
         characters = [_row(char) for char in text]
         forms = []
         for name in FORMS:
-            form = UnicodeNormalizer(name)(text)
+            form = unicodedata.normalize(name, text)
             shown, size = form[: self.limit], len(form.encode())
             entry = {"name": name, "label": visible(shown.encode()), "characters": len(form), "bytes": size}
             forms.append({**entry, "same": form == text, "cut": len(form) > len(shown)})

@@ -37,7 +37,17 @@ class Adapter:
 
 
 class HuggingFaceAdapter(Adapter):
-    """tiktoken has no decoding that skips special tokens; Hugging Face has."""
+    """tiktoken neither skips special tokens in decoding nor puts any around a text; Hugging Face does."""
 
     def decode_skip(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids, skip_special_tokens=True)
+
+    def encode_full(self, text: str) -> list[int]:
+        """With all that the file asks for: truncation, the post-processor's tokens, padding."""
+        tokenizer, ids = self.tokenizer, self.encode(text)
+        around = tokenizer.resolved_post_processor
+        if tokenizer.truncation is not None:
+            ids = tokenizer.truncation.apply(ids, 0 if around is None else around.added)
+        if around is not None:
+            ids = around.apply(ids)
+        return ids if tokenizer.padding is None else tokenizer.padding.apply(ids)

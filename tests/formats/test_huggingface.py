@@ -155,38 +155,40 @@ def broken(change) -> str:
         (lambda d: d.update(model=None), "model: expected"),
         (lambda d: d["model"].update(type="WordPiece"), "model.type: only BPE"),
         (lambda d: d["model"].update(vocab=[1]), "model.vocab: expected"),
-        (lambda d: d["model"]["vocab"].update({"Ġthe": -5}), r"token .* id -5"),
-        (lambda d: d["model"]["vocab"].update({"Ġthe": "5"}), r"model.vocab\['Ġthe'\]: expected int"),
-        (lambda d: d["model"]["vocab"].update({"Ġthe": True}), r"model.vocab\['Ġthe'\]: expected int"),
-        (lambda d: d["model"]["vocab"].update({"a b": 7000}), r"model.vocab\['a b'\].*stands for no byte"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": -5}), r"model.vocab\['Ġthe'\]: -5 is no id"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": "5"}), r"model.vocab\['Ġthe'\]: expected an integer"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": True}), r"model.vocab\['Ġthe'\]: expected an integer"),
         (lambda d: d["model"]["vocab"].update({"zzzz": 5}), r"model.vocab\['zzzz'\]: has the id 5"),
-        (lambda d: d["model"]["vocab"].pop("a"), "no token for 1 single bytes, 0x61|model.merges"),
-        (lambda d: d["model"].update(merges="no"), "model.merges: expected list"),
+        (lambda d: d["model"]["vocab"].pop("a"), r"model.merges\[\d+\]: .*'a' is not in model.vocab"),
+        (lambda d: d["model"].update(merges="no"), "model.merges: expected a list"),
         (lambda d: d["model"]["merges"].append(["q", "zzz"]), r"model.merges\[643\].*not in model.vocab"),
         (lambda d: d["model"]["merges"].insert(3, ["q"]), r"model.merges\[3\]: expected two tokens"),
-        (lambda d: d["model"]["merges"].insert(3, ["q", ""]), r"model.merges\[3\]: expected two tokens"),
-        (lambda d: d["model"].update(dropout=0.1), "model.dropout: 0.1 is not supported"),
-        (lambda d: d["model"].update(byte_fallback=True), "model.byte_fallback"),
+        (lambda d: d["model"]["merges"].insert(3, ["q", ""]), r"model.merges\[3\]: .*is not in model.vocab"),
+        (lambda d: d["model"].update(dropout=1.5), "model.dropout: expected a number from 0 to 1"),
+        (lambda d: d["model"].update(byte_fallback=1), "model.byte_fallback: expected true or false"),
         (
             lambda d: d["added_tokens"].append({"id": 899, "content": "<x>", "special": True}),
             r"added_tokens\[1\].*repeats",
         ),
-        (lambda d: d["added_tokens"].append({"id": "9", "content": "<x>"}), r"added_tokens\[1\].id: expected int"),
-        (lambda d: d["added_tokens"][0].update(lstrip=True), r"added_tokens\[0\].*supported"),
-        (lambda d: d.update(added_tokens={}), "post_processor|added_tokens|"),
-        (lambda d: d.update(normalizer={"type": "Lowercase"}), "normalizer: only NFC"),
-        (lambda d: d.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer"),
-        (lambda d: d.update(pre_tokenizer=None), "pre_tokenizer"),
+        (
+            lambda d: d["added_tokens"].append({"id": "9", "content": "<x>"}),
+            r"added_tokens\[1\].id: expected an integer",
+        ),
+        (lambda d: d["added_tokens"][0].update(lstrip="yes"), r"added_tokens\[0\].lstrip: expected true or false"),
+        (lambda d: d.update(added_tokens={}), "added_tokens: expected a list"),
+        (lambda d: d.update(normalizer={"type": "Lower"}), "normalizer.type: 'Lower' is not supported"),
+        (lambda d: d.update(normalizer={"type": "Lowercase", "locale": "tr"}), "normalizer.locale: .*no such key"),
+        (lambda d: d.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer: .*replacement"),
         (lambda d: d["pre_tokenizer"]["pretokenizers"][0]["pattern"].update(Regex="("), "not closed"),
-        (lambda d: d.update(truncation={"max_length": 5}), "truncation: is not supported"),
-        (lambda d: d.update(post_processor={"type": "RobertaProcessing"}), "post_processor: only"),
+        (lambda d: d.update(truncation={"max_length": -5}), "truncation.*"),
+        (
+            lambda d: d.update(post_processor={"type": "RobertaProcessing", "sep": 3}),
+            "post_processor.sep: expected a list",
+        ),
     ],
 )
 def test_files_that_are_wrong(change, where, tmp_path):
     (tmp_path / "tokenizer.json").write_text(broken(change))
-    if where.endswith("|"):  # a harmless change: it must load
-        BPETokenizer.from_pretrained(tmp_path)
-        return
     with pytest.raises(TokenizerFileError, match=where) as caught:
         BPETokenizer.from_pretrained(tmp_path)
     assert "tokenizer.json" in str(caught.value)
@@ -202,7 +204,7 @@ def test_what_is_no_tokenizer(content, tmp_path):
 
 
 def test_a_folder_without_files(tmp_path):
-    with pytest.raises(TokenizerFileError, match="can't be read: No such file"):
+    with pytest.raises(TokenizerFileError, match="has no tokenizer.json"):
         BPETokenizer.from_pretrained(tmp_path)
     with pytest.raises(TokenizerFileError):
         BPETokenizer.from_pretrained(Path("/no/such/folder"))

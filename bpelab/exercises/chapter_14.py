@@ -1,0 +1,232 @@
+"""The exercises of chapter 14, File formats."""
+
+import struct
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
+from ..formats.gguf_file import write_metadata
+from ..model import BPEModel
+from ..pretokenizers.patterns import PATTERNS
+from ..tokenizer import BPETokenizer
+from .chapter_06 import is_table, tables
+from .engine import Exercise
+from .material import SINGLE, merges
+
+Merge = str | list[str]
+MERGES = [(b".", b"\n"), (b"\n", b"\n"), (b"1", b"2"), (b"3", b"4"), (b"'", b"s"), (b"a", b"B"), (b"\n", b" ")]
+"""Merges across the cuts of this pattern or that."""
+
+
+def count_and_first_key(data):  # type: ignore[no-untyped-def]
+    """Return (number of keys, first key), an int and a str, for the bytes of a GGUF file.
+
+    The file is of version 3, little-endian, and has at least one key.
+    """
+    (keys,) = struct.unpack_from("<Q", data, 16)
+    (length,) = struct.unpack_from("<Q", data, 24)
+    return keys, data[32 : 32 + length].decode()
+
+
+def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
+    """Return the index of the first of `merges` that can't be, or None.
+
+    `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one space between
+    them. Both have to be in `vocab`, and so has what they make.
+    """
+    for index, merge in enumerate(merges):
+        parts = merge.split(" ") if isinstance(merge, str) else merge
+        if len(parts) != 2 or not {*parts, "".join(parts)} <= vocab.keys():
+            return index
+    return None
+
+
+def patterns_that_fit(model, samples):  # type: ignore[no-untyped-def]
+    """Return the names in PATTERNS, in their order, under which `model` gives all ids in `samples`.
+
+    `samples` is text -> list of ids.
+    """
+    fitting = []
+    for name in PATTERNS:
+        tokenizer = BPETokenizer(model, pattern=name)
+        if all(tokenizer.encode(text) == ids for text, ids in samples.items()):
+            fitting.append(name)
+    return fitting
+
+
+def bytes_of_ids(vocab, special):  # type: ignore[no-untyped-def]
+    """Return id -> bytes for `vocab`, token -> id, as a vocab.json has it.
+
+    Tokens are written in the byte alphabet, but those in the set `special` are themselves.
+    """
+    found = {}
+    for token, token_id in vocab.items():
+        found[token_id] = token.encode() if token in special else from_alphabet(token)
+    return found
+
+
+def merge_lines(ranks):  # type: ignore[no-untyped-def]
+    """Return the lines of a merges.txt, without its first line, for a table of token -> rank.
+
+    Every token of more than one byte is made by one merge.
+    """
+    model = BPEModel.from_ranks(ranks)
+    pairs = model.recovered.splits.values()
+    return [f"{to_alphabet(model.tokens[left])} {to_alphabet(model.tokens[right])}" for left, right in pairs]
+
+
+def _headers() -> Iterator[tuple[bytes]]:
+    files: list[dict[str, Any]] = [
+        {"a": "b"},
+        {"general.architecture": "llama"},
+        {"clé": True},
+        {"tokenizer.ggml.tokens": ["a", "b", "ab"], "general.name": "x"},
+        {"鍵": "値", "b": ["c"], "d": False},
+        {f"key.{number}": "x" * number for number in range(300)},
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "header.gguf")
+        for metadata in files:
+            write_metadata(path, metadata)
+            yield (path.read_bytes(),)
+
+
+def _lists() -> Iterator[tuple[dict[str, int], list[Merge]]]:
+    yield {"a": 0, "b": 1, "ab": 2}, []
+    yield {"a": 0, "b": 1, "ab": 2}, ["a b"]
+    yield {"a": 0, "b": 1, "ab": 2}, [["a", "b"]]
+    yield {"a": 0, "b": 1}, ["a b"]
+    yield {"a": 0, "ab": 2}, [["a", "b"]]
+    yield {"b": 0, "ab": 2}, [["a", "b"]]
+    yield {"a": 0, " ": 1, "a ": 2}, [["a", " "]]
+    yield {"a": 0, " ": 1, "a ": 2}, ["a  "]
+    yield {"1": 0, "\u00a0": 1, "0": 2, "1\u00a0": 3, "\u00a00": 4}, ["1 \u00a0", "\u00a0 0"]
+    random = Random(14)
+    pairs = merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 12)
+    for _ in range(40):
+        listed: list[Merge] = [[left.decode(), right.decode()] for left, right in pairs]
+        tokens = sorted({part for merge in listed for part in (*merge, "".join(merge))})
+        vocab = {token: number for number, token in enumerate(tokens) if random.random() > 0.03}
+        yield vocab, [" ".join(merge) if random.random() < 0.5 else merge for merge in listed]
+
+
+def _is_list(vocab: Any, listed: Any) -> bool:
+    return all(isinstance(merge, str) or (len(merge) == 2 and all(merge)) for merge in listed) and "" not in vocab
+
+
+def _samples() -> Iterator[tuple[BPEModel, dict[str, list[int]]]]:
+    model = BPEModel.from_merges(MERGES)
+    tried = (["a"], ["12"], [".\n\n"], ["1234"], ["'s"], ["aB"], [" \n "], ["a", ".\n\n"], ["'S 123", "aB \n "])
+    for name in PATTERNS:
+        tokenizer = BPETokenizer(model, pattern=name)
+        for texts in tried:
+            yield model, {text: tokenizer.encode(text) for text in texts}
+
+
+def _are_samples(model: BPEModel, samples: Any) -> bool:
+    joined = {text: b"".join(model.tokens[token_id] for token_id in ids) for text, ids in samples.items()}
+    return all(text.encode() == data for text, data in joined.items())
+
+
+def _vocabularies() -> Iterator[tuple[dict[str, int], set[str]]]:
+    yield {"a": 0}, set()
+    yield {"Ġ": 0, "a": 1, "Ġa": 2}, set()
+    yield {"é": 0, "Ã": 1, "©": 2, "Ã©": 3}, set()
+    yield {"a": 0, "<|end|>": 5}, {"<|end|>"}
+    yield {"a": 0, "<é>": 1}, {"<é>"}
+    yield {"a": 1, "Ġ": 0}, {"Ġ"}
+    yield {"a": 3, "<日本>": 9}, {"<日本>", "<not here>"}
+    random = Random(14)
+    letters = list(BYTE_OF_CHAR)
+    for _ in range(20):
+        tokens = {"".join(random.choices(letters, k=random.randint(1, 4))) for _ in range(10)}
+        ids = random.sample(range(1000), len(tokens))
+        yield dict(zip(sorted(tokens), ids)), set(random.sample(sorted(tokens), 2))
+
+
+def _is_vocabulary(vocab: Any, special: Any) -> bool:
+    ordinary = "".join(token for token in vocab if token not in special)
+    return set(ordinary) <= BYTE_OF_CHAR.keys() and len(set(vocab.values())) == len(vocab) and "" not in vocab
+
+
+def _tables() -> Iterator[tuple[dict[bytes, int]]]:
+    yield (dict(SINGLE),)
+    yield (SINGLE | {b" t": 256, b"he": 257, b" the": 258},)
+    yield (SINGLE | {b" \n": 300, b" \n\xc3": 290, b"\n\xc3": 280},)
+    seen: list[dict[bytes, int]] = []
+    for ranks, _ in tables():
+        if ranks not in seen and _is_made(ranks):
+            seen.append(ranks)
+            yield (dict(sorted(ranks.items(), reverse=True)),)
+
+
+def _is_made(ranks: Any) -> bool:
+    if not is_table(ranks, b"a"):
+        return False
+    recovered = BPEModel.from_ranks(ranks).recovered
+    return recovered.exact and not recovered.unreachable
+
+
+EXERCISES = [
+    Exercise(
+        "14.1",
+        "How many keys?",
+        count_and_first_key,
+        _headers,
+        (
+            "Four bytes of magic, four of version, eight to count tensors, eight to count keys. Then the first key.",
+            'struct.unpack_from("<Q", data, at) reads eight bytes at `at`, and gives a tuple of one number.',
+            "A key begins with its length, which counts bytes and not characters: cut first, decode then.",
+        ),
+        allowed=lambda data: False,
+    ),
+    Exercise(
+        "14.2",
+        "The merge that can't be",
+        first_bad_merge,
+        _lists,
+        (
+            "Three things are looked up for a merge: its two parts, and the two joined.",
+            'A str is cut with split(" "). Without the space in brackets, split() also cuts at U+00A0.',
+            "If that doesn't give two parts, the merge can't be.",
+        ),
+        allowed=_is_list,
+    ),
+    Exercise(
+        "14.3",
+        "What was it cut with?",
+        patterns_that_fit,
+        _samples,
+        (
+            "BPETokenizer(model, pattern=name) is the model with one of the patterns.",
+            "Keep a name if `encode` gives the ids of all samples.",
+        ),
+        allowed=_are_samples,
+    ),
+    Exercise(
+        "14.4",
+        "Out of the alphabet",
+        bytes_of_ids,
+        _vocabularies,
+        (
+            "from_alphabet (bpelab.byte_alphabet) gives the bytes of an ordinary token.",
+            "The é of <é> is a letter, and the é of an ordinary token is the byte 0xE9.",
+        ),
+        allowed=_is_vocabulary,
+    ),
+    Exercise(
+        "14.5",
+        "A table as a list",
+        merge_lines,
+        _tables,
+        (
+            "BPEModel.from_ranks(ranks).recovered.splits says which two tokens each is made of.",
+            "Its order is that of the ranks, so its values are the lines, in ids.",
+            "model.tokens has the bytes of an id, and to_alphabet (bpelab.byte_alphabet) writes them.",
+        ),
+        allowed=_is_made,
+    ),
+]

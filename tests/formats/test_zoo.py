@@ -1,0 +1,169 @@
+"""Every kind of tokenizer.json, opened and saved: ids and texts are those of Hugging Face's tokenizers.
+
+Two things are meant to differ. Ids in a file are honoured: where tokenizers gives an added token another number, its
+ids are translated before they are compared. And a special token that no merge makes comes out of no plain text, not
+with `ignore_merges` either: there tokenizers is given the file with the token under a name that no text has.
+"""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from bpelab import BPETokenizer
+
+from ..conftest import amount
+from . import random_zoo, zoo
+
+tokenizers = pytest.importorskip("tokenizers")
+JSON = zoo.JSON
+FAMILIES = zoo.families()
+T = TypeVar("T")
+HIDDEN = "\U0010fffe{}\U0010fffe"
+
+
+class Reference:
+    """A tokenizer.json in `tokenizers`, with the ids that stand in the file."""
+
+    def __init__(self, data: JSON) -> None:
+        self.plain = tokenizers.Tokenizer.from_str(json.dumps(data))
+        self.plain.no_truncation()
+        self.plain.no_padding()
+        self.hidden = tokenizers.Tokenizer.from_str(json.dumps(hide_special(data)))
+        self.hidden.no_truncation()
+        self.hidden.no_padding()
+        names = [(entry["content"], entry["id"]) for entry in data["added_tokens"]]
+        self.number = {self.plain.token_to_id(name): token_id for name, token_id in names}
+        self.hidden_number = {self.hidden.token_to_id(name): token_id for name, token_id in names}
+        self.back = {token_id: number for number, token_id in self.number.items()}
+
+    def encode(self, text: str, special: bool = True, finish: bool = False) -> list[int]:
+        """The ids, after the post-processor where they are to be finished."""
+        self.hidden.encode_special_tokens = not special
+        found = self.hidden.encode(text, add_special_tokens=finish).ids
+        return [self.hidden_number.get(number, number) for number in found]
+
+    def decode(self, ids: list[int], skip: bool) -> str | None:
+        """None where `tokenizers` breaks off."""
+        numbers = [self.back.get(token_id, token_id) for token_id in ids]
+        return unless_broken(lambda: self.plain.decode(numbers, skip_special_tokens=skip))
+
+
+def unless_broken(run: Callable[[], T]) -> T | None:
+    """What `run` returns; None where `tokenizers` breaks off with an index out of bounds or the like."""
+    try:
+        return run()
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
+
+
+def hide_special(data: JSON) -> JSON:
+    """The file with special tokens that no merge makes under a name that no text has, in the vocabulary."""
+    model = data["model"]
+    pairs = [entry.split(" ") if isinstance(entry, str) else entry for entry in model["merges"]]
+    cut = len(model["continuing_subword_prefix"] or "")
+    parts = {part for left, right in pairs for part in (left, right, left + right[cut:])}
+    special = {entry["content"] for entry in data["added_tokens"] if entry["special"]} - parts
+    vocab = {HIDDEN.format(text) if text in special else text: number for text, number in model["vocab"].items()}
+    unk = model["unk_token"]
+    unk = HIDDEN.format(unk) if unk in special and HIDDEN.format(unk) in vocab else unk
+    return {**data, "model": {**model, "vocab": vocab, "unk_token": unk}}
+
+
+def save_and_read(tokenizer: BPETokenizer, folder: Path) -> tuple[JSON, BPETokenizer]:
+    tokenizer.save(folder)
+    return json.loads((folder / "tokenizer.json").read_text()), BPETokenizer.from_pretrained(folder)
+
+
+def check(data: JSON, folder: Path, seed: int, number: int) -> None:
+    """Compare everything on `number` texts. The seed is that of the texts."""
+    path = folder / "one.json"
+    path.write_text(json.dumps(data))
+    theirs, ours = Reference(data), BPETokenizer.from_pretrained(path)
+    saved, again = save_and_read(ours, folder / "saved")
+    of_saved = Reference(saved)
+    assert save_and_read(again, folder / "again")[0] == saved
+    assert of_saved.number == {token_id: token_id for token_id in of_saved.number}, "renumbered in the file that we wrote"
+    rng = random.Random(seed)
+    for text in random_zoo.texts(rng, data, number):
+        if unless_broken(lambda: theirs.encode(text)) is None:
+            continue
+        parsed = ours.encode(text, allowed_special="all", add_special_tokens=False)
+        plain = ours.encode_ordinary(text)
+        assert parsed == theirs.encode(text), ("special", text)
+        assert plain == theirs.encode(text, special=False), ("plain", text)
+        assert again.encode(text, allowed_special="all", add_special_tokens=False) == parsed, ("again", text)
+        assert of_saved.encode(text) == parsed, ("saved", text)
+        assert of_saved.encode(text, special=False) == again.encode_ordinary(text) == plain, ("saved, plain", text)
+        whole = ours.encode(text, allowed_special="all")
+        assert again.encode(text, allowed_special="all") == whole == of_saved.encode(text, finish=True), ("post-processor", text)
+        check_decoding(ours, theirs, parsed)
+        ids = random_zoo.random_ids(rng, data)
+        check_decoding(ours, theirs, ids)
+        check_decoding(again, of_saved, ids)
+    check_sections(data, ours, texts=random_zoo.texts(rng, data, 3))
+
+
+def check_decoding(ours: BPETokenizer, theirs: Reference, ids: list[int]) -> None:
+    for skip in (False, True):
+        if (expected := theirs.decode(ids, skip)) is not None:
+            assert ours.decode(ids, skip_special_tokens=skip, unknown="skip") == expected, ("decode", skip, ids)
+
+
+def check_sections(data: JSON, ours: BPETokenizer, texts: list[str]) -> None:
+    """Truncation and padding, which `encode` leaves alone, do to ids what Hugging Face's do."""
+    if ours.truncation is None and ours.padding is None:
+        return
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
+    post = ours.post_processor
+    added = 0 if post is None else post.added
+    for text in texts:
+        plain = tokenizers.Tokenizer.from_str(json.dumps({**data, "truncation": None, "padding": None, "post_processor": None}))
+        ids = plain.encode(text).ids
+        ids = ours.truncation.apply(ids, added) if ours.truncation else ids
+        ids = post.apply(ids, ours._special) if post else ids
+        ids = ours.padding.apply(ids) if ours.padding else ids
+        assert ids == theirs.encode(text).ids, ("sections", text)
+
+
+def check_named(name: str, data: JSON, folder: Path, number: int) -> None:
+    try:
+        check(data, folder, 1, number)
+    except Exception as error:
+        raise AssertionError(f"{name}: {type(error).__name__}: {error}\n{json.dumps(data)[:3_000]}") from error
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families(name, tmp_path):
+    check(FAMILIES[name], tmp_path, 1, amount(25, 3_000))
+
+
+def single_parts() -> list[tuple[str, JSON]]:
+    """Files with one part each."""
+    spaces, bytes_ = zoo.trained_model("spaces"), zoo.trained_model("bytes")
+    special = {"added_tokens": zoo.behind(spaces, "<unk>", "<s>", "</s>")}
+    parts = [("normalizer", part) for part in zoo.NORMALIZERS] + [("pre_tokenizer", part) for part in zoo.PRE_TOKENIZERS]
+    parts += [("decoder", part) for part in zoo.DECODERS] + [("post_processor", part) for part in zoo.POST_PROCESSORS]
+    files = [(f"{section} {part}", zoo.whole(spaces, **special, **{section: part})) for section, part in parts]
+    for section, part in parts:
+        sections = {"pre_tokenizer": zoo.byte_level(), "decoder": zoo.byte_level(), section: part}
+        if section == "pre_tokenizer" and "ByteLevel" not in json.dumps(part):
+            sections[section] = zoo.sequence("pretokenizers", part, zoo.byte_level())
+        files.append((f"bytes, {section} {part}", zoo.whole(bytes_, **sections)))
+    return files
+
+
+def test_every_part_alone(tmp_path):
+    for name, data in single_parts():
+        check_named(name, data, tmp_path, amount(2, 300))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_files(block, tmp_path):
+    for seed in range(block, amount(60, 3_000), 4):
+        check_named(f"seed {seed}", random_zoo.draw(seed), tmp_path, amount(10, 20))
