@@ -57,7 +57,10 @@ class Finder:
     """
 
     def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
-        self._tokens = {string: token for string, token in tokens if string}
+        self._tokens: dict[str, AddedToken] = {}
+        for string, token in tokens:
+            if string:
+                self._tokens.setdefault(string, token)
         size = next((n for n in (3, 2) if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
         lengths: dict[str, set[int]] = {}
         for string in self._tokens:
@@ -90,17 +93,23 @@ class Finder:
         while (found := self._next(text, position)) is not None:
             start, stop, token = found
             if not wanted(token):
-                position, hidden = start + 1, max(hidden, stop)
+                position, hidden = start + 1, stop if start >= hidden else hidden
                 continue
-            position = start + 1 if start < hidden and not token.special else stop
-            if position != stop or (token.single_word and not self._alone(text, start, stop)):
+            if start < hidden and not token.special:
+                position = start + 1
                 continue
-            while token.lstrip and start > covered and text[start - 1] in _spaces():
-                start -= 1
+            position = stop
+            if token.single_word and not self._alone(text, start, stop):
+                continue
+            if token.lstrip:
+                while start > covered and text[start - 1] in _spaces():
+                    start -= 1
+                start = max(start, covered)
             while token.rstrip and stop < len(text) and text[stop] in _spaces():
                 stop += 1
-            yield start, stop, token
-            covered = stop
+            if start < stop:  # else the token before it took it all
+                yield start, stop, token
+                covered = stop
 
     def _alone(self, text: str, start: int, stop: int) -> bool:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)

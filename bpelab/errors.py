@@ -43,5 +43,25 @@ class ConversionError(BPELabError, ValueError):
     """A tokenizer that the target format can't hold."""
 
 
+class ConversationError(BPELabError, ValueError):
+    """A conversation that is none. The message names the message of it, by number, and the key."""
+
+
+class TemplateError(BPELabError, ValueError):
+    """A chat template that can't be used, that asks for too much, or that refuses the conversation.
+
+    Attributes:
+        problem: what is wrong.
+        line: the line of the template, where it is known.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(f"the chat template, line {line}: {problem}" if line else f"the chat template: {problem}")
+        self.problem, self.line = problem, line
+
+    def __reduce__(self) -> tuple[type, tuple[str, int | None]]:
+        return type(self), (self.problem, self.line)
+
+
 class MissingDependencyError(BPELabError, ImportError):
     """A package that is needed here is not installed. The message says how to install it."""

@@ -9,12 +9,15 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 from collections.abc import Callable
 from typing import Any
 
+from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
 from .encoders import make_encoder
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
 from .normalizers import Normalizer
+from .normalizers.origin import from_first
+from .placing import PlacedToken, added_token, place
 from .pretokenizers.base import PreTokenizer
 from .pretokenizers.byte_level import ByteLevel
 from .pretokenizers.implied import ImpliedCuts
@@ -40,14 +43,19 @@ class Pipeline:
         self.split = sole_split(pre_tokenizer)
         self.encode_piece = make_encoder(encoder, model).encode_piece
         self.cache = PieceCache(cache_size)
+        self._asks_for_first = _asks_for_first(pre_tokenizer)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
 
-    def _choose_cut(self) -> Callable[[str, bool], list[str]]:
+    def _choose_cut(self) -> Callable[[str, int], list[str]]:
+        """What cuts a text, given how many characters at its beginning come from the first one of the input."""
         if (split := self.split) is not None:
             return lambda text, first: split.split(text)
-        if (pre_tokenizer := self.pre_tokenizer) is not None:
-            return pre_tokenizer.split
+        pre_tokenizer = self.pre_tokenizer
+        if isinstance(pre_tokenizer, PreTokenizerSequence) and pre_tokenizer.asks_for_origins:
+            return pre_tokenizer.split_with_origins
+        if pre_tokenizer is not None:
+            return lambda text, first: pre_tokenizer.split(text, first > 0)
         cuts = ImpliedCuts.of(self.model)
         return (lambda text, first: [text] if text else []) if cuts is None else (lambda text, first: cuts.split(text))
 
@@ -78,7 +86,7 @@ class Pipeline:
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
         ids: list[int] = []
-        first = True
+        first = self._from_first(text)
         get, cache = self.cache.get, self.cache
         for part, token_id in self.special.split(text, allowed, self.normalizer):
             if token_id is None and encoder is not None:
@@ -92,8 +100,36 @@ class Pipeline:
                 cache.lookups += len(pieces)
             else:
                 ids.append(token_id)
-            first = False
+            first = 0
         return ids
+
+    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> list[PlacedToken]:
+        """What `ids` gives, each with the place in `text` that it stands for."""
+        placed: list[PlacedToken] = []
+        first = self._from_first(text)
+        given, at = Aligned.of(text), 0
+        for raw, raw_id in self.special.raw_split(text, allowed):
+            part = given.part(at, at := at + len(raw))
+            if raw_id is not None:
+                placed.append(added_token(raw_id, part))
+                first = 0
+                continue
+            ordinary, begin = normalized(self.normalizer, part), 0
+            for late, late_id in self.special.late_split(ordinary.text, allowed, self.normalizer):
+                stretch = ordinary.part(begin, begin := begin + len(late))
+                if late_id is not None:
+                    placed.append(added_token(late_id, stretch))
+                else:
+                    for piece in cut(self.pre_tokenizer, stretch, self._cut(late, first)):
+                        known = self.cache.get(piece.text)
+                        ids = self.piece_ids(piece.text) if known is None else known
+                        placed += place(self.model, ids, piece, self._to_bytes)
+                first = 0
+        return placed
+
+    def _from_first(self, text: str) -> int:
+        """How many characters of the normalized text come from the first one of `text`, for a Metaspace that asks."""
+        return 1 if self.normalizer is None or not self._asks_for_first else from_first(self.normalizer, text)
 
     def piece_ids(self, piece: str) -> list[int]:
         """The ids of a piece, worked out and kept."""
@@ -105,9 +141,19 @@ class Pipeline:
     def pieces(self, text: str) -> list[str]:
         """What a text is cut into after the normalizer, added tokens that are not special included."""
         pieces: list[str] = []
+        first = self._from_first(text)
         for part, token_id in self.special.split(text, frozenset(), self.normalizer):
-            pieces += [part] if token_id is not None else self._cut(part, not pieces)
+            pieces += [part] if token_id is not None else self._cut(part, first)
+            first = 0
         return pieces
+
+
+def _asks_for_first(pre_tokenizer: PreTokenizer | None) -> bool:
+    steps = pre_tokenizer.pretokenizers if isinstance(pre_tokenizer, PreTokenizerSequence) else (pre_tokenizer,)
+    return any(
+        _asks_for_first(step) if isinstance(step, PreTokenizerSequence) else getattr(step, "prepend_scheme", "") == "first"
+        for step in steps
+    )
 
 
 def sole_split(pre_tokenizer: PreTokenizer | Split | None) -> Split | None:

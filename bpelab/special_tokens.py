@@ -61,7 +61,8 @@ class SpecialTokens:
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self._everything = frozenset(self.ids)
         self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
-        self._late = [token for token in self.tokens if token.normalized]
+        # Where several have the same text once they are normalized, the first special one counts, or the first one.
+        self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
         self._late_finder = lru_cache(4)(self._make_late_finder)
         self._finder_of = lru_cache(4)(self._make_finder)
 
@@ -93,20 +94,24 @@ class SpecialTokens:
         What is ordinary is normalized, and then the tokens that are found in normalized text are looked for.
         """
         names = self._everything if allowed is None else allowed
-
-        def wanted(token: AddedToken) -> bool:
-            return not token.special or token.content in names
-
-        late = self._late_finder(normalize) if self._late else None
-        for part, token_id in self._raw.split(text, wanted):
+        for part, token_id in self.raw_split(text, names):
             if token_id is not None:
                 yield part, token_id
-                continue
-            ordinary = normalize(part) if normalize else part
-            if late is not None:
-                yield from late.split(ordinary, wanted)
-            elif ordinary:
-                yield ordinary, None
+            else:
+                yield from self.late_split(normalize(part) if normalize else part, names, normalize)
+
+    def raw_split(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
+        """As `split`, for the tokens that are found in a text as it was given; joined the parts are the text."""
+        return self._raw.split(text, _wanted(allowed))
+
+    def late_split(
+        self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None
+    ) -> Iterator[tuple[str, int | None]]:
+        """As `split`, for the tokens that are found in normalized text; joined the parts are the text."""
+        if self._late:
+            yield from self._late_finder(normalize).split(text, _wanted(allowed))
+        elif text:
+            yield text, None
 
     def check(self, text: str, disallowed: frozenset[str]) -> None:
         """Raise SpecialTokenError if a disallowed special token stands in `text`."""
@@ -126,3 +131,7 @@ class SpecialTokens:
         window = text[start : cut + self.longest - 1]
         finder = self._finder_of(frozenset(token.content for token in self.tokens))
         return any(a < cut - start < b for a, b, _ in finder.find(window, lambda token: True))
+
+
+def _wanted(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:
+    return lambda token: not token.special or token.content in allowed

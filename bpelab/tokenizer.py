@@ -4,6 +4,7 @@
 object can serve many threads; what "changes" it returns a new one.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
@@ -360,9 +361,9 @@ class BPETokenizer(Vocabulary):
         A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
         TokenizerFileError naming the file and the entry that is wrong.
         """
-        from .formats.detect import open_tokenizer
+        from .formats.detect import in_home, open_tokenizer
 
-        if not Path(path).expanduser().exists():
+        if not os.path.exists(in_home(path)):  # unlike Path.exists, never an OSError
             raise TokenizerFileError(path, "", "there is no such file or folder")
         return open_tokenizer(path, pattern=pattern, encoder=encoder)
 

@@ -63,26 +63,35 @@ class Units:
 
     def ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[int]:
         """The ids of a piece before any merge; without a token for missing units these leave no id."""
-        units = self.cut(piece)
-        if self.prefix:
-            units[1:] = [self.prefix + unit for unit in units[1:]]
+        return [token_id for token_id, _ in self.sized_ids(piece, alphabet)]
+
+    def sized_ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[tuple[int, int]]:
+        """The ids of a piece before any merge, and how many of its bytes each stands for.
+
+        >>> Units(characters=True, byte_tokens={195: 5, 169: 6}, unk_id=9).sized_ids("é…".encode(), {})
+        [(5, 1), (6, 1), (9, 3)]
+        """
+        cut = self.cut(piece)
+        sizes = list(map(len, cut))
+        units = cut[:1] + [self.prefix + unit for unit in cut[1:]] if self.prefix else cut
         if self.suffix and units:
             units[-1] += self.suffix
-        ids: list[int] = []
-        unknown = False  # whether an unk_id is still to be written
-        for unit in units:
+        ids: list[tuple[int, int]] = []
+        unknown = 0  # the bytes that an unk_id still to be written stands for
+        for unit, size in zip(units, sizes):
             found = self.symbols.get(unit, alphabet.get(unit))
             if found is not None:
                 if unknown:
-                    ids.append(self.unk_id)  # type: ignore[arg-type]
-                    unknown = False
-                ids.append(found)
+                    ids.append((self.unk_id, unknown))  # type: ignore[arg-type]
+                    unknown = 0
+                ids.append((found, size))
             elif self.byte_tokens and all(byte in self.byte_tokens for byte in unit):
-                ids += [self.byte_tokens[byte] for byte in unit]
+                ids += [(self.byte_tokens[byte], 1) for byte in unit]
             elif self.unk_id is not None:
                 if unknown and not self.fuse_unk:
-                    ids.append(self.unk_id)
-                unknown = True
+                    ids.append((self.unk_id, unknown))
+                    unknown = 0
+                unknown += size
         if unknown:
-            ids.append(self.unk_id)  # type: ignore[arg-type]
+            ids.append((self.unk_id, unknown))  # type: ignore[arg-type]
         return ids

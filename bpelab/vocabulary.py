@@ -29,10 +29,10 @@ class Vocabulary:
         for role, name in self._roles.items():
             if name is not None and name not in special.ids:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
-        self._refuse_collisions()
-        self._bytes_of = {**model.tokens, **{token_id: utf8(name) for token_id, name in special.contents.items()}}
-        self._ids_of_added = {token.content: token.id for token in special.tokens}
         self._in_bytes = model.units is None or not model.units.characters
+        self._refuse_collisions()
+        self._bytes_of = {**{token_id: utf8(name) for token_id, name in special.contents.items()}, **model.tokens}
+        self._ids_of_added = {token.content: token.id for token in special.tokens}
         self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
         self._joined = self._bytes_of
         if self._in_bytes and isinstance(decoder, ByteLevel) and not isinstance(decoder, Bytes):
@@ -44,14 +44,21 @@ class Vocabulary:
             }
 
     def _refuse_collisions(self) -> None:
+        """Raise SpecialTokenError where an id, or a text, would mean two things.
+
+        Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
+        one with the text of an ordinary token is found first.
+        """
+        from_file = not isinstance(self._decoder, Bytes)
         for token in self._special.tokens:
             name, ordinary = token.content, self._model.tokens.get(token.id)
-            if ordinary is not None and ordinary != utf8(name):
+            written = ordinary is not None and from_file and self._in_bytes and to_alphabet(ordinary) == name
+            if ordinary is not None and ordinary != utf8(name) and not written:
                 raise SpecialTokenError(
                     f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
                 )
             taken = self._model.ids.get(utf8(name))
-            if token.special and taken not in (None, token.id):
+            if token.special and taken not in (None, token.id) and not from_file:
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
 
     def _texts(self, ids: Iterable[int], unknown: Unknown) -> list[str]:

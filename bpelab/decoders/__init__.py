@@ -49,7 +49,7 @@ def decode_tokens(decoder: Decoder | None, tokens: list[str], errors: str = "rep
     >>> decode_tokens(ByteLevel(), ["Ġcaf", "Ã"], "surrogateescape")
     ' caf\\udcc3'
 
-    Raises ValueError for other `errors`, and TextTooLongError for a decoder that makes a text of more than 64 Mi
+    Raises ValueError for other `errors`, and TextTooLongError for a decoder that makes a text of more than 1 Mi
     characters from a shorter one.
     """
     if errors not in ("replace", "surrogateescape"):

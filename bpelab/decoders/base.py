@@ -22,5 +22,5 @@ class Decoder(ABC):
 
 
 def longest_allowed(tokens: Iterable[str]) -> int:
-    """The characters that a decoder may make of `tokens`: no more than they have, or 64 Mi, whichever is more."""
+    """The characters that a decoder may make of `tokens`: no more than they have, or 1 Mi, whichever is more."""
     return max(base.MAX_CHARACTERS, sum(map(len, tokens)))

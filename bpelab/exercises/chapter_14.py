@@ -21,14 +21,18 @@ MERGES = [(b".", b"\n"), (b"\n", b"\n"), (b"1", b"2"), (b"3", b"4"), (b"'", b"s"
 """Merges across the cuts of this pattern or that."""
 
 
-def count_and_first_key(data):  # type: ignore[no-untyped-def]
-    """Return (number of keys, first key), an int and a str, for the bytes of a GGUF file.
+def first_entry(data):  # type: ignore[no-untyped-def]
+    """Return (number of keys, first key, its value) for the bytes of a GGUF file.
 
-    The file is of version 3, little-endian, and has at least one key.
+    The file is of version 3, little-endian, and the value of its first key is a string.
     """
     (keys,) = struct.unpack_from("<Q", data, 16)
-    (length,) = struct.unpack_from("<Q", data, 24)
-    return keys, data[32 : 32 + length].decode()
+    strings, at = [], 24
+    for skipped in (4, 0):  # behind the key stands the type
+        (length,) = struct.unpack_from("<Q", data, at)
+        strings.append(data[at + 8 : at + 8 + length].decode())
+        at += 8 + length + skipped
+    return keys, *strings
 
 
 def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
@@ -81,11 +85,11 @@ def merge_lines(ranks):  # type: ignore[no-untyped-def]
 def _headers() -> Iterator[tuple[bytes]]:
     files: list[dict[str, Any]] = [
         {"a": "b"},
-        {"general.architecture": "llama"},
-        {"clé": True},
-        {"tokenizer.ggml.tokens": ["a", "b", "ab"], "general.name": "x"},
-        {"鍵": "値", "b": ["c"], "d": False},
-        {f"key.{number}": "x" * number for number in range(300)},
+        {"general.name": "né"},
+        {"general.architecture": "llama", "general.type": "vocab"},
+        {"general.name": "", "tokenizer.ggml.tokens": ["a", "b", "ab"]},
+        {"general.author": "日本語", "b": ["c"], "d": False},
+        {f"key.{number}": "x" * (300 - number) for number in range(300)},
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "header.gguf")
@@ -173,13 +177,14 @@ def _is_made(ranks: Any) -> bool:
 EXERCISES = [
     Exercise(
         "14.1",
-        "How many keys?",
-        count_and_first_key,
+        "The first entry",
+        first_entry,
         _headers,
         (
             "Four bytes of magic, four of version, eight to count tensors, eight to count keys. Then the first key.",
             'struct.unpack_from("<Q", data, at) reads eight bytes at `at`, and gives a tuple of one number.',
-            "A key begins with its length, which counts bytes and not characters: cut first, decode then.",
+            "A string begins with its length, which counts bytes and not characters: cut first, decode then.",
+            "Between the key and its value are four bytes that say what type the value has.",
         ),
         allowed=lambda data: False,
     ),

@@ -18,7 +18,7 @@ from ..normalizers import NORMALIZERS
 from ..postprocessors import POST_PROCESSORS
 from ..pretokenizers import PRE_TOKENIZERS
 from ..pretokenizers.matching import Pattern
-from .json_file import JSONFile
+from .json_file import JSONFile, shown
 
 KINDS: dict[str, Mapping[str, type]] = {
     "normalizer": NORMALIZERS,
@@ -26,7 +26,7 @@ KINDS: dict[str, Mapping[str, type]] = {
     "post_processor": POST_PROCESSORS,
     "decoder": DECODERS,
 }
-DEEPEST = 32
+DEEPEST, LARGEST = 32, (1 << 64) - 1
 T = TypeVar("T")
 
 
@@ -78,7 +78,7 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
     if hint is Pattern:
         entry = file.expect(value, dict, where)
         if len(entry) != 1 or not entry.keys() <= {"String", "Regex"}:
-            raise file.wrong(where, f"expected a String or a Regex, found {str(value)[:60]!r}")
+            raise file.wrong(where, f"expected a String or a Regex, found {shown(value)}")
         ((kind, text),) = entry.items()
         return Pattern(kind, file.expect(text, str, f"{where}.{kind}"))
     origin, arguments = get_origin(hint), get_args(hint)
@@ -95,8 +95,16 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
         entries = file.expect(value, list, where)
         if len(entries) != len(arguments):
             raise file.wrong(where, f"expected {len(arguments)} entries, found {len(entries)}")
-        return tuple(file.expect(item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments)))
-    return file.expect(value, hint if isinstance(hint, type) else str, where)
+        return tuple(_plain(file, item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments)))
+    return _plain(file, value, hint if isinstance(hint, type) else str, where)
+
+
+def _plain(file: JSONFile, value: Any, kind: type, where: str) -> Any:
+    """A value that is no component; numbers are none but ids and counts."""
+    file.expect(value, kind, where)
+    if kind is int and not 0 <= value <= LARGEST:
+        raise file.wrong(where, f"expected a number from 0 to {LARGEST}, found {shown(value)}")
+    return value
 
 
 def _required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ConversionError
+from ..normalizers.sentencepiece import SentencePieceNormalizer
 from ..tokenizer import BPETokenizer
 from . import gguf_write, gpt2, huggingface, minbpe, tiktoken
 from .detect import open_tokenizer
@@ -49,6 +50,10 @@ TARGETS: dict[str, Target] = {
         ),
     ),
 }
+APPROXIMATED = (
+    "the file has the name {}, whose pattern llama.cpp itself approximates: it knows upper and lower case in ASCII only, "
+    "or not at all, and marks stand outside of words, so that other texts are cut otherwise there"
+)
 NEUTRAL: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": None},
     "flags": {},
@@ -95,7 +100,12 @@ def losses(tokenizer: BPETokenizer, target: str) -> list[Loss]:
     units = tokenizer.model.units
     if target == "gguf" and (units is None or not units.characters):
         holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
-    return [loss for loss in features(tokenizer) if loss.feature not in holds]
+    lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
+    if target == "gguf" and "normalizer" not in holds and (name := gguf_write.approximated(tokenizer)):
+        lost.append(Loss("llama.cpp's splitter", APPROXIMATED.format(name), False))
+    if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
+        lost.append(Loss("SentencePiece's normalizer", "its character map works on clusters there", True))
+    return lost
 
 
 def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: bool = False) -> list[Loss]:
@@ -112,6 +122,8 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
     without: dict[str, Any] = {}
     for loss in lost:
         without |= NEUTRAL.get(loss.feature, {})
+        if isinstance(tokenizer.normalizer, SentencePieceNormalizer) and target == "huggingface":
+            without["normalizer"] = tokenizer.normalizer.in_parts()
     TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
     return lost
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from ..errors import BPELabError, TokenizerFileError
 from ..tokenizer import BPETokenizer
 from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken
-
-PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
-
+from .json_file import open_file, refuse_others
 
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer in a folder or a file, or that of a tiktoken encoding.
@@ -21,20 +19,30 @@ def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str
 
     Raises TokenizerFileError for a file that can't be read, BPELabError for what is neither a file nor a name.
     """
-    path = Path(what).expanduser()
+    try:
+        return _open(what, pattern, encoder)
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise TokenizerFileError(what, "", f"can't be read: {error.strerror or error}") from error
+    except (MemoryError, RecursionError) as error:  # what no check has foreseen
+        problem = "asks for more memory than there is" if isinstance(error, MemoryError) else "is nested too deeply"
+        raise TokenizerFileError(what, "", problem) from error
+
+
+def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
+    path = in_home(what)
     if path.is_dir():
         return _open_folder(path, pattern, encoder)
     if path.suffix == ".tiktoken":
         if pattern is None:
-            raise BPELabError(f"{path} holds no pattern: name the one to split with, as in --pattern cl100k")
+            raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
         return tiktoken.load_ranks(path, pattern, encoder)
-    if not path.is_file() and path.suffix not in (".json", ".model", ".gguf"):
+    if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
         return _open_name(str(what), encoder)
     if pattern is not None:
-        raise BPELabError(f"{path} says itself how text is split; pattern= is for files that don't")
-    start = _first_bytes(path)
-    if start.startswith(PICKLES):
-        raise TokenizerFileError(path, "", "is a pickle or an archive, which can hold code; it is not opened")
+        raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
+    with open_file(path) as file:
+        start = file.read(32)
+    refuse_others(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return gguf.load(path, encoder)
     if path.suffix == ".model" and start[:1].isalpha():  # SentencePiece's begin with a byte that is no letter
@@ -44,12 +52,12 @@ def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str
     return huggingface.load(path, encoder)
 
 
-def _first_bytes(path: Path) -> bytes:
+def in_home(what: str | Path) -> Path:
+    """The path that is meant, also where it begins with the home folder's `~`."""
     try:
-        with path.open("rb") as file:
-            return file.read(8)
-    except OSError as error:
-        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+        return Path(what).expanduser()
+    except RuntimeError:  # there is no such user
+        return Path(what)
 
 
 def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenizer:

@@ -24,16 +24,17 @@ from ..pretokenizers.byte_level import ByteLevel
 from ..pretokenizers.gguf_names import gguf_pre
 from ..pretokenizers.matching import Pattern
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import Split
+from ..pretokenizers.split import SplitPattern
 from ..special_tokens import SpecialTokens
 from ..tokenizer import BPETokenizer
 from .gguf_file import read_metadata
-from .json_file import JSONFile
+from .json_file import JSONFile, shown
 from .sentencepiece import SPACE, build_model, decoder
 from .sentencepiece_file import PIECE_TYPES, Piece
 from .tokenizer_json import read_model
 
-KEY = "tokenizer.ggml."
+KEY, TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
+TYPES = {int: "an integer", float: "a number with a fraction", str: "a string", list: "an array", bool: "true or false"}
 KINDS = {"NORMAL": 1, "UNKNOWN": 2, "CONTROL": 3, "USER_DEFINED": 4, "UNUSED": 5, "BYTE": 6}
 ROLES = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
 
@@ -48,12 +49,12 @@ class _Reader:
         self.path, self.data = path, read_metadata(path).metadata
 
     def wrong(self, key: str, problem: str) -> TokenizerFileError:
-        return TokenizerFileError(self.path, KEY + key if key else "", problem)
+        return TokenizerFileError(self.path, _full(key) if key else "", problem)
 
     def get(self, key: str, kind: type, default: Any = None) -> Any:
-        value = self.data.get(KEY + key, default)
+        value = self.data.get(_full(key), default)
         if value is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is int)):
-            raise self.wrong(key, f"expected {kind.__name__}, found {str(value)[:40]!r}")
+            raise self.wrong(key, f"expected {TYPES[kind]}, found {shown(value)}")
         return value
 
     def array(self, key: str, kind: type, length: int | None = None) -> list[Any]:
@@ -63,7 +64,7 @@ class _Reader:
         if length is not None and len(found) != length:
             raise self.wrong(key, f"has {len(found):,} entries for {length:,} tokens")
         if not all(type(item) is kind for item in found):
-            raise self.wrong(key, f"is no array of {kind.__name__}")
+            raise self.wrong(key, f"is no array of which each entry is {TYPES[kind]}")
         return found
 
     def tokenizer(self, encoder: str) -> BPETokenizer:
@@ -91,7 +92,7 @@ class _Reader:
             for number, text in enumerate(tokens)
             if number in control or kinds[number] == "USER_DEFINED"
         ]
-        template = self.get("chat_template", str)
+        template = self.get(TEMPLATE, str)
         common: dict[str, Any] = {
             "pattern": None,
             "encoder": encoder,
@@ -139,7 +140,9 @@ class _Reader:
             model = read_model(file, added, byte_level=True)
         except TokenizerFileError as error:
             raise self.wrong(error.where.removeprefix("model."), error.problem) from None
-        steps: list[PreTokenizer] = [Split(pattern) for pattern in pre.original or pre.regex]
+        steps: list[PreTokenizer] = [
+            SplitPattern(Pattern("Regex", pattern), "Isolated") for pattern in pre.original or pre.regex
+        ]
         steps.append(ByteLevel(add_prefix_space=False, use_regex=False))
         return {"model": model, "pre_tokenizer": PreTokenizerSequence(tuple(steps)), "decoder": Bytes()}
 
@@ -158,6 +161,11 @@ class _Reader:
             "normalizer": NormalizerSequence(tuple(steps)),
             "decoder": decoder(int(prefix)),
         }
+
+
+def _full(key: str) -> str:
+    """A key's name in the file, for one that is named without what most of them begin with."""
+    return key if key == TEMPLATE else KEY + key
 
 
 def _halves(text: str) -> tuple[str, str]:

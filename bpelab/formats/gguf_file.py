@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import ConversionError, TokenizerFileError
 from ..textio import write_atomically
+from .json_file import open_file
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 MAX_HEADER, MAX_ELEMENTS, MAX_TENSORS = 1 << 26, 1 << 22, 1 << 17
@@ -65,7 +66,7 @@ def read_metadata(path: str | Path) -> GGUFFile:
     {'tokenizer.ggml.tokens': ['a', 'b'], 'n': 2}
     """
     try:
-        with open(path, "rb") as file:
+        with open_file(Path(path)) as file:
             return _Header(path, file).read()
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error

@@ -7,6 +7,7 @@ Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`; llama.cpp's `con
 tokens.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from ..pretokenizers.gguf_names import gguf_pre, names_for
 from ..pretokenizers.patterns import find_pattern
 from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern
+from ..recover import compatible
 from ..tokenizer import BPETokenizer
-from .gguf import KEY, KINDS, ROLES
+from .gguf import KEY, KINDS, ROLES, TEMPLATE
 from .gguf_file import write_metadata
 from .huggingface import merge_pairs
 from .sentencepiece import SPACE
@@ -58,7 +60,7 @@ def gguf_metadata(tokenizer: BPETokenizer) -> tuple[dict[str, Any], dict[str, st
         "llama.attention.layer_norm_rms_epsilon": 1e-5,
     }
     if isinstance(template := tokenizer.metadata.get("chat_template"), str):
-        values["tokenizer.chat_template"] = template
+        values[TEMPLATE] = template
     types = {key: "uint32" for key, value in values.items() if type(value) is int}
     types |= {key: "float32" for key, value in values.items() if type(value) is float}
     types |= {f"{KEY}token_type": "[int32]", f"{KEY}scores": "[float32]"}
@@ -103,12 +105,21 @@ def _byte_level(tokenizer: BPETokenizer) -> dict[str, Any]:
         )
     if not model.bytewise:
         raise ConversionError("GGUF can't hold a byte-level tokenizer that lacks bytes, or marks the parts of words")
+    name = pre_name(tokenizer)
+    text = {token_id: to_alphabet(token) for token_id, token in model.tokens.items()}
+    merges = [f"{text[left]} {text[right]}" for left, right in merge_pairs(model)]
+    return {f"{KEY}model": "gpt2", f"{KEY}pre": name, f"{KEY}merges": merges}
+
+
+def pre_name(tokenizer: BPETokenizer) -> str:
+    """llama.cpp's name for how a byte-level tokenizer splits. Raises ConversionError where it has none."""
     spellings = _patterns(tokenizer)
     names = [name for spelling in spellings for name in names_for(spelling)]
     if not names:
         raise ConversionError(
             f"llama.cpp has no name for the way this tokenizer splits text: {tokenizer.pre_tokenizer}"
         )
+    model = tokenizer.model
     alike = not model.recovered.unreachable  # then looking whole pieces up first changes nothing
     fitting = [name for name in names if alike or gguf_pre()[name].ignore_merges == model.take_whole]
     if not fitting:
@@ -116,9 +127,17 @@ def _byte_level(tokenizer: BPETokenizer) -> dict[str, Any]:
         raise ConversionError(
             f"for this pattern ({names[0]}) llama.cpp {does} up whole pieces first, which changes ids here"
         )
-    text = {token_id: to_alphabet(token) for token_id, token in model.tokens.items()}
-    merges = [f"{text[left]} {text[right]}" for left, right in merge_pairs(model)]
-    return {f"{KEY}model": "gpt2", f"{KEY}pre": fitting[0], f"{KEY}merges": merges}
+    return fitting[0]
+
+
+def approximated(tokenizer: BPETokenizer) -> str | None:
+    """That name, where llama.cpp's own splitter only comes near to the pattern; else None."""
+    try:
+        name = pre_name(tokenizer)
+    except ConversionError:
+        return None
+    pre = gguf_pre()[name]
+    return name if any(re.search(r"\\p\{L[ultmo]\}", pattern) for pattern in pre.original or pre.written) else None
 
 
 def _patterns(tokenizer: BPETokenizer) -> list[list[str]]:
@@ -182,10 +201,11 @@ def _ranks(model: BPEModel) -> dict[int, int]:
             )
         ranks.setdefault(new, rank)
         last = new
-    for pair in RankMerges(model.tokens, model.ids):  # whatever makes a token merges by scores
-        if pair not in model.merges:
-            left, right = (model.tokens[part] for part in pair)
-            raise ConversionError(f"by scores {left!r} and {right!r} would merge, and here they don't")
+    recovered, merged = model.recovered, {pair: rank for pair, (rank, _) in model.merges.items()}
+    for left, right in RankMerges(model.tokens, model.ids):  # whatever makes a token merges by scores
+        if (left, right) not in merged and compatible(left, right, recovered.splits, recovered.rank_of, merged):
+            one, other = model.tokens[left], model.tokens[right]
+            raise ConversionError(f"by scores {one!r} and {other!r} would merge, and here they don't")
     return ranks
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 from ..errors import BPELabError, ConversionError, TokenizerFileError
+from ..postprocessors import TemplateProcessing
+from ..pretokenizers.patterns import PATTERNS
 from ..textio import write_atomically
 from ..tokenizer import BPETokenizer
 from .huggingface import ROLES, merge_pairs, read_config
@@ -56,6 +58,9 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
         raise TokenizerFileError(
             folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'"
         )
+    prefixed = _says(config_path, config, "add_prefix_space")
+    if prefixed and pattern is not None:
+        raise TokenizerFileError(config_path, "add_prefix_space", f"can't be combined with pattern={pattern!r}")
     normalizer = None if pattern is not None or known is None or known[1] is None else {"type": known[1]}
     made = {left + right for left, right in merges}
     loose = [text for text in vocab if text not in made and not (len(text) == 1 and text in BYTE_OF_CHAR)]
@@ -63,14 +68,18 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
     file.data = {
         "added_tokens": _added(vocab_file, folder, loose, config),
         "normalizer": normalizer,
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False},
+        "pre_tokenizer": _pre_tokenizer(pattern or (known[0] if known else ""), prefixed),
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": merges},
     }
     try:
         tokenizer = read_tokenizer(file, {"encoder": encoder, **read_config(folder)})
-        return tokenizer.with_options(pattern=pattern or (known[0] if known else None))
+        around = _template(config_path, config, tokenizer) if pattern is None else None
+        pre_tokenizer = {} if prefixed else {"pattern": pattern or (known[0] if known else None)}
+        return tokenizer.with_options(post_processor=around, **pre_tokenizer)
     except TokenizerFileError as error:
+        if error.path == str(config_path):
+            raise
         where = error.where.replace("model.vocab", "")
         path = merges_path if error.where.startswith("model.merges") else vocab_path
         if error.where.startswith("model.merges["):
@@ -78,6 +87,37 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
         raise TokenizerFileError(path, where, error.problem) from None
     except BPELabError as error:
         raise TokenizerFileError(folder, "", str(error)) from error
+
+
+def _says(path: Path, config: dict[str, Any], key: str) -> bool:
+    """What a switch in tokenizer_config.json says; one that is not there is off."""
+    value = config.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise TokenizerFileError(path, key, f"expected true or false, found {str(value)[:40]!r}")
+    return bool(value)
+
+
+def _pre_tokenizer(pattern: str, prefixed: bool) -> dict[str, Any]:
+    """As the class builds it. Qwen2Tokenizer asks for the space before every piece, not only before the text."""
+    if pattern == "gpt2":
+        return {"type": "ByteLevel", "add_prefix_space": prefixed, "use_regex": True}
+    last = {"type": "ByteLevel", "add_prefix_space": prefixed, "use_regex": False}
+    if not prefixed:
+        return last
+    split = {"type": "Split", "pattern": {"Regex": PATTERNS[pattern].oniguruma}, "behavior": "Isolated"}
+    return {"type": "Sequence", "pretokenizers": [split, last]}
+
+
+def _template(path: Path, config: dict[str, Any], tokenizer: BPETokenizer) -> TemplateProcessing | None:
+    """bos before a text and eos behind it, where the file says so."""
+    around = ["$A"]
+    for role in ("bos", "eos"):
+        if _says(path, config, f"add_{role}_token"):
+            name = getattr(tokenizer, f"{role}_token")
+            if name is None:
+                raise TokenizerFileError(path, f"add_{role}_token", f"is true, but there is no {role}_token")
+            around = [name, *around] if role == "bos" else [*around, name]
+    return TemplateProcessing(tuple(around)) if len(around) > 1 else None
 
 
 def _read_merges(path: Path) -> list[list[str]]:

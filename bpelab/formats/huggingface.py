@@ -53,20 +53,38 @@ def load(path: Path, encoder: str = "auto") -> BPETokenizer:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """What tokenizer_config.json, special_tokens_map.json and chat_template.jinja say, as arguments of BPETokenizer."""
-    path, older = folder / "tokenizer_config.json", folder / "special_tokens_map.json"
-    config = JSONFile(path).data if path.exists() else {}
-    named = {**(JSONFile(older).data if older.exists() else {}), **config}
-    metadata = {key: config[key] for key in KEPT if config.get(key) is not None}
+    metadata: dict[str, Any] = {}
+    roles: dict[str, str | None] = {f"{role}_token": None for role in ROLES}
+    for path in (folder / "special_tokens_map.json", folder / "tokenizer_config.json"):  # the latter is the newer one
+        if path.exists():
+            file = JSONFile(path)
+            roles |= {key: _role(file, key) for key in roles if key in file.data}
+            if path.name == "tokenizer_config.json":
+                metadata = {key: _kept(file, key) for key in KEPT if file.data.get(key) is not None}
     template = folder / "chat_template.jinja"
     if template.exists():
-        metadata["chat_template"] = template.read_text(encoding="utf-8", errors="replace")
-    roles = {f"{role}_token": _role(named.get(f"{role}_token")) for role in ROLES}
+        metadata["chat_template"] = read_bytes(template).decode("utf-8", "replace")
     return {"metadata": metadata, **roles}
 
 
-def _role(value: Any) -> str | None:
-    name = value.get("content") if isinstance(value, dict) else value
-    return name if isinstance(name, str) else None
+def _role(file: JSONFile, key: str) -> str | None:
+    """The name of a token, which stands there as it is or in an object with its flags."""
+    value = file.data[key]
+    if isinstance(value, dict):
+        return file.expect(value.get("content"), str, f"{key}.content")
+    return None if value is None else file.expect(value, str, key)
+
+
+def _kept(file: JSONFile, key: str) -> Any:
+    value = file.data[key]
+    if key == "model_max_length":  # 1e30 for "no limit"
+        return value if isinstance(value, float) else file.expect(value, int, key)
+    if key == "chat_template" and isinstance(value, list):
+        for number, entry in enumerate(value):
+            for part in ("name", "template"):
+                file.expect(file.expect(entry, dict, f"{key}[{number}]").get(part), str, f"{key}[{number}].{part}")
+        return value
+    return file.expect(value, str, key)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -142,20 +160,21 @@ def _add_specials(tokenizer: BPETokenizer, vocab: dict[str, int], in_bytes: bool
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     if len({token.id for token in added}) < len(added):
         raise ConversionError("tokenizer.json can't hold two special tokens with one id")
-    size, following = len(vocab), len(vocab)
-    numbered = True
-    for token in added:
-        numbered = numbered and vocab.get(token.content, following) == token.id
-        following = max(following, token.id + 1 if token.id >= size else size)
-    units = tokenizer.model.units
     for token in added:
         if vocab.get(token.content, token.id) != token.id:
             other = from_alphabet(token.content) if in_bytes else token.content
             raise ConversionError(
                 f"tokenizer.json would mix up the special token {token.content!r} with the token {other!r}"
             )
-        if not numbered or (units is not None and token.id == units.unk_id):
-            vocab[token.content] = token.id
+    units = tokenizer.model.units
+    if units is not None:
+        vocab.update((token.content, token.id) for token in added if token.id == units.unk_id)
+    outside = [token for token in added if token.content not in vocab]
+    size, kept = len(vocab), len(outside)
+    # Hugging Face numbers those that stay outside from the size of the vocabulary on.
+    while kept and outside[kept - 1].id == size + kept - 1:
+        kept -= 1
+    vocab.update((token.content, token.id) for token in outside[:kept])
 
 
 def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:

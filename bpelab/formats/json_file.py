@@ -7,28 +7,71 @@ none, or halves of surrogate pairs. All of that is a TokenizerFileError.
 import json
 import stat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from ..errors import TokenizerFileError
 
 LARGEST = 1 << 28
 """Bytes of the largest file that is read: eight times the largest tokenizer.json in use."""
+NO_TOKENIZERS = {
+    b"version https://git-lfs": "is a pointer of Git LFS, not the file; fetch it with `git lfs pull`",
+    **{bytes([0x80, protocol]): "is a pickle, which can hold code; it is not opened" for protocol in range(2, 6)},
+    b"PK\x03\x04": "is a zip archive; unpack it and open what is in it",
+    b"\x1f\x8b": "is compressed with gzip; unpack it first",
+    b"<!DOCTYPE html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
+    b"<html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
+}
+"""What files begin with that are something else, whatever their names say."""
 T = TypeVar("T")
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a regular file of at most LARGEST bytes. Raises TokenizerFileError."""
+def open_file(path: Path) -> BinaryIO:
+    """A regular file, opened. Raises TokenizerFileError for what is none, such as a pipe, from which reading may not end."""
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode) or not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(path.stat().st_mode):
             raise TokenizerFileError(path, "", "is not a regular file")
-        if status.st_size > LARGEST:
-            raise TokenizerFileError(path, "", f"has {status.st_size:,} bytes; at most {LARGEST:,} are read")
-        return path.read_bytes()
+        return path.open("rb")
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
     except ValueError as error:  # a name with a null character
         raise TokenizerFileError(path, "", f"can't be read: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives and the like."""
+    try:
+        with open_file(path) as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+    if len(content) > LARGEST:
+        raise TokenizerFileError(path, "", f"is too large: at most {LARGEST:,} bytes are read")
+    refuse_others(path, content)
+    return content
+
+
+def refuse_others(path: Path, start: bytes) -> None:
+    """Raise TokenizerFileError for a file that begins as something that is known to be no tokenizer."""
+    for beginning, what in NO_TOKENIZERS.items():
+        if start.startswith(beginning):
+            raise TokenizerFileError(path, "", what)
+
+
+def shown(value: Any) -> str:
+    """A value of a JSON file as messages show it: short, however large or deep it is.
+
+    >>> shown(None), shown("a"), shown(True), shown([1, 2]), shown({"a": 1})
+    ('nothing', "'a'", 'true', 'a list of 2', 'an object')
+    """
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return repr(value[:60]) + ("…" if len(value) > 60 else "")
+    if isinstance(value, list):
+        return f"a list of {len(value):,}"
+    return "an object" if isinstance(value, dict) else str(value)[:40]
 
 
 class JSONFile:
@@ -37,8 +80,6 @@ class JSONFile:
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         content = read_bytes(path) if content is None else content
-        if content.startswith(b"version https://git-lfs"):
-            raise self.wrong("", "is a pointer of Git LFS, not the file; fetch it with `git lfs pull`")
         try:
             self.data = json.loads(
                 content.decode("utf-8-sig"), object_pairs_hook=self._object, parse_constant=self._constant
@@ -50,7 +91,7 @@ class JSONFile:
         except RecursionError as error:
             raise self.wrong("", "is nested too deeply") from error
         except ValueError as error:
-            raise self.wrong("", f"is not JSON: {error}") from error
+            raise self.wrong("", _not_json(content, error)) from error
         if not isinstance(self.data, dict):
             raise self.wrong("", "is not a JSON object")
         if b"\\ud" in content or b"\\uD" in content:
@@ -86,9 +127,18 @@ class JSONFile:
     def expect(self, value: Any, kind: type[T], where: str) -> T:
         """`value` if it is a `kind`; a bool is no int. Raises TokenizerFileError."""
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            found = "nothing" if value is None else f"{str(value)[:60]!r}"
-            raise self.wrong(where, f"expected {_NAMES.get(kind, kind.__name__)}, found {found}")
+            raise self.wrong(where, f"expected {_NAMES.get(kind, kind.__name__)}, found {shown(value)}")
         return value
+
+
+def _not_json(content: bytes, error: ValueError) -> str:
+    if not content.strip():
+        return "is empty; the download may have been broken off"
+    if not isinstance(error, json.JSONDecodeError):  # of Python, about the digits of an integer
+        return "holds an integer with thousands of digits"
+    cut = error.pos >= len(error.doc) - 1 or "Unterminated" in error.msg
+    broken_off = "; it may have been cut off, so fetch it again" if cut else ""
+    return f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}{broken_off}"
 
 
 _NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string", int: "an integer", bool: "true or false"}

@@ -15,9 +15,12 @@ from ..model import BPEModel
 from ..pretokenizers.patterns import find_pattern
 from ..textio import write_atomically
 from ..tokenizer import BPETokenizer
+from .json_file import read_bytes
 from .readable import visible
 
 VERSION = "minbpe v1"
+MAX_BYTES = 1 << 25
+"""Bytes of all tokens of a file together. A merge can double the longest, so forty lines could ask for a terabyte."""
 
 
 def save(tokenizer: BPETokenizer, path: str | Path) -> None:
@@ -73,9 +76,7 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
             path, "", "minbpe's tokenizers are read from the .model file; the .vocab file has lost bytes"
         )
     try:
-        lines = path.read_bytes().decode("utf-8").split("\n")
-    except OSError as error:
-        raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
+        lines = read_bytes(path).decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise TokenizerFileError(path, f"byte {error.start}", "is not UTF-8") from error
 
@@ -102,7 +103,7 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
             )
         special[name] = number_in(token_id, at)
     tokens = [bytes([byte]) for byte in range(256)]
-    merges = []
+    merges, total = [], 0
     for at in range(3 + count, len(lines)):
         if not line(at) and at == len(lines) - 1:
             break
@@ -111,6 +112,9 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
             raise TokenizerFileError(
                 path, f"line {at + 1}", f"expected two ids below {len(tokens)}, found {line(at)[:40]!r}"
             )
+        total += len(tokens[parts[0]]) + len(tokens[parts[1]])
+        if total > MAX_BYTES:
+            raise TokenizerFileError(path, f"line {at + 1}", f"its tokens have more than {MAX_BYTES:,} bytes together")
         merges.append((tokens[parts[0]], tokens[parts[1]]))
         tokens.append(tokens[parts[0]] + tokens[parts[1]])
     try:

@@ -19,7 +19,7 @@ from ..added_tokens import AddedToken
 from ..decoders import ByteFallback, DecoderSequence, Fuse, Replace as ReplaceInTokens, Strip
 from ..errors import BPELabError, TokenizerFileError
 from ..model import BPEModel, RankMerges
-from ..normalizers import Normalizer, NormalizerSequence, Prepend, Replace
+from ..normalizers import Normalizer
 from ..normalizers.sentencepiece import SentencePieceNormalizer
 from ..pretokenizers.matching import Pattern
 from ..special_tokens import SpecialTokens
@@ -133,28 +133,20 @@ def special_tokens(pieces: tuple[Piece, ...]) -> SpecialTokens:
 
 
 def _normalizer(file: SentencePieceModel) -> Normalizer | None:
-    """The normalizer in Hugging Face's parts where these do the same, else SentencePiece's own."""
+    """SentencePiece's normalizer, in Hugging Face's parts where these do the same."""
     spec = file.normalizer_spec
     symbols = tuple(piece.text for piece in file.pieces if piece.type == "USER_DEFINED")
+    normalizer = SentencePieceNormalizer(
+        base64.b64encode(spec.precompiled_charsmap).decode(),
+        symbols,
+        spec.add_dummy_prefix,
+        spec.remove_extra_whitespaces,
+        spec.escape_whitespaces,
+    )
     if spec.precompiled_charsmap or (symbols and spec.remove_extra_whitespaces):
-        return SentencePieceNormalizer(
-            base64.b64encode(spec.precompiled_charsmap).decode(),
-            symbols,
-            spec.add_dummy_prefix,
-            spec.remove_extra_whitespaces,
-            spec.escape_whitespaces,
-        )
-    space = SPACE if spec.escape_whitespaces else " "
-    steps: list[Normalizer] = []
-    if spec.remove_extra_whitespaces:
-        steps += [Replace(Pattern("Regex", r"\A +| +\z"), ""), Replace(Pattern("Regex", " {2,}"), " ")]
-    if spec.add_dummy_prefix:
-        steps.append(Prepend(space))
-    if spec.escape_whitespaces:
-        steps.append(Replace(Pattern("String", " "), SPACE))
-    if spec.remove_extra_whitespaces:  # also what was written as one in the text
-        steps.append(Replace(Pattern("Regex", rf"{space}+\z"), ""))
-    return NormalizerSequence(tuple(steps)) if steps else None
+        return normalizer
+    parts = normalizer.in_parts()
+    return parts if parts.normalizers else None
 
 
 def _spaces_in_front(spec: NormalizerSpec) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import TokenizerFileError
+from .json_file import open_file
 
 MAX_BYTES, MAX_PIECES, MAX_FIELDS, MAX_GROUPS = 1 << 25, 1 << 20, 1 << 22, 100
 """Bytes, pieces, fields of a file: more than the largest vocabularies need. Groups in groups: protobuf's own limit."""
@@ -102,7 +103,7 @@ def read_model(path: str | Path) -> SentencePieceModel:
     UTF-8 has its bytes as U+DC80..U+DCFF. Raises TokenizerFileError naming the field and the byte.
     """
     try:
-        with open(path, "rb") as file:
+        with open_file(Path(path)) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error

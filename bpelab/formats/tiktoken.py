@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import tiktoken
 
 
+HIGHEST_RANK = (1 << 32) - 1
+
+
 def read_ranks(path: str | Path) -> dict[bytes, int]:
     """Token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
     ranks: dict[bytes, int] = {}
@@ -38,10 +41,12 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
             token, rank = base64.b64decode(encoded, validate=True), int(rank_text)
         except (ValueError, binascii.Error):
             raise TokenizerFileError(
-                path, f"line {number}", f"expected a token in Base64, a space and a rank, not {line[:60]!r}"
+                path, f"line {number}", f"expected a token in Base64, a space and a rank, found {str(line[:60])[1:]}"
             ) from None
-        if not token or rank < 0 or not rank_text.isdigit():
-            raise TokenizerFileError(path, f"line {number}", "a token has at least one byte, and a rank from 0 up")
+        if not token or not 0 <= rank <= HIGHEST_RANK or not rank_text.isdigit():
+            raise TokenizerFileError(
+                path, f"line {number}", f"a token has at least one byte, and a rank from 0 to {HIGHEST_RANK}"
+            )
         if token in ranks or rank in seen:
             other = seen.get(rank) or seen[ranks[token]]
             raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")

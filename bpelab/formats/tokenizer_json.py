@@ -15,16 +15,22 @@ from typing import Any
 
 from ..added_tokens import AddedToken
 from ..byte_alphabet import BYTE_OF_CHAR
-from ..errors import BPELabError, TokenizerFileError
+from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
 from ..model import BPEModel, Merge, Pair
 from ..sections import Padding, Truncation
 from ..special_tokens import SpecialTokens
 from ..tokenizer import BPETokenizer
 from ..units import Units
 from .components import read_component, read_section
-from .json_file import JSONFile
+from .json_file import JSONFile, shown
 
 HIGHEST_ID = (1 << 32) - 1
+LONGEST_MARK = 1_000
+"""Characters of the prefix and the suffix, which are put before or behind units of a text."""
+NO_MERGE = "expected two tokens, as a list or with one space between them"
+SECTIONS = {
+    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model",
+}  # fmt: skip
 MODEL_KEYS = {
     "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
     "ignore_merges", "vocab", "merges",
@@ -38,6 +44,11 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
     `options` are further arguments of BPETokenizer; roles (`bos_token` ...) that are no special tokens are left out.
     A `model` that was read from this file before needs not be read again.
     """
+    version = file.data.get("version", "1.0")
+    if version != "1.0":
+        raise file.wrong("version", f"is {shown(version)}; 1.0 is the one that is known")
+    if unknown := sorted(file.data.keys() - SECTIONS):
+        raise file.wrong(unknown[0][:60], "a tokenizer.json has no such section")
     added = read_added_tokens(file)
     pre_tokenizer = read_component(file, "pre_tokenizer")
     if model is None:
@@ -60,7 +71,10 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
             **{key: name for key, name in roles.items() if name in special},
         )
     except BPELabError as error:
-        raise error if isinstance(error, TokenizerFileError) else file.wrong("", str(error)) from error
+        if isinstance(error, TokenizerFileError):
+            raise
+        where = "added_tokens" if isinstance(error, SpecialTokenError) else ""
+        raise file.wrong(where, str(error)) from error
 
 
 def read_added_tokens(file: JSONFile) -> list[AddedToken]:
@@ -100,33 +114,38 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
     """The section "model"."""
     data = file.expect(file.data.get("model"), dict, "model")
     if data.get("type", "BPE") != "BPE":
-        raise file.wrong("model.type", f"only BPE is supported, not {str(data['type'])[:60]!r}")
+        raise file.wrong("model.type", f"only BPE is supported, not {shown(data['type'])}")
     if unknown := sorted(data.keys() - MODEL_KEYS):
         raise file.wrong(f"model.{unknown[0]}", "a BPE model has no such key")
     flags = {key: _optional(file, data, key, bool) or False for key in ("fuse_unk", "byte_fallback", "ignore_merges")}
     texts = {k: _optional(file, data, k, str) or "" for k in ("continuing_subword_prefix", "end_of_word_suffix")}
+    for key, text in texts.items():
+        if len(text) > LONGEST_MARK:
+            raise file.wrong(f"model.{key}", f"has {len(text):,} characters; at most {LONGEST_MARK:,} are read")
     prefix, suffix = texts.values()
     dropout = data.get("dropout")
     if dropout is not None and (
         isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1
     ):
-        raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {str(dropout)[:40]!r}")
+        raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {shown(dropout)}")
     vocab = _vocab(file, data, added)
     merges = _merges(file, data, vocab, prefix)
     kept = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
+    spelled = _byte_tokens(vocab) if flags["byte_fallback"] else None
     for token in added:
-        if token.special and token.id not in kept:
+        if token.special and token.id not in kept and not (byte_level and _is_other_text(token.content)):
             vocab.pop(token.content, None)
 
     as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
     complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
-    in_bytes = as_bytes is not None and (complete or not flags["byte_fallback"])
+    # A missing unit is spelled with the bytes of its characters, which in GPT-2's alphabet are two; so units are those.
+    in_bytes = as_bytes is not None and (not flags["byte_fallback"] or (complete and not prefix + suffix))
     written = as_bytes if in_bytes and as_bytes is not None else [text.encode() for text in vocab]
     tokens = dict(zip(vocab.values(), written))
     ids = dict(zip(written, vocab.values()))
     units = Units(
         characters=not in_bytes,
-        byte_tokens=_byte_tokens(vocab) if flags["byte_fallback"] else None,
+        byte_tokens=spelled,
         unk_id=_unk_id(file, data, added, complete),
         fuse_unk=flags["fuse_unk"],
         prefix=_latin(prefix) if in_bytes else prefix.encode(),
@@ -183,21 +202,37 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
 def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix: str) -> dict[Pair, Merge]:
     merges: dict[Pair, Merge] = {}
     cut = len(prefix)
-    for rank, entry in enumerate(file.expect(data.get("merges"), list, "model.merges")):
+    entries = file.expect(data.get("merges"), list, "model.merges")
+    if not set(map(type, entries)) <= {str, list}:
+        rank = next(n for n, entry in enumerate(entries) if type(entry) not in (str, list))
+        raise file.wrong(f"model.merges[{rank}]", f"{NO_MERGE}, found {shown(entries[rank])}")
+    for rank, entry in enumerate(entries):
+        if isinstance(entry, str) and entry.startswith("#version"):
+            continue  # merges.txt begins so
         try:
             left, right = entry.split(" ") if isinstance(entry, str) else entry
             if cut and not right.startswith(prefix):
-                raise file.wrong(f"model.merges[{rank}]", f"{right[:60]!r} doesn't begin with the prefix {prefix!r}")
+                raise file.wrong(
+                    f"model.merges[{rank}]",
+                    f"{right[:60]!r} doesn't begin with model.continuing_subword_prefix, {prefix[:60]!r}",
+                )
             merges[vocab[left], vocab[right]] = rank, vocab[left + right[cut:]]
         except KeyError as error:
             where = f"model.merges[{rank}]"
-            raise file.wrong(where, f"{str(entry)[:60]}: {str(error)[:60]} is not in model.vocab") from None
+            raise file.wrong(where, f"{_pair(entry)}: {str(error)[:60]} is not in model.vocab") from None
         except (ValueError, TypeError, AttributeError) as error:
             if isinstance(error, TokenizerFileError):
                 raise
             where = f"model.merges[{rank}]"
-            raise file.wrong(where, f"expected two tokens, found {str(entry)[:60]!r}") from None
+            raise file.wrong(where, f"{NO_MERGE}, found {_pair(entry)}") from None
     return merges
+
+
+def _pair(entry: Any) -> str:
+    """An entry of the merges as messages show it."""
+    if isinstance(entry, str):
+        return ascii(entry[:60]) if not entry.isprintable() else repr(entry[:60])
+    return str(entry)[:60] if len(entry) < 5 and set(map(type, entry)) <= {str, int} else shown(entry)
 
 
 def _in_alphabet(vocab: dict[str, int]) -> list[bytes] | None:
@@ -220,6 +255,15 @@ class _Refusing(dict[int, int]):
 
 
 _REFUSING = _Refusing(LATIN)
+
+
+def _is_other_text(content: str) -> bool:
+    """Whether a vocabulary in GPT-2's alphabet means other text, or a byte that no text can do without, by `content`.
+
+    >>> _is_other_text("Ġthe"), _is_other_text("~"), _is_other_text("<s>"), _is_other_text("日本")
+    (True, True, False, False)
+    """
+    return BYTE_OF_CHAR.keys() >= set(content) and (len(content) == 1 or not content.isascii())
 
 
 def _latin(text: str) -> bytes:

@@ -7,18 +7,18 @@ Chapter: Regex pre-tokenization.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Protocol
 
 from ..errors import BPELabError
 
-MAX_CHARACTERS = 64 * 2**20
-"""A result of up to this many characters (64 Mi) is always allowed."""
+MAX_CHARACTERS = 2**20
+"""A result of up to this many characters (1 Mi) is always allowed."""
 MAX_FACTOR = 16
 """So is one of up to this many times the characters of the text that came in. Bytes in GPT-2's alphabet take 4."""
 
-MAX_DEPTH = 50
-"""Sequences within sequences."""
+MAX_DEPTH, MAX_STEPS = 50, 128
+"""Sequences within sequences, and steps in one."""
 
 
 class TextTooLongError(BPELabError, ValueError):
@@ -56,8 +56,13 @@ def check_length(component: object, length: int, limit: int) -> None:
         )
 
 
-def check_depth(depths: Iterable[int]) -> int:
-    """How deep a sequence is nested whose steps have these `depths`. Raises ValueError for more than `MAX_DEPTH`."""
+def check_depth(depths: Collection[int]) -> int:
+    """How deep a sequence is nested whose steps have these `depths`.
+
+    Raises ValueError for more than `MAX_DEPTH` and for more than `MAX_STEPS` steps.
+    """
+    if len(depths) > MAX_STEPS:
+        raise ValueError(f"a Sequence can have at most {MAX_STEPS} steps, and this one has {len(depths):,}")
     depth = 1 + max(depths, default=0)
     if depth > MAX_DEPTH:
         raise ValueError(f"a Sequence can't be nested more than {MAX_DEPTH} deep; list all steps in one")

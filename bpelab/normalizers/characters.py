@@ -85,16 +85,19 @@ class Nmt:
 
 
 @dataclass(frozen=True)
-class Prepend:
+class Prepend(Growing):
     """A text before every text that is not empty.
 
     >>> Prepend("▁")("Hello"), Prepend("▁")("")
     ('▁Hello', '')
+
+    Raises TextTooLongError for a result that is too long.
     """
 
     prepend: str
 
-    def __call__(self, text: str) -> str:
+    def within(self, text: str, limit: int) -> str:
+        check_length(self, len(self.prepend) + len(text), limit)
         return self.prepend + text if text else text
 
 

@@ -21,6 +21,8 @@ from .graphemes import clusters
 
 IS_VALUE = 1 << 31
 REMEMBERED, LONGEST_REMEMBERED = 1 << 16, 64
+MAX_UNITS = 1 << 18
+"""Four times what SentencePiece's largest map, of NFKC with case folding, has."""
 CONTINUATIONS = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
@@ -29,6 +31,8 @@ class CharsMap:
 
     def __init__(self, data: bytes) -> None:
         count = int.from_bytes(data[:4], "little") // 4
+        if count > MAX_UNITS:
+            raise ValueError(f"precompiled_charsmap says that it holds {count:,} units; at most {MAX_UNITS:,} are read")
         if len(data) < 4 + 4 * count:
             raise ValueError(f"precompiled_charsmap says that it holds {count:,} units, but has {len(data):,} bytes")
         self.units: tuple[int, ...] = struct.unpack_from(f"<{count}I", data, 4)

@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..pretokenizers.matching import Pattern
 from ..textio import utf8
-from .base import Growing, check_length
-from .precompiled import CharsMap, read_charsmap
+from .base import Growing, Normalizer, check_length
+from .characters import Prepend
+from .precompiled import CharsMap, Precompiled, read_charsmap
+from .replace import Replace
+from .sequence import NormalizerSequence
 
 SPACE = "▁"
 
@@ -46,6 +50,22 @@ class SentencePieceNormalizer(Growing):
     def _symbols(self) -> re.Pattern[bytes] | None:
         longest_first = sorted(map(str.encode, self.symbols), key=len, reverse=True)
         return re.compile(b"|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def in_parts(self) -> NormalizerSequence:
+        """Hugging Face's parts that come near: their map works on clusters of characters, and no symbol is spared."""
+        space = SPACE if self.escape_whitespaces else " "
+        steps: list[Normalizer] = []
+        if self.precompiled_charsmap:
+            steps.append(Precompiled(self.precompiled_charsmap))
+        if self.remove_extra_whitespaces:
+            steps += [Replace(Pattern("Regex", r"\A +| +\z"), ""), Replace(Pattern("Regex", " {2,}"), " ")]
+        if self.add_dummy_prefix:
+            steps.append(Prepend(space))
+        if self.escape_whitespaces:
+            steps.append(Replace(Pattern("String", " "), SPACE))
+        if self.remove_extra_whitespaces:  # also what was written as one in the text
+            steps.append(Replace(Pattern("Regex", rf"{space}+\z"), ""))
+        return NormalizerSequence(tuple(steps))
 
     def within(self, text: str, limit: int) -> str:
         if not text:

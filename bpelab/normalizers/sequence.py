@@ -14,14 +14,14 @@ class NormalizerSequence(Growing):
     'e'
 
     Raises TextTooLongError where a result becomes too long for the text that came in at the beginning, and ValueError
-    for sequences nested more than 50 deep.
+    for more than 128 steps and for sequences nested more than 50 deep.
     """
 
     normalizers: tuple[Normalizer, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normalizers", tuple(self.normalizers))
-        object.__setattr__(self, "depth", check_depth(getattr(step, "depth", 0) for step in self.normalizers))
+        object.__setattr__(self, "depth", check_depth([getattr(step, "depth", 0) for step in self.normalizers]))
 
     def within(self, text: str, limit: int) -> str:
         for normalizer in self.normalizers:

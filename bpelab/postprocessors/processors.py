@@ -10,6 +10,7 @@ from functools import cached_property
 from ..errors import SpecialTokenError
 from ..special_tokens import SpecialTokens
 from .base import FindIds, Item, Part, PostProcessor
+from .template_pieces import MAX_TYPE_ID as HIGHEST_ID
 
 MAX_PROCESSORS = 64
 MAX_DEPTH = 50
@@ -83,9 +84,11 @@ def _check_tokens(processor: BertProcessing | RobertaProcessing) -> None:
     for key in ("sep", "cls"):
         value = getattr(processor, key)
         token, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, None)
-        if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        valid = isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= HIGHEST_ID
+        if not isinstance(token, str) or not valid:
             raise SpecialTokenError(
-                f"{type(processor).__name__}: {key} is a token and its id, a number from 0 up, not {str(value)[:40]!r}"
+                f"{type(processor).__name__}: {key} is a token and its id, a number from 0 to {HIGHEST_ID}, not "
+                f"{str(value)[:40]!r}"
             )
         object.__setattr__(processor, key, (token, number))
 

@@ -15,6 +15,8 @@ from .base import FindIds, Item, Part, PostProcessor
 from .template_pieces import TemplatePiece, TemplateToken
 
 MAX_PIECES = 1_000
+MAX_IDS = 10_000
+"""Ids that a template adds at most."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class TemplateProcessing(PostProcessor):
     [101, 1, 2, 102, 3, 102]
 
     Raises SpecialTokenError when `single` doesn't hold `$A` exactly once or `pair` holds `$A` or `$B` more than once
-    (Hugging Face loses or repeats a text then), for more than 1,000 pieces, and when two texts come and `pair` leaves
-    one of them out.
+    (Hugging Face loses or repeats a text then), for more than 1,000 pieces or 10,000 ids, and when two texts come and
+    `pair` leaves one of them out.
     """
 
     single: tuple[str, ...]
@@ -61,6 +63,11 @@ class TemplateProcessing(PostProcessor):
             ("special_tokens", tokens),
         ):
             object.__setattr__(self, key, value)
+        added = max(
+            sum(len(tokens[piece.name].ids) for piece in template if piece.name in tokens) for template in (single, pair)
+        )
+        if added > MAX_IDS:
+            raise SpecialTokenError(f"a template that adds {added:,} ids can't be used: at most {MAX_IDS:,}")
 
     @cached_property
     def _templates(self) -> tuple[list[TemplatePiece], list[TemplatePiece]]:
@@ -114,7 +121,12 @@ class TemplateProcessing(PostProcessor):
             tuple(str(TemplatePiece.from_json(piece)) for piece in _entries(data.get(key), key))
             for key in ("single", "pair")
         )
-        template = cls(single, pair, data.get("special_tokens", ()))
+        tokens = data.get("special_tokens", ())
+        if isinstance(tokens, Mapping):
+            for name, token in tokens.items():
+                if not isinstance(token, Mapping) or not isinstance(token.get("id"), str):
+                    raise SpecialTokenError(f"the special token {name[:60]!r} of a template needs an id, which is its name")
+        template = cls(single, pair, tokens)
         if missing := sorted(template._unknown()):
             raise SpecialTokenError(f"the template names {missing[0]!r}, which is not among its special_tokens")
         return template
@@ -130,7 +142,7 @@ class TemplateProcessing(PostProcessor):
 
 
 def _entries(template: Any, key: str) -> list[Any]:
-    if isinstance(template, str) or not isinstance(template, Iterable):
+    if isinstance(template, (str, Mapping)) or not isinstance(template, Iterable):
         raise SpecialTokenError(f"{key} is a list of the pieces of a template, not {str(template)[:40]!r}")
     pieces = list(template)
     if len(pieces) > MAX_PIECES:

@@ -8,6 +8,7 @@ Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fanc
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -22,7 +23,6 @@ from .regex_nfa import NotRegular
 from .regex_nodes import Node, Repeat, children
 from .regex_sets import CharSet, Dialect, Property
 from .regex_syntax import parse
-from .unicode_tables import Ranges
 
 try:
     import regex as regex_package
@@ -113,25 +113,23 @@ class NamedMatcher:
     """A named pattern under `regex`, or, for a text on which its table differs, under `re`."""
 
     def __init__(self, named: NamedPattern) -> None:
-        self.name = named.name
-        self.exact = re.compile(portable(named.regex)[0])
-        fast, self._properties = write(parse(named.regex, "rust"), keep_properties=True)
+        self._named = named
+        fast, properties = write(parse(named.regex, "rust"), keep_properties=True)
         self.fast: Any = regex_package.compile(fast) if regex_package else None
+        self._agreement = Agreement(properties)
+
+    @cached_property
+    def exact(self) -> Any:
+        """The pattern for `re`, with every class spelled out."""
+        return re.compile(portable(self._named.regex)[0])
 
     def engine(self, text: str) -> Any:
         """The compiled pattern that cuts `text` right."""
-        if self.fast is None or (not text.isascii() and not self.disputed.isdisjoint(text)):
-            return self.exact
-        return self.fast
+        return self.exact if self.fast is None or not self._agreement.on(text) else self.fast
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """As `Matcher.spans`; a named pattern has no empty matches."""
         return (match.span() for match in self.engine(text).finditer(text))
-
-    @cached_property
-    def disputed(self) -> frozenset[str]:
-        """The characters that the `regex` package puts into another class than the project's table."""
-        return disputed_characters(self._properties)
 
 
 class BacktrackingMatcher:
@@ -157,13 +155,12 @@ class BacktrackingMatcher:
         return self._compiled(keep_properties=False)[0]
 
     @cached_property
-    def _disputed(self) -> frozenset[str]:
-        return disputed_characters(self._properties)
+    def _agreement(self) -> "Agreement":
+        return Agreement(self._properties)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """As `Matcher.spans`. Raises PatternError when the time is up."""
-        disputed = self._properties and not text.isascii() and not self._disputed.isdisjoint(text)
-        engine = self._exact if disputed else self._fast
+        engine = self._fast if self._agreement.on(text) else self._exact
         left = SECONDS + SECONDS_PER_CHARACTER * len(text)
         place, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
@@ -195,23 +192,36 @@ def _size(node: Node) -> int:
     return inner * (node.low + 1) if isinstance(node, Repeat) and not isinstance(node.body, CharSet) else inner
 
 
-def disputed_characters(properties: Iterable[Property]) -> frozenset[str]:
-    """The characters that the `regex` package puts into another class than bpelab does, in any of `properties`."""
-    return frozenset().union(*map(_disputed_in, properties))
+class Agreement:
+    """Whether the `regex` package puts the characters of a text into the same classes as bpelab does.
+
+    Characters are compared when they are first met, about 2 us each, and remembered.
+    """
+
+    def __init__(self, properties: Iterable[Property]) -> None:
+        self._properties = [(found, re_of(found.source), [first for first, _ in found.ranges]) for found in properties]
+        self._same: set[str] = set()
+
+    def on(self, text: str) -> bool:
+        """Whether all of `text` may be left to `regex`."""
+        if not self._properties or text.isascii():
+            return True
+        for char in set(text).difference(self._same):
+            if not self._same_class(char):
+                return False
+            self._same.add(char)
+        return True
+
+    def _same_class(self, char: str) -> bool:
+        for found, theirs, starts in self._properties:
+            place = bisect_right(starts, ord(char)) - 1
+            ours = place >= 0 and ord(char) <= found.ranges[place][1]
+            if ours != bool(theirs.match(char)):
+                return False
+        return True
 
 
 @lru_cache(None)
-def _disputed_in(found: Property) -> frozenset[str]:
-    """Cost: about 10 ms for a property, once in a process."""
-    theirs = tuple((m.start(), m.end() - 1) for m in regex_package.finditer(rf"{found.source}+", _every_character()))
-    different = set(theirs) ^ set(found.ranges)  # only ranges that are not the same on both sides need a closer look
-    return _members(different & set(theirs)) ^ _members(different & set(found.ranges))
-
-
-def _members(spans: set[tuple[int, int]] | Ranges) -> frozenset[str]:
-    return frozenset(chr(code_point) for first, last in spans for code_point in range(first, last + 1))
-
-
-@lru_cache(1)
-def _every_character() -> str:
-    return "".join(map(chr, range(0x110000)))
+def re_of(source: str) -> Any:
+    """A property of `regex`, compiled."""
+    return regex_package.compile(source) if regex_package else None

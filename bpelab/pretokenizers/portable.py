@@ -67,7 +67,7 @@ class _Writer:
             return self.place(node)
         if isinstance(node, Reference):
             number = node.target if isinstance(node.target, int) else self.numbers[node.target]
-            return f"(?i:\\{number})" if node.ignore_case else f"(?:\\{number})"
+            return f"(?:\\{number})"
         if self.standard:
             raise NotPortable(f"{node.text} is nothing that Python's re can do")
         return node.text

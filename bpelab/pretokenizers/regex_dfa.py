@@ -10,13 +10,18 @@ Sources: Aho, Sethi and Ullman 1986, section 3.9; Reps 1998, "Maximal-munch toke
 
 from __future__ import annotations
 
+import json
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.resources import files
+from itertools import accumulate
+from typing import Any
 
 from ..errors import PatternError
+from .patterns import PATTERNS
 from .regex_nfa import EDGE, NFA, NotRegular, build_nfa
 from .regex_sets import Dialect
 from .regex_syntax import parse
@@ -283,5 +288,20 @@ def _smallest(starts: tuple[int, ...], classes: tuple[int, ...], table: list[lis
 
 @lru_cache(64)
 def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
-    """The table of `pattern`, compiled once. Raises as `compile_dfa`."""
-    return compile_dfa(pattern, dialect)
+    """The table of `pattern`: compiled once, or, for a named pattern, read. Raises as `compile_dfa`."""
+    spellings = {(p.regex, "rust"): p.name for p in PATTERNS.values()} | {
+        (p.oniguruma, "oniguruma"): p.name for p in PATTERNS.values()
+    }
+    name = spellings.get((pattern, dialect))
+    if name is None:
+        return compile_dfa(pattern, dialect)
+    table = shipped_tables()[name]
+    starts = tuple(accumulate(table["steps"], initial=0))
+    return DFA(starts, tuple(table["classes"]), table["width"], array("i", table["trans"]), tuple(table["entries"]))
+
+
+@lru_cache(1)
+def shipped_tables() -> dict[str, Any]:
+    """The tables of the named patterns, which `data/make_dfa_tables.py` writes."""
+    content: dict[str, Any] = json.loads((files("bpelab") / "data" / "dfa_tables.json").read_text("utf-8"))
+    return content

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .regex_sets import CharSet
+from .regex_sets import CharSet, written
+from .unicode_tables import union
 
 Where = Literal["text_start", "text_end", "text_end_or_last_newline", "line_start", "line_end", "word", "no_word"]
 
@@ -76,7 +77,6 @@ class Reference:
     """What a group has matched, again."""
 
     target: int | str
-    ignore_case: bool
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,5 @@ def single(node: Node) -> CharSet | None:
 
 
 def _union(sets: list[CharSet | None]) -> CharSet | None:
-    from .regex_sets import written
-    from .unicode_tables import union
-
     known = [part for part in sets if part is not None]
     return written(union(*(part.ranges for part in known))) if len(known) == len(sets) else None

@@ -3,7 +3,8 @@ r"""Read a regular expression into a tree of nodes, in the dialect of tiktoken's
 "rust" is fancy-regex: `$` is the end of the text, `{1,3}+` is possessive, `(?s)` lets `.` match a line end.
 "oniguruma" is Oniguruma with Ruby's syntax: `^` and `$` are about lines, `{1,3}+` repeats a repetition, `(?m)` lets `.`
 match a line end, and `(?i)` in the middle holds for the alternatives after it. Groups are kept on a stack, so that no
-pattern exhausts Python's. Cost: linear in the pattern. Chapter: Regex pre-tokenization.
+pattern exhausts Python's. Case is ignored one character for one; that Oniguruma's `(?i:ss)` matches ß isn't followed.
+Cost: linear in the pattern. Chapter: Regex pre-tokenization.
 """
 
 from dataclasses import dataclass, replace
@@ -284,8 +285,10 @@ class _Parser:
         else:
             more = source.match(r"[0-9]{0,2}")
             target = int(letter + (more[0] if more else ""))
+        if self.flags.ignore_case:  # no engine at hand compares by the table's case folding
+            raise source.error("a reference that ignores case, which bpelab can't run", at)
         self.references.append((target, at))
-        return Reference(target, self.flags.ignore_case)
+        return Reference(target)
 
 
 @lru_cache(128)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from ..byte_alphabet import to_alphabet
+from ..byte_alphabet import BYTE_OF_CHAR, to_alphabet
 from .base import PreTokenizer
 from .byte_level import ByteLevel
 from .components import (
@@ -76,22 +76,24 @@ class PreTokenizerSequence(PreTokenizer):
     def split(self, text: str, first: bool = True) -> list[str]:
         if not text:
             return []
-        later = self._steps[1:]
-        if first and any(isinstance(step, Metaspace) and step.prepend_scheme == "first" for step in later):
-            return self._split_with_origins(text)
+        if first and self.asks_for_origins:
+            return self.split_with_origins(text, 1)
         parts = self._steps[0].split(text, first) if self._steps else [text]
-        for before, step in zip(self._steps, later):
+        for before, step in zip(self._steps, self._steps[1:]):
             if isinstance(before, ByteLevel):
                 parts = [to_alphabet(part.encode()) for part in parts]
             parts = [piece for part in parts for piece in step.split(part, False)]
         return parts
 
-    def _split_with_origins(self, text: str) -> list[str]:
-        """As `split`, for a text at the beginning of the input, with Metaspace "first" among the later steps.
+    @cached_property
+    def asks_for_origins(self) -> bool:
+        """Whether a later step has to know which pieces come from the first character of the input."""
+        return any(isinstance(step, Metaspace) and step.prepend_scheme == "first" for step in self._steps[1:])
 
-        Beside a piece stands how many of its first characters come from the first character of the input.
-        """
-        parts = [(text, 1)]
+    def split_with_origins(self, text: str, from_first: int) -> list[str]:
+        """As `split`, for a text whose first `from_first` characters come from the first one of the input."""
+        # Beside a piece stands how many of its first characters do.
+        parts = [(text, from_first)] if text else []
         for number, step in enumerate(self._steps):
             parts = [cut for part, from_first in parts for cut in _cut(step, part, from_first)]
             if isinstance(step, ByteLevel) and number < len(self._steps) - 1:
@@ -100,7 +102,10 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def byte_level(self) -> bool:
-        return any(isinstance(step, ByteLevel) for step in self._steps)
+        """Not where a Metaspace puts something into the alphabet that stands for no byte."""
+        steps = iter(self._steps)
+        found = any(isinstance(step, ByteLevel) for step in steps)
+        return found and all(step.replacement in BYTE_OF_CHAR for step in steps if isinstance(step, Metaspace))
 
     @property
     def alphabet(self) -> bool:

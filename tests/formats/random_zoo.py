@@ -30,13 +30,14 @@ def draw(seed: int) -> JSON:
     rng = random.Random(seed)
     in_bytes = chance(rng, 0.5)
     model = _made(rng, in_bytes) if chance(rng, 0.7) else _trained(rng, in_bytes)
-    added = _added(rng, model)
+    normalizer = None if chance(rng, 0.5) else rng.choice(zoo.NORMALIZERS)
+    added = _added(rng, model, normalizer)
     pre_tokenizer = _pre_tokenizer(rng, in_bytes)
     decoder = rng.choice([zoo.byte_level(True)] * 5 + zoo.DECODERS) if in_bytes else rng.choice(zoo.DECODERS)
     return zoo.whole(
         model,
         added_tokens=added,
-        normalizer=None if chance(rng, 0.5) else rng.choice(zoo.NORMALIZERS),
+        normalizer=normalizer,
         pre_tokenizer=pre_tokenizer,
         decoder=decoder,
         post_processor=None if chance(rng, 0.6) else rng.choice(zoo.POST_PROCESSORS),
@@ -151,8 +152,9 @@ def _written(rng: random.Random, merges: list[list[str]]) -> list[Any]:
     return ["#version: 0.2"] * chance(rng, 0.2) + [" ".join(pair) for pair in merges]
 
 
-def _added(rng: random.Random, model: JSON) -> list[JSON]:
+def _added(rng: random.Random, model: JSON, normalizer: JSON | None) -> list[JSON]:
     vocab, entries = model["vocab"], []
+    normalize = zoo.normalize(normalizer)
     contents = rng.sample(CONTENTS, rng.choice((0, 1, 3, 6, 15)))
     if chance(rng, 0.3):
         contents += rng.sample(list(vocab), 3)
@@ -161,7 +163,9 @@ def _added(rng: random.Random, model: JSON) -> list[JSON]:
     following = len(vocab)
     for content in dict.fromkeys(contents):
         flags = {key: chance(rng, 0.25) for key in ("single_word", "lstrip", "rstrip", "normalized")}
-        entries.append(zoo.added(content, vocab.get(content, following), **flags, special=chance(rng, 0.5)))
+        flags["normalized"] &= normalize(content) != ""  # such a one is found between all characters, and nowhere
+        special = chance(rng, 0.5) and not content.startswith("<0x")
+        entries.append(zoo.added(content, vocab.get(content, following), **flags, special=special))
         following += content not in vocab
     return entries
 

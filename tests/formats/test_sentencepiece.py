@@ -63,7 +63,20 @@ def both(tmp_path, data):
 
 def texts(number, corpus, extra=()):
     rng = random.Random(50)
-    yield from ("", " ", "   ", " a", "a ", "  a  b  ", "\n", "\t", "\u2581", "\u2581\u2581a \u2581", "a\u2581b", *extra)
+    yield from (
+        "",
+        " ",
+        "   ",
+        " a",
+        "a ",
+        "  a  b  ",
+        "\n",
+        "\t",
+        "\u2581",
+        "\u2581\u2581a \u2581",
+        "a\u2581b",
+        *extra,
+    )
     for step in range(number):
         text = valid_text(fuzz_text(rng)) if step % 3 else rng.choice(corpus)
         if step % 5 == 0 and extra:
@@ -107,7 +120,14 @@ def test_what_symbols_protect(tmp_path):
     """A user-defined symbol is neither normalized nor merged, and two spaces that are one stay two."""
     symbols = "\ufb01,  ,\u2460\u2461,e\u0301"
     ours, theirs = both(tmp_path, trained(user_defined_symbols=symbols, normalization_rule_name="nmt_nfkc"))
-    some = ["\ufb01n of\ufb01ce", "a  b   c    d  ", "\u2460 \u2461 \u2460\u2461", "e\u0301 cafe\u0301", "  x", "\ufb01"]
+    some = [
+        "\ufb01n of\ufb01ce",
+        "a  b   c    d  ",
+        "\u2460 \u2461 \u2460\u2461",
+        "e\u0301 cafe\u0301",
+        "  x",
+        "\ufb01",
+    ]
     agree(ours, theirs, [*some, "".join(some), "\ufdfa\ufdfa", "\u00a8x \u00a8", "\x01", " \x01 ", "\u200b"])
     assert len(ours.encode("\u2460\u2461")) == 2
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 import pytest
 
 from bpelab import BPETokenizer
+from bpelab.byte_alphabet import CHAR_OF_BYTE
 
 from ..conftest import amount
 from . import random_zoo, zoo
@@ -22,17 +23,20 @@ tokenizers = pytest.importorskip("tokenizers")
 JSON = zoo.JSON
 FAMILIES = zoo.families()
 T = TypeVar("T")
+ALPHABET = set(CHAR_OF_BYTE.values())
 HIDDEN = "\U0010fffe{}\U0010fffe"
 
 
 class Reference:
     """A tokenizer.json in `tokenizers`, with the ids that stand in the file."""
 
-    def __init__(self, data: JSON) -> None:
+    def __init__(self, data: JSON, ours: BPETokenizer) -> None:
+        data = {**data, "model": {**data["model"], "dropout": None}}  # which bpelab applies where it is asked to
+        in_bytes = ours.pre_tokenizer is not None and ours.pre_tokenizer.byte_level
         self.plain = tokenizers.Tokenizer.from_str(json.dumps(data))
         self.plain.no_truncation()
         self.plain.no_padding()
-        self.hidden = tokenizers.Tokenizer.from_str(json.dumps(hide_special(data)))
+        self.hidden = tokenizers.Tokenizer.from_str(json.dumps(hide_special(data, in_bytes)))
         self.hidden.no_truncation()
         self.hidden.no_padding()
         names = [(entry["content"], entry["id"]) for entry in data["added_tokens"]]
@@ -62,13 +66,15 @@ def unless_broken(run: Callable[[], T]) -> T | None:
         return None
 
 
-def hide_special(data: JSON) -> JSON:
+def hide_special(data: JSON, in_bytes: bool) -> JSON:
     """The file with special tokens that no merge makes under a name that no text has, in the vocabulary."""
     model = data["model"]
     pairs = [entry.split(" ") if isinstance(entry, str) else entry for entry in model["merges"]]
     cut = len(model["continuing_subword_prefix"] or "")
     parts = {part for left, right in pairs for part in (left, right, left + right[cut:])}
     special = {entry["content"] for entry in data["added_tokens"] if entry["special"]} - parts
+    if in_bytes:  # bytes stay, and what means other text there
+        special -= {text for text in special if set(text) <= ALPHABET and (len(text) == 1 or not text.isascii())}
     vocab = {HIDDEN.format(text) if text in special else text: number for text, number in model["vocab"].items()}
     unk = model["unk_token"]
     unk = HIDDEN.format(unk) if unk in special and HIDDEN.format(unk) in vocab else unk
@@ -84,14 +90,15 @@ def check(data: JSON, folder: Path, seed: int, number: int) -> None:
     """Compare everything on `number` texts. The seed is that of the texts."""
     path = folder / "one.json"
     path.write_text(json.dumps(data))
-    theirs, ours = Reference(data), BPETokenizer.from_pretrained(path)
+    ours = BPETokenizer.from_pretrained(path)
+    theirs = Reference(data, ours)
     saved, again = save_and_read(ours, folder / "saved")
-    of_saved = Reference(saved)
+    of_saved = Reference(saved, again)
     assert save_and_read(again, folder / "again")[0] == saved
     assert of_saved.number == {token_id: token_id for token_id in of_saved.number}, "renumbered in the file that we wrote"
     rng = random.Random(seed)
     for text in random_zoo.texts(rng, data, number):
-        if unless_broken(lambda: theirs.encode(text)) is None:
+        if unless_broken(lambda: (theirs.encode(text), theirs.encode(text, special=False))) is None:  # noqa: B023
             continue
         parsed = ours.encode(text, allowed_special="all", add_special_tokens=False)
         plain = ours.encode_ordinary(text)
@@ -119,16 +126,18 @@ def check_sections(data: JSON, ours: BPETokenizer, texts: list[str]) -> None:
     """Truncation and padding, which `encode` leaves alone, do to ids what Hugging Face's do."""
     if ours.truncation is None and ours.padding is None:
         return
+    data = {**data, "model": {**data["model"], "dropout": None}}
     theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
     post = ours.post_processor
-    added = 0 if post is None else post.added
+    added = theirs.num_special_tokens_to_add(False)  # which counts too few where one processor works on another's
     for text in texts:
         plain = tokenizers.Tokenizer.from_str(json.dumps({**data, "truncation": None, "padding": None, "post_processor": None}))
-        ids = plain.encode(text).ids
+        ids = unless_broken(lambda: plain.encode(text).ids) or []  # noqa: B023
         ids = ours.truncation.apply(ids, added) if ours.truncation else ids
         ids = post.apply(ids, ours._special) if post else ids
         ids = ours.padding.apply(ids) if ours.padding else ids
-        assert ids == theirs.encode(text).ids, ("sections", text)
+        expected = unless_broken(lambda: theirs.encode(text).ids)  # noqa: B023
+        assert expected is None or ids == expected, ("sections", text)
 
 
 def check_named(name: str, data: JSON, folder: Path, number: int) -> None:

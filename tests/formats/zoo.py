@@ -5,6 +5,7 @@ tried one by one and to be drawn by `random_zoo`.
 """
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -150,13 +151,21 @@ def roberta(cls: str, cls_id: int, sep: str, sep_id: int) -> JSON:
     return {"type": "RobertaProcessing", "sep": [sep, sep_id], "cls": [cls, cls_id], "trim_offsets": True, "add_prefix_space": False}
 
 
+def normalize(normalizer: JSON | None) -> Callable[[str], str]:
+    """What a normalizer of `tokenizers` does to a text."""
+    if normalizer is None:
+        return str
+    data = whole({"type": "BPE", "vocab": {"a": 0}, "merges": []}, normalizer=normalizer)
+    return tokenizers.Tokenizer.from_str(json.dumps(data)).normalizer.normalize_str
+
+
 STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 NORMALIZERS: list[JSON] = [
     *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "ByteLevel")),
     BERT, BERT | {"lowercase": False, "strip_accents": True, "handle_chinese_chars": False},
     STRIP, STRIP | {"strip_left": False}, STRIP | {"strip_right": False},
-    {"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"), replace("", "-"), replace(r"\s+", " ", "Regex"),
+    {"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"), replace(r"\s+", " ", "Regex"),
     replace("(?i)the|é", "ΑΣ ", "Regex"), sequence("normalizers"),
     sequence("normalizers", {"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}),
     sequence("normalizers", {"type": "Prepend", "prepend": "▁"}, replace(" ", "▁")),

@@ -8,14 +8,16 @@ import time
 
 import pytest
 
+from bpelab.data.make_dfa_tables import tables
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.behaviors import pieces
 from bpelab.pretokenizers.matching import matcher
 from bpelab.pretokenizers.portable import portable
-from bpelab.pretokenizers.regex_dfa import compile_dfa, dfa_for
+from bpelab.pretokenizers.regex_dfa import compile_dfa, dfa_for, shipped_tables
 from bpelab.pretokenizers.regex_nfa import NotRegular
+from bpelab.textio import valid_text
 
 from ..conftest import amount, fuzz_text, shared
 from .random_patterns import random_pattern, random_text
@@ -162,7 +164,7 @@ def test_reading_ahead_in_vain_is_linear(pattern):
         found = list(table.spans(text))
         assert time.process_time() - start < 20
         assert all(a <= b for a, b in found)
-    small = "aab" * 3 + "a" * 50 + "b" + "a" * 50
+    small = "aab" * 3 + "a" * 12 + "b" + "a" * 12  # re takes exponential time
     assert list(table.spans(small)) == spans_of(re.compile(portable(pattern)[0]), small)
 
 
@@ -181,3 +183,20 @@ def test_notes_about_failures_change_nothing():
 def test_a_text_that_takes_too_many_steps_is_refused():
     with pytest.raises(PatternError, match="too far ahead"):
         list(compile_dfa("a{1500}b|a").spans("a" * 100_000))
+
+
+def test_the_shipped_tables_are_those_of_the_named_patterns():
+    for name, pattern in PATTERNS.items():
+        assert dfa_for(pattern.regex) == compile_dfa(pattern.regex), (
+            f"run python -m bpelab.data.make_dfa_tables: {name}"
+        )
+    assert tables() == shipped_tables()
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_both_spellings_of_a_named_pattern_make_one_table(name):
+    rng = random.Random(name)
+    theirs = compile_dfa(PATTERNS[name].oniguruma, "oniguruma")
+    for _ in range(amount(300, 20_000)):
+        text = valid_text(fuzz_text(rng))
+        assert list(dfa_for(PATTERNS[name].regex).spans(text)) == list(theirs.spans(text)), text

@@ -75,6 +75,7 @@ def test_constructs_mean_what_they_mean_to_tiktoken(pattern, text):
         (r"(?<n>a)\1", "oniguruma", "no group 1"),
         (r"(a)\2", "rust", "no group 2"),
         (r"\k<x>", "rust", "no group x"),
+        (r"(?i)(a)\1", "oniguruma", "ignores case"),
         ("(?P<x>a)", "oniguruma", "no group begins"),
         ("(?(1)a|b)", "rust", "a condition"),
         ("(?~ab)", "oniguruma", "absent"),

@@ -1,0 +1,91 @@
+"""What a template may use: time, and characters written. Every operation that can grow pays before it is done.
+
+A template is a program that somebody else wrote. Loops and calls look at the clock (processor time of this thread, so
+that a busy machine refuses nobody), and operations whose result can be large say how large before they make it.
+
+Chapter: Special tokens, chat templates, injection. Cost: a tenth of a microsecond a step.
+"""
+
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from ..errors import TemplateError
+
+SECONDS, LARGEST, ALTOGETHER = 1.0, 1 << 20, 1 << 24
+MOST_DIGITS = 4096
+MOST_NESTED = 200
+_clock = getattr(time, "thread_time", time.perf_counter)
+
+
+class Budget:
+    """The time and the characters of one rendering; both grow with the size of the conversation.
+
+    Attributes:
+        largest: the most characters in one string, or items in one list.
+        left: the characters that may yet be written.
+    """
+
+    def __init__(self, size: int = 0) -> None:
+        self.largest = LARGEST + 8 * size
+        self.left = ALTOGETHER + 256 * size
+        self._deadline = _clock() + SECONDS * (1 + size / LARGEST)
+        self._steps = 0
+
+    def step(self) -> None:
+        """One iteration or call. Raises TemplateError when the time is over."""
+        self._steps += 1
+        if not self._steps & 31:
+            self.look()
+
+    def look(self) -> None:
+        """Raises TemplateError when the time is over."""
+        if _clock() > self._deadline:
+            raise TemplateError("it takes too long: templates of models need milliseconds")
+
+    def pay(self, size: int) -> None:
+        """For a result of `size` characters. Raises TemplateError when that is too much."""
+        if size > self.largest:
+            raise TemplateError(f"it makes a string or a list of size {size:,}; {self.largest:,} is the most here")
+        self.left -= size
+        if self.left < 0:
+            raise TemplateError("it writes too much")
+        if size > 4096:
+            self.look()
+
+    def weigh(self, value: Any) -> int:
+        """The characters and items in `value`, all that is nested in it included, as a tree is counted.
+
+        A list that holds another twice is small in memory and doubles when it is written: this is where that ends.
+        """
+        if isinstance(value, str):
+            return len(value)
+        if not isinstance(value, (list, tuple, Mapping, set, frozenset)):
+            return 1
+        total = 0
+        waiting: list[tuple[Any, int]] = [(value, 0)]
+        while waiting:
+            item, depth = waiting.pop()
+            total += 8
+            if isinstance(item, str):
+                total += len(item)
+            elif isinstance(item, (list, tuple, Mapping, set, frozenset)):
+                if depth > MOST_NESTED:
+                    raise TemplateError(f"it nests lists more than {MOST_NESTED} deep")
+                if len(item) * 8 > self.largest - total:
+                    raise TemplateError(f"it works on a list of size {len(item):,} or more, which is too much")
+                waiting += [(part, depth + 1) for part in item]
+                if isinstance(item, Mapping):
+                    waiting += [(part, depth + 1) for part in item.values()]
+            if total > self.largest:
+                raise TemplateError(f"it works on nested lists of more than {self.largest:,} characters")
+        return total
+
+
+current: ContextVar[Budget] = ContextVar("budget", default=Budget())  # noqa: B039 (replaced for each rendering)
+
+
+def pay(size: int) -> None:
+    """`Budget.pay` of the rendering at hand."""
+    current.get().pay(size)

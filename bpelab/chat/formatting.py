@@ -1,0 +1,148 @@
+"""What templates write values with, marks kept where that is simple: `%`, `format`, `tojson`, `indent`.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear in what is written, which is paid for first.
+"""
+
+import json
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import TemplateError
+from .budget import current, pay
+from .provenance import Marked, concat, derived
+
+MOST_WIDTH = 10_000
+_directive = re.compile(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
+
+
+def _width(*numbers: str | None) -> None:
+    for number in numbers:
+        if number and (number == "*" or len(number) > 5 or int(number) > MOST_WIDTH):
+            raise TemplateError(f"a format of width {number[:20]}: up to {MOST_WIDTH:,}, written as digits, is allowed")
+
+
+def percent(pattern: Marked, values: Any) -> Marked:
+    """`pattern % values` as Python does it, one directive after the other; `%s` of a string keeps its marks."""
+    weight = current.get().weigh(values)
+    mapping = isinstance(values, Mapping)
+    waiting = list(values) if isinstance(values, tuple) else [values]
+    parts: list[str] = []
+    position = 0
+    while (start := pattern.find("%", position)) >= 0:
+        parts.append(pattern[position:start])
+        if (match := _directive.match(pattern, start)) is None:
+            raise ValueError("incomplete format")
+        position = match.end()
+        key, flags, width, precision, kind = match.groups()
+        _width(width, precision)
+        if kind == "%":
+            parts.append(pattern[position - 1 : position])
+            continue
+        if key is None and not waiting:
+            raise TypeError("not enough arguments for format string")
+        value = values[key] if key is not None else waiting.pop(0)
+        if kind == "s" and isinstance(value, str) and not (flags or width or precision is not None):
+            parts.append(str(value))
+            continue
+        pay(4 * weight)
+        directive = re.sub(r"^%\([^()]*\)", "%", match[0])
+        parts.append(derived(str.__mod__(directive, (value,)), value))
+    if waiting and not mapping:
+        raise TypeError("not all arguments converted during string formatting")
+    return concat([*parts, pattern[position:]])
+
+
+class Formatter(string.Formatter):
+    """`str.format` that pays for what it writes; fields look into values as the sandbox does, through `look_up`."""
+
+    def __init__(self, look_up: Callable[[Any, str, bool], Any]) -> None:
+        self._look_up = look_up
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        from _string import formatter_field_name_split  # type: ignore[import-not-found]
+
+        first, rest = formatter_field_name_split(field_name)
+        value = self.get_value(first, args, kwargs)
+        for is_attribute, name in rest:
+            value = self._look_up(value, name, is_attribute)
+        return value, first
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        for number in re.findall(r"\d+", format_spec):
+            _width(number)
+        if isinstance(value, str) and not format_spec:
+            pay(len(value))
+            return str(value)
+        pay(4 * current.get().weigh(value) + MOST_WIDTH * bool(format_spec))
+        return derived(str(super().format_field(value, format_spec)), value)
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if conversion is None or (conversion == "s" and isinstance(value, str)):
+            return value
+        pay(4 * current.get().weigh(value))
+        return derived(str(super().convert_field(value, conversion)), value)
+
+    def marked(self, pattern: Marked, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Marked:
+        """`pattern.format(*args, **kwargs)`; where braces are nested or doubled, all of it is unknown."""
+        parts: list[str] = []
+        position = number = 0
+        for literal, name, spec, conversion in self.parse(pattern):
+            if not pattern.startswith(literal, position) or "{" in literal + (spec or "") or "}" in literal:
+                return derived(self.vformat(str.__str__(pattern), args, kwargs), pattern, list(args), dict(kwargs))
+            parts.append(pattern[position : position + len(literal)])
+            position += len(literal)
+            if name is not None:
+                position = pattern.index("}", position) + 1
+                if not name or name[0] in ".[":
+                    name, number = f"{number}{name}", number + 1
+                value, _ = self.get_field(name, args, kwargs)
+                parts.append(self.format_field(self.convert_field(value, conversion), spec or ""))
+        return concat(parts)
+
+
+def tojson(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | str | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> Marked:
+    """JSON without HTML's escapes, as transformers writes it. Never trusted: its text is the values'."""
+    budget = current.get()
+    extra = len(indent) if isinstance(indent, str) else indent or 0
+    extra += sum(map(len, separators or ()))
+    if extra > 100:
+        raise TemplateError(f"tojson with an indent or separators of {extra:,} characters")
+    weight = budget.weigh(value)
+    budget.pay(weight)
+    if extra > 16:
+        budget.pay(weight * extra)
+    written = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    budget.pay(len(written))
+    return derived(written, value)
+
+
+def indented(text: str, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
+    """Jinja's `indent` with the marks kept; what it puts in comes from nowhere, and need not be trusted."""
+    space = Marked(width if isinstance(width, str) else " " * min(width, MOST_WIDTH))
+    lines = _lines(Marked.__add__(_marked(text), Marked("\n")))
+    pay(len(text) + len(space) * len(lines))
+    written: list[str] = [lines[0]]
+    for line in lines[1:]:
+        written += [Marked("\n"), space, line] if line or blank else [Marked("\n"), line]
+    return concat([space, *written] if first else written)
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines() or [Marked()]
+
+
+def _marked(text: Any) -> Marked:
+    return text if isinstance(text, Marked) else Marked(str(text))
+
+
+def directives(pattern: str) -> Iterator[re.Match[str]]:
+    """The directives of a pattern for `%`."""
+    return _directive.finditer(pattern)

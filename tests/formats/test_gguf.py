@@ -1,0 +1,344 @@
+"""Tokenizers in GGUF files: written here and read back, exchanged with the gguf package, every name of a pattern,
+refusals. llama.cpp itself reads them in tests/backends."""
+
+import io
+import json
+import random
+
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
+from bpelab.added_tokens import AddedToken
+from bpelab.formats import gguf
+from bpelab.formats.convert import convert
+from bpelab.formats.gguf_file import read_metadata, write_metadata
+from bpelab.formats.gguf_write import gguf_metadata, save
+from bpelab.notebook import book_text
+from bpelab.pretokenizers.gguf_names import GGUF_PRE
+from bpelab.special_tokens import SpecialTokens
+from bpelab.textio import valid_text
+
+from ..conftest import amount, fuzz_text, random_ranks, shared
+
+KEY = "tokenizer.ggml."
+
+
+def trained(**options):
+    chosen = {"pattern": "gpt2", "special_tokens": ["<|end|>", "<|user|>"], **options}
+    return BPETokenizer.train(book_text()[:50_000], 700, **chosen)
+
+
+def scored(**options):
+    """A model of SentencePiece's that llama.cpp's one way of preparing text fits."""
+    spm = pytest.importorskip("sentencepiece")
+    out = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(book_text()[:60_000].split("\n")), model_writer=out, minloglevel=2, num_threads=1,
+        **{"model_type": "bpe", "vocab_size": 900, "byte_fallback": True, "normalization_rule_name": "identity",
+           "remove_extra_whitespaces": False, **options},
+    )  # fmt: skip
+    return out.getvalue()
+
+
+def texts(number, seed=60):
+    rng = random.Random(seed)
+    for _ in range(number):
+        yield valid_text(fuzz_text(rng)) + rng.choice(("", "<|end|>", " <|user|>x", "<s>", "<unk>"))
+
+
+def again(tokenizer, tmp_path):
+    save(tokenizer, tmp_path / "t.gguf")
+    return BPETokenizer.from_gguf(tmp_path / "t.gguf")
+
+
+def same(ours, theirs, number):
+    for text in texts(number):
+        for allowed in ((), "all"):
+            assert theirs.encode(text, allowed_special=allowed) == ours.encode(text, allowed_special=allowed), text
+        assert theirs.decode(ours.encode(text)) == ours.decode(ours.encode(text))
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "llama3", "qwen2", "o200k"])
+def test_byte_level_and_back(pattern, tmp_path):
+    ours = trained(pattern=pattern, eos_token="<|end|>")
+    theirs = again(ours, tmp_path)
+    assert (theirs.special_tokens, theirs.eos_token, theirs.n_vocab) == (ours.special_tokens, "<|end|>", 700)
+    assert theirs.get_vocab() == ours.get_vocab()
+    assert dict(theirs.model.merges) == dict(ours.model.merges)
+    assert theirs.post_processor is None
+    same(ours, theirs, amount(120, 5_000))
+
+
+@pytest.mark.parametrize("add_dummy_prefix", [True, False])
+def test_scored_and_back(add_dummy_prefix, tmp_path):
+    (tmp_path / "m.model").write_bytes(scored(add_dummy_prefix=add_dummy_prefix))
+    ours = BPETokenizer.from_pretrained(tmp_path / "m.model")
+    theirs = again(ours, tmp_path)
+    assert (theirs.special_tokens, theirs.n_vocab) == (ours.special_tokens, ours.n_vocab)
+    assert (theirs.bos_token, theirs.eos_token, theirs.unk_token) == ("<s>", "</s>", "<unk>")
+    same(ours, theirs, amount(120, 5_000))
+
+
+def test_scores_of_a_merge_list(tmp_path):
+    """Merges in Hugging Face's form are scores too, if any two neighbours whose text is a token are among them."""
+    (tmp_path / "m.model").write_bytes(scored())
+    original = BPETokenizer.from_pretrained(tmp_path / "m.model")
+    original.save(tmp_path / "folder")
+    ours = BPETokenizer.from_pretrained(tmp_path / "folder")
+    same(ours, again(ours, tmp_path), amount(60, 2_000))
+    data = json.loads((tmp_path / "folder" / "tokenizer.json").read_text())
+    lost = data["model"]["merges"].pop()
+    (tmp_path / "folder" / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(ConversionError, match="by scores .* would merge"):
+        again(BPETokenizer.from_pretrained(tmp_path / "folder"), tmp_path)
+    assert len(lost) == 2
+
+
+def test_ids_with_holes_are_filled(tmp_path):
+    ours = trained(special_tokens={"<|end|>": 3, "<|pad|>": 900})
+    theirs = again(ours, tmp_path)
+    assert (theirs.n_vocab, len(theirs)) == (901, 901)
+    assert theirs.special_tokens == ours.special_tokens
+    assert theirs.id_to_token(800) == b"[PAD800]"
+    same(ours, theirs, amount(40, 1_000))
+    assert read_metadata(tmp_path / "t.gguf").metadata[f"{KEY}token_type"][699:] == [5] * 201 + [3]
+    with pytest.raises(ConversionError, match="lists every id"):
+        again(trained(special_tokens={"<|end|>": 4_000_000_000}), tmp_path)
+
+
+@pytest.mark.parametrize(("starts", "ends"), [(True, False), (False, True), (True, True), (False, False)])
+def test_what_stands_around_a_text(starts, ends, tmp_path):
+    template = ["<|user|>"] * starts + ["$A"] + ["<|end|>"] * ends
+    post = TemplateProcessing(tuple(template)) if starts or ends else None
+    ours = trained(bos_token="<|user|>", eos_token="<|end|>", post_processor=post)
+    theirs = again(ours, tmp_path)
+    metadata = read_metadata(tmp_path / "t.gguf").metadata
+    assert (metadata[f"{KEY}add_bos_token"], metadata[f"{KEY}add_eos_token"]) == (starts, ends)
+    assert theirs.encode("low") == ours.encode("low")
+    assert len(ours.encode("low")) == len(ours.encode_ordinary("low")) + starts + ends
+
+
+def test_what_cannot_stand_around_a_text(tmp_path):
+    twice = TemplateProcessing(("<|end|>", "$A", "<|end|>"))
+    with pytest.raises(ConversionError, match="bos before a text and eos behind"):
+        again(trained(eos_token="<|end|>", post_processor=twice), tmp_path)
+
+
+def test_a_chat_template_is_kept(tmp_path):
+    ours = trained(metadata={"chat_template": "{{ 'é' }}", "model_max_length": 5})
+    assert again(ours, tmp_path).metadata == {"chat_template": "{{ 'é' }}"}
+
+
+def test_added_tokens_and_kinds(tmp_path):
+    ours = trained(special_tokens=["<|end|>"])
+    added = [*ours.added_tokens, AddedToken("  x ", 700, special=False), AddedToken("日", 701, special=False)]
+    ours = ours.with_options(special_tokens=SpecialTokens(added))
+    theirs = again(ours, tmp_path)
+    assert theirs.added_tokens == ours.added_tokens
+    assert read_metadata(tmp_path / "t.gguf").metadata[f"{KEY}token_type"][-3:] == [3, 4, 4]
+    assert theirs.encode("a  x 日") == ours.encode("a  x 日") == [*ours.encode("a"), 700, 701]
+    added[-1] = AddedToken("é", 701, special=False)  # which is how the byte E9 is written
+    with pytest.raises(ConversionError, match="mix up the tokens 233 and 701"):
+        again(ours.with_options(special_tokens=SpecialTokens(added)), tmp_path)
+
+
+def write_with_gguf(path, tokenizer):
+    """A file by the package of GGUF's makers, from bpelab's own values."""
+    package = pytest.importorskip("gguf")
+    values, _ = gguf_metadata(tokenizer)
+    writer = package.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model(values[f"{KEY}model"])
+    writer.add_tokenizer_pre(values[f"{KEY}pre"])
+    writer.add_token_list(values[f"{KEY}tokens"])
+    writer.add_token_types(values[f"{KEY}token_type"])
+    if f"{KEY}merges" in values:
+        writer.add_token_merges(values[f"{KEY}merges"])
+    else:
+        writer.add_token_scores(values[f"{KEY}scores"])
+        writer.add_add_space_prefix(values[f"{KEY}add_space_prefix"])
+    if tokenizer.eos_token_id is not None:
+        writer.add_eos_token_id(tokenizer.eos_token_id)
+    writer.add_add_bos_token(False)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def test_files_of_the_gguf_package(tmp_path):
+    (tmp_path / "m.model").write_bytes(scored())
+    for ours in (trained(eos_token="<|end|>"), BPETokenizer.from_pretrained(tmp_path / "m.model")):
+        write_with_gguf(tmp_path / "g.gguf", ours)
+        theirs = BPETokenizer.from_pretrained(tmp_path / "g.gguf")
+        assert theirs.eos_token == ours.eos_token
+        same(ours, theirs, amount(60, 2_000))
+
+
+def test_the_gguf_package_reads_what_we_write(tmp_path):
+    package = pytest.importorskip("gguf")
+    ours = trained(eos_token="<|end|>", metadata={"chat_template": "{{ x }}"})
+    save(ours, tmp_path / "t.gguf")
+    fields = package.GGUFReader(tmp_path / "t.gguf").fields
+    values, _ = gguf_metadata(ours)
+    for key, value in values.items():
+        assert fields[key].contents() == (pytest.approx(value) if type(value) is float else value), key
+
+
+def test_a_folder_with_one_file(tmp_path):
+    save(trained(), tmp_path / "model.gguf")
+    assert BPETokenizer.from_pretrained(tmp_path).n_vocab == 700
+    save(trained(), tmp_path / "other.gguf")
+    with pytest.raises(TokenizerFileError, match="2 files that could be meant"):
+        BPETokenizer.from_pretrained(tmp_path)
+
+
+SMALL = BPETokenizer.train(book_text()[:9_000], 270, pattern="gpt2", special_tokens=["<|end|>"])
+
+
+def write(path, **changes):
+    """A small file with some keys changed; None takes one out."""
+    values, types = gguf_metadata(SMALL)
+    for key, value in changes.items():
+        name = {"chat_template": "tokenizer.chat_template"}.get(key, KEY + key)
+        values[name] = value
+        if value is None:
+            del values[name]
+        if type(value) is int:
+            types[name] = "uint32"
+        if isinstance(value, list) and value and type(value[0]) in (int, float):
+            types[name] = "[int32]" if type(value[0]) is int else "[float32]"
+    write_metadata(path, values, {key: kind for key, kind in types.items() if key in values})
+    return path
+
+
+@pytest.mark.parametrize("name", GGUF_PRE)
+def test_every_name_of_a_pattern(name, tmp_path):
+    path = write(tmp_path / "s.gguf", pre=name)
+    pre = GGUF_PRE[name]
+    if not pre.byte_level:
+        with pytest.raises(TokenizerFileError, match="tokens are not bytes, which is not supported"):
+            gguf.load(path)
+        return
+    ours = gguf.load(path)
+    assert ours.model.take_whole == pre.ignore_merges
+    text = "HelloWorld it's  1234567 नमस्ते 漢字〇 low\n\n lower."
+    assert ours.decode(ours.encode(text)) == text
+    assert "".join(ours.pieces(text)).encode("latin-1", "replace")
+    tokenizers = pytest.importorskip("tokenizers")
+    splits = [
+        tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated") for pattern in pre.original or pre.regex
+    ]
+    expected = [piece for piece, _ in tokenizers.pre_tokenizers.Sequence(splits).pre_tokenize_str(text)]
+    byte_level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    assert ours.pieces(text) in (expected, [byte_level.pre_tokenize_str(piece)[0][0] for piece in expected])
+
+
+def test_names_survive_a_round_trip(tmp_path):
+    """What a file's name says is written again under a name with the same patterns."""
+    for name in sorted(name for name, pre in GGUF_PRE.items() if pre.byte_level):
+        ours = gguf.load(write(tmp_path / "s.gguf", pre=name))
+        values, _ = gguf_metadata(ours)
+        found = GGUF_PRE[values[f"{KEY}pre"]]
+        assert found.regex == GGUF_PRE[name].regex
+        assert found.ignore_merges == ours.model.take_whole or not ours.model.recovered.unreachable
+
+
+TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "merges"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": None}, "ggml.model: is missing"),
+        ({"model": "t5"}, "ggml.model: 't5' is not supported"),
+        ({"model": 5}, "ggml.model: expected str"),
+        ({"pre": None}, "ggml.pre: is missing, so how text is split can't be told"),
+        ({"pre": "gpt-9"}, "ggml.pre: 'gpt-9' is not known"),
+        ({"pre": 3}, "ggml.pre: expected str"),
+        ({"tokens": None}, "ggml.tokens: is missing"),
+        ({"tokens": [*TOKENS[:-1], ""]}, r"ggml.tokens\[269\]: is empty"),
+        ({"tokens": [*TOKENS[:-1], "a"]}, r"ggml.tokens\[269\]: 'a' is token 97 already|already"),
+        ({"tokens": [*TOKENS[:-1], "a b"]}, None),
+        ({"tokens": ["é"] * 3}, "already"),
+        ({"token_type": [1] * 269}, "ggml.token_type: has 269 entries for 270 tokens"),
+        ({"token_type": [1] * 271}, "ggml.token_type: has 271 entries for 270 tokens"),
+        ({"token_type": [0] + [1] * 269}, r"ggml.token_type\[0\]: 0 is no kind of token"),
+        ({"token_type": [1] * 269 + [7]}, r"ggml.token_type\[269\]: 7 is no kind of token"),
+        ({"token_type": None}, None),
+        ({"merges": None}, "ggml.merges: is missing"),
+        ({"merges": ["l"]}, r"ggml.merges\[0\]"),
+        ({"merges": [MERGES[0], "q zz"]}, r"ggml.merges\[1\].*not in model.vocab"),
+        ({"merges": ["l o w"]}, r"ggml.merges\[0\]"),
+        ({"bos_token_id": 270}, "ggml.bos_token_id: is 270, and the tokens are numbered from 0 to 269"),
+        ({"eos_token_id": 4_294_967_295}, "ggml.eos_token_id: is 4294967295"),
+        ({"unknown_token_id": "x"}, "ggml.unknown_token_id: expected int"),
+        ({"padding_token_id": True}, "ggml.padding_token_id: expected int"),
+        ({"add_bos_token": "yes"}, "ggml.add_bos_token: expected bool"),
+        ({"model": "llama"}, "ggml.scores: is missing"),
+        ({"model": "llama", "scores": [0.5] * 3}, "ggml.scores: has 3 entries for 270 tokens"),
+        ({"model": "llama", "scores": [float("nan")] * 270}, "no number"),
+        ({"model": "llama", "scores": [0.0] * 270, "token_type": [6] * 270}, "is marked as a byte"),
+    ],
+)
+def test_files_that_are_wrong(changes, message, tmp_path):
+    path = write(tmp_path / "s.gguf", **changes)
+    if message is None:
+        gguf.load(path)
+        return
+    with pytest.raises(TokenizerFileError, match=message) as caught:
+        gguf.load(path)
+    assert "s.gguf" in str(caught.value)
+
+
+def test_what_llama_cpp_would_encode_otherwise(tmp_path):
+    rng = random.Random(61)
+    early = BPEModel.from_ranks({bytes([b]): b + 2 for b in range(256)} | {b"abc": 0, b"ab": 300})
+    for tokenizer, why in [
+        (trained(normalizer="NFC"), "applies no normalizer"),
+        (trained(pattern="[a-z]+"), "no name for the way"),
+        (trained(pattern="cl100k"), "no name for the way"),
+        (trained(pattern=None), "no name for the way"),
+        (
+            BPETokenizer(BPEModel.from_ranks(random_ranks(rng, b"abc", 30)), pattern="qwen2"),
+            "whole pieces|a merge list",
+        ),
+        (BPETokenizer(early, pattern="llama3"), "a merge list can't hold"),
+        (trained(special_tokens={"Ġthe": 900}), "mix up the tokens"),
+    ]:
+        with pytest.raises(ConversionError, match=why):
+            again(tokenizer, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whole_pieces_decide_the_name(tmp_path):
+    ranks = {bytes([b]): b for b in range(256)} | {b"xyz": 256}
+    whole = BPETokenizer(BPEModel.from_ranks(ranks), pattern="llama3")
+    theirs = again(whole, tmp_path)
+    assert theirs.encode("xyz") == whole.encode("xyz") == [256]
+    merged = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=False), pattern="llama3")
+    theirs = again(merged, tmp_path)
+    assert GGUF_PRE[read_metadata(tmp_path / "t.gguf").metadata[f"{KEY}pre"]].ignore_merges is False
+    assert theirs.encode("xyz") == merged.encode("xyz") == [*b"xyz"]
+
+
+def kit(name):
+    return BPETokenizer.from_pretrained(shared(f"conformance/tokenizers/{name}"))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "zoo-gpt2", "zoo-llama3"])
+def test_tokenizers_of_the_kit(name, tmp_path):
+    ours = kit(name)
+    convert(ours, tmp_path / "k.gguf", "gguf")
+    same(ours, BPETokenizer.from_gguf(tmp_path / "k.gguf"), amount(100, 5_000))
+
+
+@pytest.mark.parametrize(("name", "feature"), [("qwen2.5", "normalizer"), ("phi-3-mini", "flags")])
+def test_what_changes_ids_must_be_asked_for(name, feature, tmp_path):
+    ours = kit(name)
+    with pytest.raises(ConversionError, match=f"gguf has no {feature}, and without it ids change"):
+        convert(ours, tmp_path / "k.gguf", "gguf")
+    assert not (tmp_path / "k.gguf").exists()
+    lost = {loss.feature: loss.changes_ids for loss in convert(ours, tmp_path / "k.gguf", "gguf", lossy=True)}
+    assert lost[feature]
+    theirs = BPETokenizer.from_gguf(tmp_path / "k.gguf")
+    text = "Nothing in here is normalized or has a flag."
+    assert theirs.encode(text) == ours.encode(text)
