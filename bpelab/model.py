@@ -8,6 +8,7 @@ lowest rank first. `BPEModel` holds either; encoders ask it one question, `merge
 Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birch 2016; tiktoken's `src/lib.rs`.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,11 +24,15 @@ Merge = tuple[int, int]
 """(rank, id of the new token)."""
 
 
+MAX_WORK = 2 * 10**8
+"""Bytes of tokens that are cut in two, in all ways, to list merges: ten times what the largest vocabularies need."""
+
+
 class RankMerges(Mapping[Pair, Merge]):
     """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
 
     `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
-    of every token (233,378 pairs for cl100k_base). The rank of a token is its id, unless `rank_of` says otherwise.
+    of every token (233,378 pairs for cl100k_base), and raises ModelError where these are too many to go through. The rank of a token is its id, unless `rank_of` says otherwise.
     """
 
     def __init__(
@@ -51,9 +56,18 @@ class RankMerges(Mapping[Pair, Merge]):
         return merge
 
     def __iter__(self) -> Iterator[Pair]:
-        ids = self._ids
+        ids, work = self._ids, 0
+        lengths = sorted(set(map(len, ids)))
+        known = set(lengths)
         for token in ids:
-            for cut in range(1, len(token)):
+            for cut in lengths[: bisect_left(lengths, len(token))]:
+                if len(token) - cut not in known:
+                    continue
+                if (work := work + len(token)) > MAX_WORK:
+                    raise ModelError(
+                        "the tokens are so long and so alike that their parts are too many to list; the tokenizer encodes "
+                        "and decodes, but what needs its merges can't be done"
+                    )
                 if (left := ids.get(token[:cut])) is not None and (right := ids.get(token[cut:])) is not None:
                     yield left, right
 
@@ -106,6 +120,8 @@ class BPEModel:
         return model
 
     def __post_init__(self) -> None:
+        if not self.tokens:
+            raise ModelError("there is no token that text could become")
         for token_id, token in self.tokens.items():
             if token_id < 0 or not token:
                 raise ModelError(

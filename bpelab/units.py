@@ -9,9 +9,11 @@ Chapter: File formats. Cost: linear. Source: `merge_word` in Hugging Face tokeni
 order of the ids is kept also where an unknown character stands before one written in bytes.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .added_tokens import AddedToken, Finder
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,16 @@ class Units:
     def cut(self, piece: bytes) -> list[bytes]:
         """The units of a piece, without prefix and suffix."""
         if self.symbols:
-            parts = re.split(
-                b"(" + b"|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True))) + b")", piece
-            )
-            plain = replace(self, symbols={})
-            return [unit for n, part in enumerate(parts) for unit in ([part] if n % 2 else plain.cut(part))]
+            parts = self._finder.split(piece.decode("utf-8", "replace"), lambda symbol: True)
+            return [unit.encode() for part, symbol in parts for unit in (part if symbol is None else [part])]
         if self.characters:
             return [char.encode() for char in piece.decode("utf-8", "replace")]
         return [piece[at : at + 1] for at in range(len(piece))]
+
+    @cached_property
+    def _finder(self) -> Finder:
+        texts = ((symbol.decode(), token_id) for symbol, token_id in self.symbols.items())
+        return Finder((text, AddedToken(text, token_id)) for text, token_id in texts)
 
     def ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[int]:
         """The ids of a piece before any merge; without a token for missing units these leave no id."""

@@ -7,7 +7,7 @@ Chapter: Special tokens, chat templates, injection. Cost: a tenth of a microseco
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..errors import TemplateError
 SECONDS, LARGEST, ALTOGETHER = 1.0, 1 << 20, 1 << 24
 MOST_DIGITS = 4096
 MOST_NESTED = 200
+CONTAINERS = (list, tuple, Mapping, set, frozenset, ItemsView, KeysView, ValuesView)
 _clock = getattr(time, "thread_time", time.perf_counter)
 
 
@@ -27,10 +28,10 @@ class Budget:
         left: the characters that may yet be written.
     """
 
-    def __init__(self, size: int = 0) -> None:
+    def __init__(self, size: int, seconds: float = SECONDS) -> None:
         self.largest = LARGEST + 8 * size
         self.left = ALTOGETHER + 256 * size
-        self._deadline = _clock() + SECONDS * (1 + size / LARGEST)
+        self._deadline = _clock() + seconds * (1 + size / LARGEST)
         self._steps = 0
 
     def step(self) -> None:
@@ -61,7 +62,7 @@ class Budget:
         """
         if isinstance(value, str):
             return len(value)
-        if not isinstance(value, (list, tuple, Mapping, set, frozenset)):
+        if not isinstance(value, CONTAINERS):
             return 1
         total = 0
         waiting: list[tuple[Any, int]] = [(value, 0)]
@@ -70,20 +71,20 @@ class Budget:
             total += 8
             if isinstance(item, str):
                 total += len(item)
-            elif isinstance(item, (list, tuple, Mapping, set, frozenset)):
+            elif isinstance(item, CONTAINERS):
                 if depth > MOST_NESTED:
                     raise TemplateError(f"it nests lists more than {MOST_NESTED} deep")
                 if len(item) * 8 > self.largest - total:
                     raise TemplateError(f"it works on a list of size {len(item):,} or more, which is too much")
-                waiting += [(part, depth + 1) for part in item]
-                if isinstance(item, Mapping):
-                    waiting += [(part, depth + 1) for part in item.values()]
+                parts = item.items() if isinstance(item, Mapping) else item
+                waiting += [(part, depth + 1) for part in parts]
             if total > self.largest:
                 raise TemplateError(f"it works on nested lists of more than {self.largest:,} characters")
         return total
 
 
-current: ContextVar[Budget] = ContextVar("budget", default=Budget())  # noqa: B039 (replaced for each rendering)
+UNLIMITED = Budget(1 << 60, float("inf"))
+current: ContextVar[Budget] = ContextVar("budget", default=UNLIMITED)
 
 
 def pay(size: int) -> None:

@@ -6,7 +6,7 @@ Chapter: Special tokens, chat templates, injection. Cost: linear in what is writ
 import json
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import TemplateError
@@ -124,25 +124,12 @@ def tojson(
     return derived(written, value)
 
 
-def indented(text: str, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
+def indented(text: Marked, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
     """Jinja's `indent` with the marks kept; what it puts in comes from nowhere, and need not be trusted."""
     space = Marked(width if isinstance(width, str) else " " * min(width, MOST_WIDTH))
-    lines = _lines(Marked.__add__(_marked(text), Marked("\n")))
+    lines = (text + Marked("\n")).splitlines()
     pay(len(text) + len(space) * len(lines))
     written: list[str] = [lines[0]]
     for line in lines[1:]:
         written += [Marked("\n"), space, line] if line or blank else [Marked("\n"), line]
     return concat([space, *written] if first else written)
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines() or [Marked()]
-
-
-def _marked(text: Any) -> Marked:
-    return text if isinstance(text, Marked) else Marked(str(text))
-
-
-def directives(pattern: str) -> Iterator[re.Match[str]]:
-    """The directives of a pattern for `%`."""
-    return _directive.finditer(pattern)

@@ -29,7 +29,7 @@ from ..special_tokens import SpecialTokens
 from ..tokenizer import BPETokenizer
 from .gguf_file import read_metadata
 from .json_file import JSONFile, shown
-from .sentencepiece import SPACE, build_model, decoder
+from .sentencepiece import SPACE, build_model, decoder, is_text
 from .sentencepiece_file import PIECE_TYPES, Piece
 from .tokenizer_json import read_model
 
@@ -87,6 +87,9 @@ class _Reader:
         roles = {role: self._role(key, len(tokens)) for role, key in ROLES.items()}
         control = {n for n, kind in enumerate(kinds) if kind in ("CONTROL", "UNKNOWN")}
         control |= {token_id for token_id in roles.values() if token_id is not None}
+        for number, text in enumerate(tokens):
+            if (model == "gpt2" or number in control or kinds[number] == "USER_DEFINED") and not is_text(text):
+                raise self.wrong(f"tokens[{number}]", f"{text[:40]!a} is no UTF-8")
         added = [
             AddedToken(text, number, special=number in control)
             for number, text in enumerate(tokens)

@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..added_tokens import AddedToken
 from ..byte_alphabet import from_alphabet, to_alphabet
 from ..errors import ConversionError
 from ..model import BPEModel, RankMerges
@@ -103,6 +104,7 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
 
 def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
     """The contents of `tokenizer.json`. Raises ConversionError for what it can't hold."""
+    model = _model(tokenizer)
     return {
         "version": "1.0",
         "truncation": write_section(tokenizer.truncation),
@@ -117,14 +119,23 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
                 "normalized": token.normalized,
                 "special": token.special,
             }
-            for token in sorted(tokenizer.added_tokens, key=lambda token: token.id)
+            for token in _in_order(tokenizer.added_tokens, model["vocab"])
         ],
         "normalizer": write_component(tokenizer.normalizer, "normalizer"),
         "pre_tokenizer": _pre_tokenizer(tokenizer),
         "post_processor": write_component(tokenizer.resolved_post_processor, "post_processor"),
         "decoder": write_component(tokenizer.decoder, "decoder"),
-        "model": _model(tokenizer),
+        "model": model,
     }
+
+
+def _in_order(added: tuple[AddedToken, ...], vocab: dict[str, int]) -> list[AddedToken]:
+    """The tokens as they are, since of two with one normalized text the first counts, or in the order of their ids.
+
+    Hugging Face numbers tokens outside the vocabulary in the order of the file.
+    """
+    numbered = [token.id for token in added if token.content not in vocab or token.id >= len(vocab)]
+    return list(added) if numbered == sorted(numbered) else sorted(added, key=lambda token: token.id)
 
 
 def _model(tokenizer: BPETokenizer) -> dict[str, Any]:
@@ -188,6 +199,12 @@ def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
             return sorted(model.merges, key=lambda pair: model.merges[pair][0])
     if not model.recovered.exact:
         raise ConversionError("a merge list can't hold this model: some tokens rank before their own parts")
+    symbols = set() if model.units is None else set(model.units.symbols.values())
+    first: dict[int, int] = {}
+    for token_id, rank in model.recovered.rank_of.items():
+        if token_id not in symbols and first.setdefault(rank, token_id) != token_id:
+            one, other = model.tokens[first[rank]], model.tokens[token_id]
+            raise ConversionError(f"a merge list can't hold this model: {one!r} and {other!r} have one score")
     return list(model.recovered.splits.values())
 
 

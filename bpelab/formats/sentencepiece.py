@@ -55,6 +55,8 @@ def load(path: Path, encoder: str = "auto") -> BPETokenizer:
             raise wrong(f"pieces[{number}]", f"{piece.text[:60]!a} is piece {seen[piece.text]} already")
         if piece.type == "UNUSED":
             raise wrong(f"pieces[{number}]", f"{piece.text[:60]!a} is marked as unused, which is not supported")
+        if piece.type not in ("NORMAL", "BYTE") and not is_text(piece.text):
+            raise wrong(f"pieces[{number}]", f"{piece.text[:60]!a} is no UTF-8, and is to be found in text")
         if isnan(piece.score):
             raise wrong(f"pieces[{number}]", "has a score that is no number")
     try:
@@ -77,6 +79,15 @@ def load(path: Path, encoder: str = "auto") -> BPETokenizer:
         )
     except (BPELabError, ValueError) as error:
         raise error if isinstance(error, TokenizerFileError) else wrong("", str(error)) from error
+
+
+def is_text(piece: str) -> bool:
+    """Whether a piece is UTF-8: it has no bytes that the reader had to escape.
+
+    >>> is_text("é"), is_text(b"\\xff".decode("utf-8", "surrogateescape"))
+    (True, False)
+    """
+    return piece.isascii() or not any("\ud800" <= char <= "\udfff" for char in piece)
 
 
 def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:

@@ -25,8 +25,8 @@ from .components import read_component, read_section
 from .json_file import JSONFile, shown
 
 HIGHEST_ID = (1 << 32) - 1
-LONGEST_MARK = 1_000
-"""Characters of the prefix and the suffix, which are put before or behind units of a text."""
+LONGEST_MARK, LONGEST_ADDED = 1_000, 4_096
+"""Characters of the prefix and the suffix, which are put before or behind units of a text, and of an added token."""
 NO_MERGE = "expected two tokens, as a list or with one space between them"
 SECTIONS = {
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model",
@@ -95,8 +95,9 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
         flags.setdefault("special", False)
         flags.setdefault("normalized", not flags["special"])
         token = AddedToken(name, token_id, **flags)
-        if not name:
-            raise file.wrong(f"{where}.content", "is empty: it would be found everywhere")
+        if not 0 < len(name) <= LONGEST_ADDED:
+            problem = f"has {len(name):,} characters; at most {LONGEST_ADDED:,} are read"
+            raise file.wrong(f"{where}.content", problem if name else "is empty: it would be found everywhere")
         if tokens.get(name, token) != token or taken.get(token_id, name) != name:
             raise file.wrong(where, f"{name!r} with the id {token_id} repeats the name or the id of an earlier one")
         tokens[name], taken[token_id] = token, name

@@ -8,6 +8,7 @@ Chapter: File formats. Cost: one look at every token, then linear in the text.
 """
 
 import re
+from collections.abc import Collection
 
 from ..model import BPEModel
 
@@ -15,11 +16,15 @@ SPACE = "▁"
 
 
 class ImpliedCuts:
-    """Cuts before `▁`, except behind those characters that some token has before it."""
+    """Cuts before `▁`, except behind those characters that some token has before it.
 
-    def __init__(self, before: frozenset[str]) -> None:
-        inside = "".join(map(re.escape, sorted(before | {SPACE})))
-        self._piece = re.compile(f"(?<=[^{inside}])(?={SPACE})")
+    Where a character can vanish, or is merged under another name, cuts are made behind `known` characters only.
+    """
+
+    def __init__(self, before: frozenset[str], known: frozenset[str] | None = None) -> None:
+        kept = before | {SPACE}
+        behind = _one_of(kept, "^") if known is None else _one_of(known - kept or {"\0"}, "")
+        self._piece = re.compile(f"(?<={behind})(?={SPACE})")
 
     @classmethod
     def of(cls, model: BPEModel) -> "ImpliedCuts | None":
@@ -30,7 +35,13 @@ class ImpliedCuts:
         if SPACE.encode() not in model.alphabet:
             return None
         text = "\0".join(token.decode("utf-8", "replace") for token in model.tokens.values())
-        return cls(frozenset(re.findall(f"(.){SPACE}", text, re.DOTALL)) - {"\0"})
+        before = frozenset(re.findall(f"(.){SPACE}", text, re.DOTALL)) - {"\0"}
+        spelled = units.byte_tokens or {}
+        names = [model.tokens.get(token_id, b"") for token_id in (units.unk_id, *spelled.values()) if token_id is not None]
+        renamed = any(name.decode("utf-8", "replace")[-1:] in before for name in names)
+        vanishes = units.unk_id is None and len(spelled) < 256
+        known = frozenset(unit.decode() for unit in model.alphabet) if renamed or vanishes else None
+        return cls(before, known)
 
     def split(self, text: str) -> list[str]:
         """The pieces of `text`; joined they are the text.
@@ -39,3 +50,7 @@ class ImpliedCuts:
         ['▁one', '▁▁two,▁three', '▁4']
         """
         return self._piece.split(text) if text else []
+
+
+def _one_of(chars: Collection[str], sign: str) -> str:
+    return f"[{sign}{''.join(map(re.escape, sorted(chars)))}]"

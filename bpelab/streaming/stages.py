@@ -1,0 +1,193 @@
+"""Stages: functions of a text that are fed it in parts.
+
+A stage never changes. It maps (state, text) to (state, text that is settled), and its states are never changed either,
+so that a step that fails halfway leaves everything as it was. What a stage gives for the parts, joined, is what its
+function gives for the whole. Chapter: Streaming. Cost: linear, however small the parts are.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..normalizers.characters import white_space
+from .held import Chain, add, joined
+from .safe_pairs import SafePair
+
+State = Any
+
+
+class Stage(ABC):
+    """A function of a text, in parts. Every state a stage gives is its own business."""
+
+    start: State = None
+    """The state before the first part."""
+
+    @abstractmethod
+    def push(self, state: State, text: str) -> tuple[State, str]:
+        """The state after `text`, and what can be given out."""
+
+    @abstractmethod
+    def finish(self, state: State) -> str:
+        """What is given out when the text ends."""
+
+    @abstractmethod
+    def held(self, state: State) -> str:
+        """What is held back."""
+
+
+class Each(Stage):
+    """A function that looks at one character at a time: nothing is held back."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        self._function = function
+
+    def push(self, state: State, text: str) -> tuple[State, str]:
+        return state, self._function(text)
+
+    def finish(self, state: State) -> str:
+        return ""
+
+    def held(self, state: State) -> str:
+        return ""
+
+
+class AtPairs(Stage):
+    """A function whose text can be cut where `safe` says so of the characters on both sides.
+
+    Held back: what follows the last such place.
+    """
+
+    def __init__(self, function: Callable[[str], str], safe: SafePair) -> None:
+        self._function, self._safe = function, safe
+
+    def push(self, state: Chain, text: str) -> tuple[Chain, str]:
+        place = last_place(state, text, self._safe)
+        if place is None:
+            return add(state, text), ""
+        return add(None, text[place:]), self._function(joined(add(state, text[:place])))
+
+    def finish(self, state: Chain) -> str:
+        return self._function(joined(state))
+
+    def held(self, state: Chain) -> str:
+        return joined(state)
+
+
+def last_place(chain: Chain, text: str, safe: SafePair) -> int | None:
+    """The last place in `text`, with `chain` before it, where it can be cut; None if there is none.
+
+    Only pairs with a character of `text` are looked at: those in the chain were, when it grew.
+    """
+    for at in range(len(text) - 1, 0, -1):
+        if safe(text[at - 1], text[at]):
+            return at
+    return 0 if chain is not None and text and safe(chain.part[-1], text[0]) else None
+
+
+class Whole(Stage):
+    """A function of which nothing can be said before the text has ended: all is held back."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        self._function = function
+
+    def push(self, state: Chain, text: str) -> tuple[Chain, str]:
+        return add(state, text), ""
+
+    def finish(self, state: Chain) -> str:
+        return self._function(joined(state))
+
+    def held(self, state: Chain) -> str:
+        return joined(state)
+
+
+class Occurrences(Stage):
+    """A function that replaces every occurrence of a string. Held back: an end with which one could begin."""
+
+    start = ""
+
+    def __init__(self, function: Callable[[str], str], string: str) -> None:
+        self._function, self._string = function, string
+
+    def push(self, state: str, text: str) -> tuple[str, str]:
+        text, string = state + text, self._string
+        last = rest = 0
+        while (last := text.find(string, rest)) >= 0:
+            rest = last + len(string)
+        begun = (len(text) - n for n in range(min(len(string) - 1, len(text) - rest), 0, -1))
+        place = next((at for at in begun if string.startswith(text[at:])), len(text))
+        return text[place:], self._function(text[:place])
+
+    def finish(self, state: str) -> str:
+        return self._function(state)
+
+    def held(self, state: str) -> str:
+        return state
+
+
+class InFront(Stage):
+    """A string in front of a text that is not empty."""
+
+    start = False
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def push(self, state: bool, text: str) -> tuple[bool, str]:
+        return (True, text if state else self._prefix + text) if text else (state, "")
+
+    def finish(self, state: bool) -> str:
+        return ""
+
+    def held(self, state: bool) -> str:
+        return ""
+
+
+class Stripped(Stage):
+    """No white space at the ends. Held back: white space, which could be the end."""
+
+    start = (False, None)
+
+    def __init__(self, left: bool, right: bool) -> None:
+        self._left, self._right = left, right
+
+    def push(self, state: tuple[bool, Chain], text: str) -> tuple[tuple[bool, Chain], str]:
+        begun, space = state
+        if self._left and not begun:
+            text = text.lstrip(white_space())
+        if not text or not self._right:
+            return (begun or bool(text), space), text
+        kept = text.rstrip(white_space())
+        if not kept:
+            return (True, add(space, text)), ""
+        return (True, add(None, text[len(kept) :])), joined(add(space, kept))
+
+    def finish(self, state: tuple[bool, Chain]) -> str:
+        return ""
+
+    def held(self, state: tuple[bool, Chain]) -> str:
+        return joined(state[1])
+
+
+class Row(Stage):
+    """Stages in a row, each on what the one before it gives."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self._stages = tuple(stages)
+        self.start = tuple(stage.start for stage in self._stages)
+
+    def push(self, state: tuple[State, ...], text: str) -> tuple[tuple[State, ...], str]:
+        states = []
+        for stage, old in zip(self._stages, state):
+            new, text = stage.push(old, text)
+            states.append(new)
+        return tuple(states), text
+
+    def finish(self, state: tuple[State, ...]) -> str:
+        text = ""
+        for stage, old in zip(self._stages, state):
+            new, out = stage.push(old, text)
+            text = out + stage.finish(new)
+        return text
+
+    def held(self, state: tuple[State, ...]) -> str:
+        return "".join(reversed([stage.held(old) for stage, old in zip(self._stages, state)]))
