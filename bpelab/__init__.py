@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from .postprocessors import TemplateProcessing as TemplateProcessing
     from .pretokenizers import PATTERNS as PATTERNS, Split as Split
     from .recover import recover_merges as recover_merges
+    from .streaming import (
+        StreamDecoder as StreamDecoder,
+        StreamEncoder as StreamEncoder,
+        encode_iterable as encode_iterable,
+    )
     from .tokenizer import BPETokenizer as BPETokenizer
     from .trace import trace_encode as trace_encode, trace_train as trace_train
     from .trainers import TRAINERS as TRAINERS
@@ -39,6 +44,9 @@ _HOMES = {
     "Split": "pretokenizers",
     "TemplateProcessing": "postprocessors",
     "recover_merges": "recover",
+    "StreamDecoder": "streaming",
+    "StreamEncoder": "streaming",
+    "encode_iterable": "streaming",
     "trace_encode": "trace",
     "trace_train": "trace",
     **dict.fromkeys(

@@ -5,7 +5,8 @@ behind it. Candidates are found by one regular expression made of the tokens' fi
 then looked up in a sorted list.
 
 Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each place where a token
-could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face tokenizers.
+could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face
+tokenizers.
 """
 
 import re
@@ -17,6 +18,8 @@ from functools import lru_cache
 from .pretokenizers.unicode_tables import class_body, property_ranges
 
 MOST_PREFIXES = 500
+Span = tuple[int, int, int | None]
+"""Start, stop, and the id of an added token; None for ordinary text."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +92,24 @@ class Finder:
         parts = [f"[{''.join(map(re.escape, ordered))}]"] if size == 1 else map(re.escape, ordered)
         self._candidates = re.compile("|".join(parts)) if groups else None
 
-    def _next(self, text: str, position: int) -> tuple[int, int, AddedToken] | None:
+    def _there(self, text: str, start: int, prefix: str) -> Iterator[str]:
+        """The tokens that stand at `start`, where their `prefix` does, the longest first."""
+        strings, shorter, longest = self._groups[prefix]
+        here = text[start : start + longest]
+        at = bisect_right(strings, here) - 1  # what the text has here is in front of it or begins what is
+        while at >= 0:
+            if here.startswith(strings[at]):
+                yield strings[at]
+            at = shorter[at]
+
+    def first(self, text: str, position: int) -> tuple[int, int, AddedToken] | None:
+        """(start, stop, token) for the first token from `position` on, whatever its flags; None without one."""
         if self._candidates is None:
             return None
         while match := self._candidates.search(text, position):
             start = match.start()
-            strings, shorter, longest = self._groups[match[0]]
-            here = text[start : start + longest]
-            at = bisect_right(strings, here) - 1  # what the text has here is in front of it or begins what is
-            while at >= 0 and not here.startswith(strings[at]):
-                at = shorter[at]
-            if at >= 0:
-                return start, start + len(strings[at]), self._tokens[strings[at]]
+            if (string := next(self._there(text, start, match[0]), None)) is not None:
+                return start, start + len(string), self._tokens[string]
             position = start + 1
         return None
 
@@ -110,7 +119,7 @@ class Finder:
         A token that is not `wanted` hides what is not special inside it and nothing else.
         """
         position = covered = hidden = 0
-        while (found := self._next(text, position)) is not None:
+        while (found := self.first(text, position)) is not None:
             start, stop, token = found
             if not wanted(token):
                 position, hidden = start + 1, stop if start >= hidden else hidden
@@ -131,16 +140,44 @@ class Finder:
                 yield start, stop, token
                 covered = stop
 
+    def find_accepted(
+        self, text: str, accept: Callable[[int, int, AddedToken], bool]
+    ) -> Iterator[tuple[int, int, AddedToken]]:
+        """As `find`, for tokens that count at some places and not at others: `accept(start, stop, token)` says where.
+
+        Of several that begin at one place it is the longest accepted one. What is refused hides nothing.
+        """
+        position = covered = 0
+        while self._candidates is not None and (match := self._candidates.search(text, position)):
+            start, position = match.start(), match.start() + 1
+            for string in self._there(text, start, match[0]):
+                token, stop = self._tokens[string], start + len(string)
+                if not accept(start, stop, token):
+                    continue
+                if token.single_word and not self._alone(text, start, stop):
+                    continue
+                while token.lstrip and start > covered and text[start - 1] in _spaces():
+                    start -= 1
+                while token.rstrip and stop < len(text) and text[stop] in _spaces():
+                    stop += 1
+                yield start, stop, token
+                position = covered = stop
+                break
+
     def _alone(self, text: str, start: int, stop: int) -> bool:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
 
-    def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
-        """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
+    def spans(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[Span]:
+        """Ordinary stretches and tokens, in order; a token may begin in the white space that the one before took."""
         end = 0
         for start, stop, token in self.find(text, wanted):
             if start > end:
-                yield text[end:start], None
-            yield text[start:stop], token.id
+                yield end, start, None
+            yield start, stop, token.id
             end = stop
         if end < len(text):
-            yield text[end:], None
+            yield end, len(text), None
+
+    def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
+        """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
+        return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, wanted))

@@ -1,11 +1,12 @@
 """Where in the original text a token stands, through all that normalizers and pre-tokenizers do to it.
 
 A text carries, for every character, the (start, end) of the original characters that it stands for. Each step makes
-a new such text: what is put in place of a character stands for it, what is put in front stands for the first character,
-what takes the place of a match for the last character of the match, and a composed character for the first of its parts.
-These are the rules of Hugging Face's tokenizers, so that offsets are equal, whether one would choose them or not. What
-a normalizer really made is compared at every step. One that has no rules here is tried on short clusters of characters;
-if their results joined are not that of the whole, what differs between beginning and end stands for all that it replaces.
+a new such text: what is put in place of a character stands for it, what is put in front for the first character, what
+takes the place of a match for the last character of the match, and a composed character for the first of its parts.
+These are the rules of Hugging Face's tokenizers, so that offsets are equal, whether one would choose them or not.
+What a normalizer really made is compared at every step. One that has no rules here is tried on short clusters of
+characters; if their results joined are not that of the whole, what differs between beginning and end stands for all
+that it replaces.
 
 Chapter: File formats. Cost: linear, about as much again as encoding. Source: `tokenizer/normalizer.rs` and the crate
 `unicode-normalization-alignments`.
@@ -96,7 +97,7 @@ class Aligned:
         return Aligned("".join(parts), starts, ends, self.base)
 
     def mapped(self, parts: Sequence[str], become: Iterable[str]) -> "Aligned":
-        """Each of the `parts` of the text becomes a text that stands for all of it, character by character if the same."""
+        """Each of the `parts` becomes a text that stands for all of it; or for itself, if it is the same."""
         found: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -150,9 +151,10 @@ def _middle(given: Aligned, become: str) -> Aligned:
 
 
 def cut(pre_tokenizer: PreTokenizer | None, given: Aligned, pieces: list[str]) -> list[Aligned]:
-    """The `pieces` that a pre-tokenizer cuts a text into, with the alignment."""
-    if pre_tokenizer is None or "".join(pieces) == given.text:
+    """The `pieces` that a pre-tokenizer cuts a text into, with the alignment; None for one that only cuts."""
+    if not isinstance(pre_tokenizer, PreTokenizerSequence) and "".join(pieces) == given.text:
         return given.cut(pieces)
+    assert pre_tokenizer is not None  # else nothing is changed
     found = list(_steps(pre_tokenizer, given))
     return found if [piece.text for piece in found] == pieces else list(_in_order(given, pieces))
 

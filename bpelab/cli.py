@@ -1,4 +1,4 @@
-"""The command line: `bpelab train | encode | decode | count | info | convert`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -24,6 +24,7 @@ examples:
   bpelab train notes.txt --vocab-size 4096 --out my-tokenizer
   bpelab encode "low lower lowest" --tokenizer my-tokenizer --show-tokens
   echo 15339 1917 | bpelab decode --tokenizer cl100k_base
+  tail -f server.log | bpelab stream
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
 
@@ -69,6 +70,11 @@ def build_parser() -> argparse.ArgumentParser:
     decode.add_argument("ids", nargs="*", help="ids, apart by spaces or commas; standard input if there are none")
     decode.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
     _takes_tokenizer(decode)
+    stream = command("stream", "turn standard input into ids, or ids into text, as it arrives", run_stream)
+    stream.add_argument("--decode", action="store_true", help="the input is ids; the output is their text")
+    stream.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
+    stream.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
+    _takes_tokenizer(stream)
     count = command("count", "count tokens", run_count)
     _takes_text(count)
     count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
@@ -96,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", "-t", default="cl100k_base", help="see `bpelab --help` (default: cl100k_base)")
     parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
-    parser.add_argument("--encoder", default="auto", help="auto, naive, heap or trie; all give the same ids")
+    parser.add_argument("--encoder", default="auto", help="auto, naive, heap, buckets or trie; all give the same ids")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -179,6 +185,25 @@ def run_decode(args: argparse.Namespace) -> int:
         sys.stdout.buffer.write(tokenizer.decode_bytes(ids, unknown=args.unknown))
         if sys.stdout.isatty():
             print()
+    return 0
+
+
+def run_stream(args: argparse.Namespace) -> int:
+    from .streaming import StreamDecoder, StreamEncoder
+    from .streaming.pipes import numbers, texts
+
+    tokenizer, pipe = _open(args), sys.stdin.buffer
+    if not args.decode:
+        encoder = StreamEncoder(tokenizer, allowed_special="all" if args.special else ())
+        for ids in encoder.stream(texts(pipe)):
+            print(json.dumps({"ids": ids}) if args.json else " ".join(map(str, ids)), flush=True)
+        return 0
+    for text in StreamDecoder(tokenizer, unknown=args.unknown).stream(numbers(pipe)):
+        if args.json:
+            print(json.dumps({"text": text}, ensure_ascii=False), flush=True)
+        else:
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
     return 0
 
 

@@ -35,6 +35,17 @@ def as_ids(ids: Iterable[Any]) -> list[int]:
     return list(map(index, ids))
 
 
+def without_padding(ids: Iterable[Any], pad: int) -> list[int]:
+    """`ids` without those equal to `pad` that stand at the beginning and at the end.
+
+    >>> without_padding([0, 0, 5, 0, 6, 0], 0)
+    [5, 0, 6]
+    """
+    checked = as_ids(ids)
+    kept = [place for place, token_id in enumerate(checked) if token_id != pad]
+    return checked[kept[0] : kept[-1] + 1] if kept else []
+
+
 def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknown = "error") -> list[bytes]:
     """The bytes of each token.
 

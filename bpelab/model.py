@@ -24,15 +24,16 @@ Merge = tuple[int, int]
 """(rank, id of the new token)."""
 
 
-MAX_WORK = 2 * 10**8
-"""Bytes of tokens that are cut in two, in all ways, to list merges: ten times what the largest vocabularies need."""
+MAX_WORK = 10**9
+"""Bytes of tokens that are cut in two, in all ways, to list merges: fifty times what the largest vocabularies need."""
 
 
 class RankMerges(Mapping[Pair, Merge]):
     """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
 
     `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
-    of every token (233,378 pairs for cl100k_base), and raises ModelError where these are too many to go through. The rank of a token is its id, unless `rank_of` says otherwise.
+    of every token (233,378 pairs for cl100k_base), and raises ModelError where these are too many to go through. The
+    rank of a token is its id, unless `rank_of` says otherwise.
     """
 
     def __init__(
@@ -65,10 +66,13 @@ class RankMerges(Mapping[Pair, Merge]):
                     continue
                 if (work := work + len(token)) > MAX_WORK:
                     raise ModelError(
-                        "the tokens are so long and so alike that their parts are too many to list; the tokenizer encodes "
-                        "and decodes, but what needs its merges can't be done"
+                        "the tokens are so long and so alike that there are too many pairs to list; the tokenizer "
+                        "encodes and decodes, but what needs all merges can't be done"
                     )
-                if (left := ids.get(token[:cut])) is not None and (right := ids.get(token[cut:])) is not None:
+                left, right = ids.get(token[:cut]), ids.get(token[cut:])
+                if left is None or right is None:
+                    continue
+                if self._rank_of is None or self.get((left, right)) is not None:  # some tokens may take no part
                     yield left, right
 
     def __len__(self) -> int:

@@ -6,18 +6,17 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
-from .encoders import make_encoder
+from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
 from .normalizers import Normalizer
-from .normalizers.origin import from_first
-from .placing import PlacedToken, added_token, place
+from .placing import PlacedToken, added_token, place, place_pieces
 from .pretokenizers.base import PreTokenizer
 from .pretokenizers.byte_level import ByteLevel
 from .pretokenizers.implied import ImpliedCuts
@@ -41,7 +40,7 @@ class Pipeline:
         self.model, self.special = model, special
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
-        self.encode_piece = make_encoder(encoder, model).encode_piece
+        self.encode_piece = encode_function(encoder, model)
         self.cache = PieceCache(cache_size)
         self._asks_for_first = _asks_for_first(pre_tokenizer)
         self._cut = self._choose_cut()
@@ -87,49 +86,77 @@ class Pipeline:
         """
         ids: list[int] = []
         first = self._from_first(text)
-        get, cache = self.cache.get, self.cache
         for part, token_id in self.special.split(text, allowed, self.normalizer):
             if token_id is None and encoder is not None:
                 for piece in self._cut(part, first):
                     ids += encoder.encode_piece(self._to_bytes(piece))
             elif token_id is None:
-                pieces = self._cut(part, first)
-                for piece in pieces:
-                    known = get(piece)
-                    ids += self.piece_ids(piece) if known is None else known
-                cache.lookups += len(pieces)
+                ids += self.ids_of_pieces(self._cut(part, first))
             else:
                 ids.append(token_id)
             first = 0
+        return ids
+
+    def ids_of_pieces(self, pieces: list[str]) -> list[int]:
+        """The ids of pieces, from the cache where it has them."""
+        ids: list[int] = []
+        get, cache = self.cache.get, self.cache
+        for piece in pieces:
+            known = get(piece)
+            ids += self.piece_ids(piece) if known is None else known
+        cache.lookups += len(pieces)
         return ids
 
     def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> list[PlacedToken]:
         """What `ids` gives, each with the place in `text` that it stands for."""
         placed: list[PlacedToken] = []
         first = self._from_first(text)
-        given, at = Aligned.of(text), 0
-        for raw, raw_id in self.special.raw_split(text, allowed):
-            part = given.part(at, at := at + len(raw))
+        given = Aligned.of(text)
+        for start, stop, raw_id in self.special.raw_spans(text, allowed):
             if raw_id is not None:
-                placed.append(added_token(raw_id, part))
+                placed.append(added_token(raw_id, given.part(start, stop)))
                 first = 0
                 continue
-            ordinary, begin = normalized(self.normalizer, part), 0
-            for late, late_id in self.special.late_split(ordinary.text, allowed, self.normalizer):
-                stretch = ordinary.part(begin, begin := begin + len(late))
+            ordinary = normalized(self.normalizer, given.part(start, stop))
+            for begin, end, late_id in self.special.late_spans(ordinary.text, allowed, self.normalizer):
+                part = ordinary.part(begin, end)
                 if late_id is not None:
-                    placed.append(added_token(late_id, stretch))
+                    placed.append(added_token(late_id, part))
                 else:
-                    for piece in cut(self.pre_tokenizer, stretch, self._cut(late, first)):
-                        known = self.cache.get(piece.text)
-                        ids = self.piece_ids(piece.text) if known is None else known
-                        placed += place(self.model, ids, piece, self._to_bytes)
+                    placed += self._placed(part, self._cut(part.text, first))
                 first = 0
         return placed
 
+    def _placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
+        """The tokens of a stretch that is cut into `pieces`."""
+        if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
+            return place(self.model, self.ids_of_pieces(pieces), part, self._to_bytes)
+        if self.split is None:
+            found = cut(self.pre_tokenizer, part, pieces)
+            return (token for piece in found for token in self._placed_piece(piece))
+        return place_pieces(pieces, part, self._placed_piece)
+
+    def _placed_piece(self, piece: Aligned) -> Iterator[PlacedToken]:
+        return place(self.model, self.ids_of_pieces([piece.text]), piece, self._to_bytes)
+
     def _from_first(self, text: str) -> int:
         """How many characters of the normalized text come from the first one of `text`, for a Metaspace that asks."""
-        return 1 if self.normalizer is None or not self._asks_for_first else from_first(self.normalizer, text)
+        if self.normalizer is None or not self._asks_for_first:
+            return 1
+        starts = normalized(self.normalizer, Aligned.of(text)).starts
+        return next((number for number, start in enumerate(starts) if start), len(starts))
+
+    def from_first(self, text: str) -> int:
+        """What `cut` wants to know about the beginning of `text`."""
+        return self._from_first(text)
+
+    def cut(self, part: str, first: int) -> list[str]:
+        """The pieces of a normalized text; `first` is `from_first` of the whole input for its beginning, else 0."""
+        return self._cut(part, first)
+
+    def placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
+        """The tokens of a normalized text that was cut into `pieces`, with their places."""
+        return self._placed(part, pieces)
 
     def piece_ids(self, piece: str) -> list[int]:
         """The ids of a piece, worked out and kept."""
@@ -151,7 +178,9 @@ class Pipeline:
 def _asks_for_first(pre_tokenizer: PreTokenizer | None) -> bool:
     steps = pre_tokenizer.pretokenizers if isinstance(pre_tokenizer, PreTokenizerSequence) else (pre_tokenizer,)
     return any(
-        _asks_for_first(step) if isinstance(step, PreTokenizerSequence) else getattr(step, "prepend_scheme", "") == "first"
+        _asks_for_first(step)
+        if isinstance(step, PreTokenizerSequence)
+        else getattr(step, "prepend_scheme", "") == "first"
         for step in steps
     )
 

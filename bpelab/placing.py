@@ -1,22 +1,25 @@
 """The place of every token in the original text: from the bytes of a piece to the characters that they come from.
 
-A token of a byte-level model may be part of a character; then it stands for all of it. Where a piece has characters that
-the vocabulary lacks, tokens and bytes no longer match, and the units that the model started from say how many bytes each
+A token of a byte-level model may be part of a character; then it stands for all of it. Where a piece has characters
+that the vocabulary lacks, tokens and bytes no longer match, and the units that the model started from say how much each
 token took. `trimmed` then does what a file's post-processor asks for: spaces at a token's edges are left out.
 
 Chapter: File formats. Cost: linear. Source: `into_encoding` in Hugging Face tokenizers (`tokenizer/pre_tokenizer.rs`),
 `merge_word` in `models/bpe/model.rs`, `process_offsets` in `pre_tokenizers/byte_level.rs`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from .alignment import Aligned
+from .byte_alphabet import to_alphabet
 from .model import BPEModel
 from .normalizers.characters import white_space
 from .postprocessors import ByteLevel, PostProcessor, ProcessorSequence, RobertaProcessing
 
+_CHARACTER = re.compile("[\ud800-\udbff][\udc00-\udfff]|(?s:.)")
 Offsets = tuple[int, int]
 """The characters from the first to before the second."""
 
@@ -38,40 +41,81 @@ def place(
     model: BPEModel, ids: Sequence[int], piece: Aligned, to_bytes: Callable[[str], bytes]
 ) -> Iterator[PlacedToken]:
     """The tokens of a piece, whose text `to_bytes` makes the bytes that the model saw."""
-    data = to_bytes(piece.text)
+    data, get, units = to_bytes(piece.text), model.tokens.get, model.units
+    tokens = [get(token_id, b"") for token_id in ids]
+    in_alphabet = False
+    sizes: Iterable[int] = map(len, tokens)
+    if units is not None and not model.bytewise and (units.prefix or units.suffix or b"".join(tokens) != data):
+        in_alphabet = not units.characters
+        sizes = _sizes(model, tokens, data)
     starts, ends = piece.starts, piece.ends
-    if len(data) != len(piece.text):
-        of_byte = [n for n, char in enumerate(piece.text) for _ in range(_width(to_bytes, char))]
+    if in_alphabet or len(data) != len(piece.text):
+        of_byte = [n for n, char in enumerate(piece.text) for _ in range(_width(to_bytes, char, in_alphabet))]
         starts, ends = [starts[n] for n in of_byte], [ends[n] for n in of_byte]
-    at, last = 0, len(data) - 1
-    for token_id, size in zip(ids, _sizes(model, ids, data)):
+    at, last = 0, len(starts) - 1
+    for token_id, size in zip(ids, sizes):
         yield PlacedToken(token_id, (starts[min(at, last)], ends[min(at + size - 1, last)]), None)
         at += size
 
 
+def place_pieces(
+    pieces: Iterable[str], part: Aligned, place_one: Callable[[Aligned], Iterable[PlacedToken]]
+) -> Iterator[PlacedToken]:
+    """The tokens of pieces that follow one another in `part`; each is looked at once, however often it stands there."""
+    starts, ends, at = part.starts, part.ends, 0
+    known: dict[str, list[tuple[int, int, int]]] = {}
+    for piece in pieces:
+        tokens = known.get(piece)
+        if tokens is None:
+            placed = place_one(Aligned.of(piece))
+            tokens = known[piece] = [(token_id, first, end - 1) for token_id, (first, end), _ in placed]
+        for token_id, first, last in tokens:
+            yield PlacedToken(token_id, (starts[at + first], ends[at + last]), None)
+        at += len(piece)
+
+
 @lru_cache(1 << 12)
-def _width(to_bytes: Callable[[str], bytes], char: str) -> int:
-    return len(to_bytes(char))
+def _width(to_bytes: Callable[[str], bytes], char: str, in_alphabet: bool) -> int:
+    return _written(to_bytes(char)) if in_alphabet else len(to_bytes(char))
 
 
-def _sizes(model: BPEModel, ids: Sequence[int], data: bytes) -> Iterable[int]:
-    """How many bytes of a piece each of its tokens stands for."""
-    tokens, units = model.tokens, model.units
-    if units is None or model.bytewise or b"".join([tokens[token_id] for token_id in ids]) == data:
-        return [len(tokens[token_id]) for token_id in ids]
-    sizes, waiting = [], iter(units.sized_ids(data, model.alphabet))
+def _written(data: bytes) -> int:
+    """The length of bytes in GPT-2's alphabet, in UTF-8: what a file's tokens are counted in."""
+    return len(to_alphabet(data).encode())
+
+
+def _sizes(model: BPEModel, tokens: Sequence[bytes], data: bytes) -> Iterator[int]:
+    """How much of a piece each token stands for, where something is missing in the vocabulary or was added.
+
+    What is dropped is not counted, so that all that follows in the piece is placed too far in front, as in Hugging
+    Face's tokenizers.
+    """
+    units = model.units
+    assert units is not None  # else nothing can be missing
+    size_of = len if units.characters else _written
     if model.whole(data) is not None:
-        return [len(data)]
-    for token_id in ids:
+        yield size_of(data)
+        return
+    waiting = iter(units.sized_ids(data, model.alphabet, size_of))
+    for token in tokens:
         # A merged token is its units joined, less the prefix of all but the first.
         unit, size = next(waiting)
-        length = len(tokens[unit])
-        while length < len(tokens[token_id]):
+        length = len(model.tokens.get(unit, b""))
+        while length < len(token):
             unit, more = next(waiting)
-            length += len(tokens[unit].removeprefix(units.prefix))
+            length += len(model.tokens[unit].removeprefix(units.prefix))
             size += more
-        sizes.append(size)
-    return sizes
+        yield size
+
+
+def in_original(text: str, offsets: Iterable[Offsets]) -> list[Offsets]:
+    """Offsets in `text` for those in `valid_text(text)`, where two surrogates of a pair became one character.
+
+    >>> in_original("\\ud83d\\ude00!", [(0, 1), (1, 2)])
+    [(0, 2), (2, 3)]
+    """
+    starts = [match.start() for match in _CHARACTER.finditer(text)] + [len(text)]
+    return [(starts[start], starts[end]) for start, end in offsets]
 
 
 # -- trimming ----------------------------------------------------------------------------------------------------------
@@ -93,16 +137,14 @@ def trimmings(post_processor: PostProcessor | None) -> list[bool]:
 def spaces_around(token: str) -> tuple[int, int]:
     """How many spaces a token has in front and behind: white space, or the space of GPT-2's alphabet.
 
-    >>> spaces_around("Ġ\tthe"), spaces_around(" ")
+    >>> spaces_around("Ġ\\tthe"), spaces_around(" ")
     ((2, 0), (1, 1))
     """
     spaces = "Ġ" + white_space()
     return len(token) - len(token.lstrip(spaces)), len(token) - len(token.rstrip(spaces))
 
 
-def trimmed(
-    offsets: Sequence[Offsets], edges: Iterable[tuple[int, int]], keep_first: bool
-) -> list[Offsets]:
+def trimmed(offsets: Sequence[Offsets], edges: Iterable[tuple[int, int]], keep_first: bool) -> list[Offsets]:
     """`offsets` without the spaces at the edges of the tokens; `keep_first` for one space at the very beginning."""
     found = []
     for number, ((start, end), (front, behind)) in enumerate(zip(offsets, edges)):

@@ -65,7 +65,11 @@ class Padding:
             raise ValueError(f"padding is on the side Left or Right, not {self.direction!r}")
         if max(fixed or 0, self.pad_to_multiple_of or 0) > LONGEST:
             raise ValueError(f"padding to more than {LONGEST:,} ids is refused")
-        if (self.pad_to_multiple_of or 0) < 0 or not 0 <= self.pad_id <= HIGHEST_ID or not 0 <= self.pad_type_id <= HIGHEST_ID:
+        if (
+            (self.pad_to_multiple_of or 0) < 0
+            or not 0 <= self.pad_id <= HIGHEST_ID
+            or not 0 <= self.pad_type_id <= HIGHEST_ID
+        ):
             raise ValueError(f"pad_to_multiple_of, pad_id and pad_type_id are numbers from 0 to {HIGHEST_ID}")
 
     def apply(self, ids: list[int]) -> list[int]:

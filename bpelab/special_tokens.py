@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
-from .added_tokens import AddedToken, Finder
+from .added_tokens import AddedToken, Finder, Span
 from .errors import SpecialTokenError
 
 Special = Literal["all"] | Collection[str]
@@ -94,24 +94,33 @@ class SpecialTokens:
         What is ordinary is normalized, and then the tokens that are found in normalized text are looked for.
         """
         names = self._everything if allowed is None else allowed
-        for part, token_id in self.raw_split(text, names):
+        for start, stop, token_id in self.raw_spans(text, names):
             if token_id is not None:
-                yield part, token_id
-            else:
-                yield from self.late_split(normalize(part) if normalize else part, names, normalize)
+                yield text[start:stop], token_id
+                continue
+            ordinary = normalize(text[start:stop]) if normalize else text[start:stop]
+            for begin, end, late_id in self.late_spans(ordinary, names, normalize):
+                yield ordinary[begin:end], late_id
 
-    def raw_split(self, text: str, allowed: frozenset[str]) -> Iterator[tuple[str, int | None]]:
-        """As `split`, for the tokens that are found in a text as it was given; joined the parts are the text."""
-        return self._raw.split(text, _wanted(allowed))
+    def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
+        """The places of the tokens that are found in a text as it was given, and of what is between them."""
+        return self._raw.spans(text, _wanted(allowed))
 
-    def late_split(
-        self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None
-    ) -> Iterator[tuple[str, int | None]]:
-        """As `split`, for the tokens that are found in normalized text; joined the parts are the text."""
+    def late_spans(self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None) -> Iterator[Span]:
+        """The places of the tokens that are found in normalized text, and of what is between them."""
         if self._late:
-            yield from self._late_finder(normalize).split(text, _wanted(allowed))
+            yield from self._late_finder(normalize).spans(text, _wanted(allowed))
         elif text:
-            yield text, None
+            yield 0, len(text), None
+
+    @property
+    def raw_finder(self) -> Finder:
+        """What finds the tokens that stand in a text as it was given."""
+        return self._raw
+
+    def late_finder(self, normalize: Callable[[str], str] | None) -> Finder | None:
+        """What finds the tokens that stand in normalized text; None where there are none."""
+        return self._late_finder(normalize) if self._late else None
 
     def check(self, text: str, disallowed: frozenset[str]) -> None:
         """Raise SpecialTokenError if a disallowed special token stands in `text`."""

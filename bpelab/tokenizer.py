@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import limits
 from .added_tokens import AddedToken
+from .batching import encode_rows
 from .cache import CacheStatistics
+from .chunks import chunks
 from .decoders import Bytes, Decoder
+from .encoded import Encoded, make_row
 from .encoders.dropout import DropoutEncoder
 from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
 from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
 from .pipeline import Pipeline
+from .placing import in_original, spaces_around, trimmings
 from .postprocessors import PostProcessor
 from .pretokenizers.base import PreTokenizer
 from .pretokenizers.safe_cuts import safe_parts
@@ -49,7 +53,7 @@ class BPETokenizer(Vocabulary):
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
             normalized text.
-        encoder: "auto", "naive", "heap" or "trie"; all give the same ids.
+        encoder: "auto", "naive", "heap", "buckets" or "trie"; all give the same ids.
         decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
@@ -101,6 +105,7 @@ class BPETokenizer(Vocabulary):
         if post_processor is not None:
             post_processor.check(self._special)
             self._post_processor = post_processor.without_ids(self._special)
+        self._trimmings = trimmings(post_processor)
 
     @classmethod
     def train(
@@ -173,14 +178,124 @@ class BPETokenizer(Vocabulary):
         >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
         ([256, 257], 8)
         """
-        text = valid_text(text)
-        allowed = self._special.select(allowed_special, "allowed_special")
-        disallowed = self._special.select(disallowed_special, "disallowed_special")
-        self._special.check(text, disallowed - allowed)
+        text, allowed = self._checked(text, allowed_special, disallowed_special)
         ids = self._pipeline.ids(text, allowed)
         if add_special_tokens and self._post_processor is not None:
             return self._post_processor.apply(ids, self._special)
         return ids
+
+    def _checked(self, text: str, allowed_special: Special, disallowed_special: Special) -> tuple[str, frozenset[str]]:
+        """`text` without lone surrogates, and the special tokens that may stand in it."""
+        text = valid_text(text)
+        allowed = self._special.select(allowed_special, "allowed_special")
+        disallowed = self._special.select(disallowed_special, "disallowed_special")
+        self._special.check(text, disallowed - allowed)
+        return text, allowed
+
+    def _encoded(self, text: str, allowed_special: Special, disallowed_special: Special, offsets: bool) -> Encoded:
+        """The ids of `text` alone, and where its tokens stand if `offsets`."""
+        valid, allowed = self._checked(text, allowed_special, disallowed_special)
+        if not offsets:
+            return Encoded(self._pipeline.ids(valid, allowed))
+        placed = self._pipeline.aligned(valid, allowed)
+        ids = [token.id for token in placed]
+        places = [token.offsets for token in placed]
+        if len(valid) != len(text):
+            places = in_original(text, places)
+        if not self._trimmings:
+            return Encoded(ids, places)
+        texts = (name if token.added is None else token.added for token, name in zip(placed, self._texts(ids, "error")))
+        return Encoded(ids, places, list(map(spaces_around, texts)))
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        allowed_special: Special = (),
+        disallowed_special: Special = (),
+        add_special_tokens: bool = True,
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids that `encode` gives, and for each the (start, end) of its characters in `text`.
+
+        Tokens that share a character all have it; what the post-processor adds has (0, 0). Through normalizers and
+        pre-tokenizers, and for spaces that a post-processor trims, offsets are those of Hugging Face's tokenizers.
+
+        >>> t = BPETokenizer.train("abab", 257)
+        >>> t.encode_with_offsets("cabé")
+        ([99, 256, 195, 169], [(0, 1), (1, 3), (3, 4), (3, 4)])
+
+        Cost: about twice that of `encode`.
+        """
+        encoded = self._encoded(text, allowed_special, disallowed_special, True)
+        row = make_row(encoded, None, self._post_processor, self._special, self._trimmings, add_special_tokens)
+        return row.ids, row.offsets
+
+    def __call__(
+        self,
+        text: str | Iterable[str],
+        text_pair: str | Iterable[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+        return_tensors: str | None = None,
+        return_offsets: bool = False,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_token_type_ids: bool = False,
+        allowed_special: Special = (),
+        disallowed_special: Special = (),
+    ) -> dict[str, Any]:
+        """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
+
+        Args:
+            padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
+            truncation: True or "longest_first" cuts to `max_length`, of a pair the longer text first; "only_first" and
+                "only_second" cut one of them. The length counts what the post-processor adds.
+            stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
+            padding_side, truncation_side: "left" or "right".
+            return_tensors: "np" for numpy, "pt" for torch; None for lists.
+            return_offsets: "offset_mapping", as `encode_with_offsets` gives it.
+            return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
+            return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
+            return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
+            allowed_special, disallowed_special: as for `encode`.
+
+        Nothing is cut or filled up unasked. With `truncation=True` or `padding=True`, what the call leaves open is as
+        the sections of the tokenizer's file say, or else its "model_max_length", "padding_side" and "truncation_side".
+
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
+        >>> t(["ab", "cab"], padding=True)
+        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
+
+        Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
+        different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
+        """
+        return encode_rows(
+            self,
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            truncation_side=truncation_side,
+            return_tensors=return_tensors,
+            return_offsets=return_offsets,
+            return_overflowing_tokens=return_overflowing_tokens,
+            return_special_tokens_mask=return_special_tokens_mask,
+            return_token_type_ids=return_token_type_ids,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of `text` with no special token, neither in it nor around it."""
@@ -263,6 +378,28 @@ class BPETokenizer(Vocabulary):
         if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
             return limits.longest_prefix(text, room, safe_parts, count, count, None)
         return limits.prefix_near_the_limit(text, room, count)
+
+    def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
+        """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
+
+        Without `overlap` the chunks joined are the text (lone surrogates apart); with it, each begins with the end of
+        the one before, of at most so many tokens. A character is never cut.
+
+        >>> BPETokenizer.train("low lower " * 9, vocab_size=261).split_by_tokens("lowest of the low", 4)
+        ['lowest', ' of ', 'the low']
+
+        Raises ValueError for a size below 1, an overlap that is not smaller, and a character of more than `size`
+        tokens.
+        Cost: a few times that of encoding.
+        """
+        pipeline = self._pipeline
+        return chunks(
+            valid_text(text),
+            size,
+            overlap,
+            lambda part: [token.offsets[0] for token in pipeline.aligned(part)],
+            lambda part: len(pipeline.ids(part)),
+        )
 
     # -- what it is made of ------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ Chapter: File formats. Cost: linear. Source: `merge_word` in Hugging Face tokeni
 order of the ids is kept also where an unknown character stands before one written in bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -69,19 +69,21 @@ class Units:
         """The ids of a piece before any merge; without a token for missing units these leave no id."""
         return [token_id for token_id, _ in self.sized_ids(piece, alphabet)]
 
-    def sized_ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[tuple[int, int]]:
-        """The ids of a piece before any merge, and how many of its bytes each stands for.
+    def sized_ids(
+        self, piece: bytes, alphabet: Mapping[bytes, int], size_of: Callable[[bytes], int] = len
+    ) -> list[tuple[int, int]]:
+        """The ids of a piece before any merge, and how much of it each stands for: the `size_of` its units.
 
         >>> Units(characters=True, byte_tokens={195: 5, 169: 6}, unk_id=9).sized_ids("é…".encode(), {})
         [(5, 1), (6, 1), (9, 3)]
         """
         cut = self.cut(piece)
-        sizes = list(map(len, cut))
+        sizes = list(map(size_of, cut))
         units = cut[:1] + [self.prefix + unit for unit in cut[1:]] if self.prefix else cut
         if self.suffix and units:
             units[-1] += self.suffix
         ids: list[tuple[int, int]] = []
-        unknown = 0  # the bytes that an unk_id still to be written stands for
+        unknown = 0  # the size of what an unk_id still to be written stands for
         for unit, size in zip(units, sizes):
             found = self.symbols.get(unit, alphabet.get(unit))
             if found is not None:

@@ -107,9 +107,13 @@ class Vocabulary:
         data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)
 
-    def decode_batch(self, batch: Iterable[Iterable[int]], **options: Any) -> list[str]:
-        """`decode` for each of several sequences of ids, with the same options."""
-        return [self.decode(ids, **options) for ids in batch]
+    def decode_batch(self, batch: Iterable[Iterable[int]], *, skip_padding: bool = True, **options: Any) -> list[str]:
+        """`decode` for each of several sequences of ids, with the same options.
+
+        With `skip_padding` the pad tokens that a row begins or ends with, if there is a pad token, are left out first.
+        """
+        pad = self.pad_token_id if skip_padding else None
+        return [self.decode(ids if pad is None else decoding.without_padding(ids, pad), **options) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
         """The text of `ids`, and for each id the index in it of the character in which its token begins.

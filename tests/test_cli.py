@@ -50,6 +50,45 @@ def test_there_and_back(folder, capsysbinary, monkeypatch):
     assert run(capsysbinary, "encode", "<|end|>", "--special", "-t", tok)[1] == "599\n"
 
 
+def test_streams(folder, capsysbinary, monkeypatch):
+    tok, text = folder / "tok", "the harbour, 日本<|end|> at last"
+    tokenizer = BPETokenizer.from_pretrained(tok)
+
+    def stream(*words, stdin):
+        return run(capsysbinary, "stream", *words, "-t", tok, stdin=stdin.encode(), monkeypatch=monkeypatch)
+
+    for words, ids in (((), tokenizer.encode(text)), (("--special",), tokenizer.encode(text, allowed_special="all"))):
+        assert list(map(int, stream(*words, stdin=text)[1].split())) == ids
+        assert stream("--decode", stdin=str(ids))[1] == text
+    lines = stream("--json", stdin=text)[1].splitlines()
+    assert [i for line in lines for i in json.loads(line)["ids"]] == tokenizer.encode(text)
+    assert json.loads(stream("--decode", "--json", stdin="97")[1]) == {"text": "a"}
+    assert stream("--decode", "--unknown", "skip", stdin="97 99999 98")[1] == "ab"
+    for words, stdin, message in (
+        (("--decode",), "97 x", "ids are integers"),
+        (("--decode",), "99999", "no token with the id 99999"),
+    ):
+        code, _, err = stream(*words, stdin=stdin)
+        assert (code, err.count("\n")) == (1, 1)
+        assert message in err
+    code, _, err = run(capsysbinary, "stream", "-t", tok, stdin=b"a\xff", monkeypatch=monkeypatch)
+    assert code == 1
+    assert "not UTF-8" in err
+
+
+def test_a_stream_answers_before_its_input_ends(folder):
+    program = [sys.executable, "-m", "bpelab", "stream", "-t", str(folder / "tok")]
+    with subprocess.Popen([*program, "--decode"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        for sent, shown in ((b"97 226 13", b"a"), (b"0 172 98 ", "€b".encode())):
+            child.stdin.write(sent)
+            child.stdin.flush()
+            assert child.stdout.read(len(shown)) == shown
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdin.write(b"a b")
+        child.stdin.flush()
+        assert child.stdout.readline() == b"97\n"
+
+
 def test_standard_input_and_files(folder, capsysbinary, monkeypatch):
     tok, text = folder / "tok", book_text()[:50_000]
     expected = f"{BPETokenizer.from_pretrained(tok).count_tokens(text)}\n"
@@ -112,7 +151,7 @@ def test_names(capsysbinary):
     ("words", "message"),
     [
         (["encode", "x", "-t", "{0}/nothing"], "neither a tokenizer's file or folder nor"),
-        (["encode", "x", "-t", "{0}"], "tokenizer.json: can't be read"),
+        (["encode", "x", "-t", "{0}"], "has no tokenizer.json, no vocab.json"),
         (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "not both"),
         (["encode", "--file", "{0}/none.txt", "-t", "{0}/tok"], "none.txt"),
         (["encode", "x", "--encoder", "fast", "-t", "{0}/tok"], "there is no encoder"),
@@ -156,3 +195,114 @@ def test_a_pipe_that_closes(folder):
     done = subprocess.run(program, shell=True, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
+
+
+ENDINGS = {"huggingface": "hf", "tiktoken": "t.tiktoken", "minbpe": "m.model", "gpt2": "files", "gguf": "g.gguf"}
+NEEDS_A_PATTERN = {"tiktoken", "gpt2"}
+
+
+@pytest.fixture(scope="module")
+def gpt2_folder(tmp_path_factory):
+    """A tokenizer that every format can hold."""
+    folder = tmp_path_factory.mktemp("convert") / "tok"
+    options = {"pattern": "gpt2", "special_tokens": ["<|end|>"], "eos_token": "<|end|>"}
+    BPETokenizer.train(book_text()[:50_000], 600, **options).save(folder)
+    return folder
+
+
+@pytest.mark.parametrize("target", ENDINGS)
+def test_convert_and_look_at_the_result(target, gpt2_folder, folder, tmp_path, capsysbinary):
+    out = tmp_path / ENDINGS[target]
+    words = ["convert", gpt2_folder, out, "--to", target, "--check", "the harbour<|end|>"]
+    code, text, err = run(capsysbinary, *words, "--check-file", folder / "book.txt")
+    assert (code, err) == (0, "")
+    lines = text.splitlines()
+    size = 599 if target == "tiktoken" else 600
+    assert lines[0] == f"{out}: written as {target}, 600 tokens"
+    assert lines[-1] == "  ids equal on 3 texts"
+    assert ("  left out: roles (eos)" in lines) == (target in ("tiktoken", "minbpe"))
+    pattern = ["--pattern", "gpt2"] if target in NEEDS_A_PATTERN else []
+    info = json.loads(run(capsysbinary, "info", out, "--json", *pattern)[1])
+    assert (info["tokens"], info["pattern"], info["units"]) == (size, "gpt2", "bytes")
+    assert info["special_tokens"] == ({} if target == "tiktoken" else {"<|end|>": 599})
+    told = run(capsysbinary, "info", out, *pattern)[1].splitlines()
+    assert any(line.split() == ["tokens", str(size)] for line in told)
+    assert any(line.split() == ["pattern", "gpt2"] for line in told)
+    expected = run(capsysbinary, "encode", "the harbour", "-t", gpt2_folder)[1]
+    assert run(capsysbinary, "encode", "the harbour", "-t", out, *pattern)[1] == expected
+    # and back
+    code, text, _ = run(capsysbinary, "convert", out, tmp_path / "back", "--to", "huggingface", "--json", *pattern)
+    assert code == 0
+    told = json.loads(text)
+    assert told == {"out": str(tmp_path / "back"), "to": "huggingface", "left_out": [], "texts_checked": 1}
+    assert run(capsysbinary, "encode", "the harbour", "-t", tmp_path / "back")[1] == expected
+
+
+def test_info_of_a_sentencepiece_model(tmp_path, capsysbinary):
+    spm = pytest.importorskip("sentencepiece")
+    out = io.BytesIO()
+    lines = iter(book_text()[:50_000].split("\n"))
+    options = {"model_type": "bpe", "vocab_size": 800, "byte_fallback": True, "minloglevel": 2}
+    spm.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=out, **options)
+    (tmp_path / "tokenizer.model").write_bytes(out.getvalue())
+    for what in (tmp_path, tmp_path / "tokenizer.model"):
+        info = json.loads(run(capsysbinary, "info", what, "--json")[1])
+        assert (info["tokens"], info["pattern"], info["special_tokens"]) == (
+            800,
+            None,
+            {"<unk>": 0, "<s>": 1, "</s>": 2},
+        )
+        assert info["units"].endswith(" characters") and "SentencePieceNormalizer" in info["normalizer"]
+        assert len(json.dumps(info)) < 20_000  # and not the whole character map
+    assert "characters" in run(capsysbinary, "info", tmp_path)[1]
+
+
+def test_what_is_left_out_is_said(tmp_path, capsysbinary):
+    tokenizer = BPETokenizer.train(
+        book_text()[:20_000], 400, normalizer="NFC", pattern="gpt2", metadata={"chat_template": "x"}
+    )
+    tokenizer.save(tmp_path / "tok")
+    code, out, err = run(capsysbinary, "convert", tmp_path / "tok", tmp_path / "g.gguf", "--to", "gguf")
+    assert (code, out) == (1, "") and err.count("\n") == 1
+    assert "gguf has no normalizer, and without it ids change" in err and "--lossy" in err
+    assert not (tmp_path / "g.gguf").exists()
+    code, out, err = run(capsysbinary, "convert", tmp_path / "tok", tmp_path / "g.gguf", "--to", "gguf", "--lossy")
+    assert (code, err) == (0, "")
+    assert "left out: normalizer (" in out and "which changes ids" in out
+    assert "ids not compared: the conversion is lossy" in out
+    words = ["convert", tmp_path / "tok", tmp_path / "g.gguf", "--to", "gguf", "--lossy", "--json"]
+    told = json.loads(run(capsysbinary, *words)[1])
+    assert told["texts_checked"] is None
+    assert [(loss["feature"], loss["changes_ids"]) for loss in told["left_out"]] == [("normalizer", True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["convert", "{0}/none", "{0}/x", "--to", "gguf"], "neither a tokenizer's file or folder nor"),
+        (["convert", "{0}/tok", "{0}/x.json", "--to", "minbpe"], "minbpe's files end in .model"),
+        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf"], "llama.cpp has no name for the way"),
+        (["convert", "{0}/tok", "{0}/book.txt", "--to", "huggingface"], "is a file"),
+        (["convert", "{0}/tok", "{0}/x.model", "--to", "minbpe", "--check-file", "{0}/none.txt"], "none.txt"),
+        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf", "--pattern", "gpt2"], "tokenizer.json: says itself how"),
+        (["info", "{0}/book.txt"], "is not JSON"),
+    ],
+)
+def test_conversions_that_fail(words, message, folder, capsysbinary):
+    code, out, err = run(capsysbinary, *(word.format(folder) for word in words))
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
+    (folder / "x.model").unlink(missing_ok=True)
+    (folder / "x.vocab").unlink(missing_ok=True)
+    assert not (folder / "x").exists() and not (folder / "x.gguf").exists()
+
+
+def test_the_targets_of_the_command_line_are_those_of_the_library(capsys):
+    from bpelab.formats.convert import TARGETS
+
+    assert set(ENDINGS) == set(TARGETS)
+    with pytest.raises(SystemExit):
+        main(["convert", "a", "b", "--to", "word"])
+    message = capsys.readouterr().err
+    assert all(target in message for target in TARGETS)

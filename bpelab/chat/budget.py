@@ -62,6 +62,8 @@ class Budget:
         """
         if isinstance(value, str):
             return len(value)
+        if hasattr(type(value), "__setitem__") and not isinstance(value, CONTAINERS):
+            raise TemplateError("it writes or compares a namespace, and not what is in it")
         if not isinstance(value, CONTAINERS):
             return 1
         total = 0
@@ -74,12 +76,15 @@ class Budget:
             elif isinstance(item, CONTAINERS):
                 if depth > MOST_NESTED:
                     raise TemplateError(f"it nests lists more than {MOST_NESTED} deep")
-                if len(item) * 8 > self.largest - total:
-                    raise TemplateError(f"it works on a list of size {len(item):,} or more, which is too much")
-                parts = item.items() if isinstance(item, Mapping) else item
-                waiting += [(part, depth + 1) for part in parts]
+                if total + 8 * len(item) <= self.largest:
+                    parts = item.items() if isinstance(item, Mapping) else item
+                    waiting += [(part, depth + 1) for part in parts]
+                else:
+                    total += 8 * len(item)
+            elif hasattr(type(item), "__setitem__"):
+                raise TemplateError("it writes or compares a namespace, and not what is in it")
             if total > self.largest:
-                raise TemplateError(f"it works on nested lists of more than {self.largest:,} characters")
+                raise TemplateError(f"it works on lists of more than {self.largest:,} characters, counted as written")
         return total
 
 

@@ -33,22 +33,40 @@ from .budget import CONTAINERS, MOST_DIGITS, current, pay
 from .formatting import Formatter, indented, tojson
 from .provenance import TEMPLATE, Marked, Runs, concat, derived, joined
 
-STR_METHODS = frozenset(
-    "capitalize center count endswith expandtabs find format format_map index isalnum isalpha isascii isdecimal isdigit "
-    "islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix replace rfind "
-    "rindex rjust rpartition rsplit rstrip split splitlines startswith strip title upper zfill".split()
+NO_TEXT = frozenset({"find", "index", "rfind", "rindex", "count", "startswith", "endswith"})
+TESTS = frozenset(name for name in dir(str) if name.startswith("is") and name != "isidentifier")
+SAFE_METHODS = (
+    NO_TEXT | TESTS | {"capitalize", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rsplit"}
 )
-SAFE_METHODS = STR_METHODS - set("center expandtabs format format_map join ljust replace rjust zfill".split())
-DICT_METHODS = frozenset(("copy", "get", "items", "keys", "values"))
-LIST_METHODS = frozenset(("copy", "count", "index", "grouper", "list"))
+SAFE_METHODS |= {"rpartition", "rstrip", "split", "splitlines", "strip", "title", "upper"}
+GROWING = {"center", "expandtabs", "format", "format_map", "join", "ljust", "replace", "rjust", "zfill"}
+STR_METHODS = SAFE_METHODS | GROWING
+DICT_METHODS = frozenset({"copy", "get", "items", "keys", "values"})
+LIST_METHODS = frozenset({"copy", "count", "index", "grouper", "list"})
 JINJA_OBJECTS = (LoopContext, Macro, Cycler, Joiner, Namespace, TemplateReference, BlockReference, Undefined)
 NO_FILTERS = ("urlize", "xmlattr", "striptags", "forceescape", "filesizeformat", "escape", "e")
-SHALLOW = frozenset(
-    "attr batch count d default first int items last length list map random reject rejectattr reverse select selectattr "
-    "slice string trim".split()
-)
-COMPARING = frozenset("!= < <= == > >= eq equalto ge greaterthan gt in le lessthan lt ne".split())
-BOUNDED = frozenset(("batch", "indent", "round", "slice", "truncate", "wordwrap"))
+# Filters that look at no more of their arguments than they give, or only one level deep.
+SHALLOW = {"attr", "batch", "count", "d", "default", "first", "int", "items", "last", "length", "list", "map", "random"}
+SHALLOW |= {"reject", "rejectattr", "reverse", "select", "selectattr", "slice", "string", "trim"}
+COMPARING = {
+    "!=",
+    "<",
+    "<=",
+    "==",
+    ">",
+    ">=",
+    "eq",
+    "equalto",
+    "ge",
+    "greaterthan",
+    "gt",
+    "in",
+    "le",
+    "lessthan",
+    "lt",
+    "ne",
+}
+BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 
 
 class Safe(Markup):
@@ -158,6 +176,11 @@ class Generator(CodeGenerator):
                 self.visit(bound, frame)
         self.write(")")
 
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        if node.test is not None:
+            node.test = nodes.And(nodes.EnvironmentAttribute("stepped"), node.test).set_lineno(node.lineno)
+        super().visit_For(node, frame)
+
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
         """The body of every loop, condition and macro begins with a look at the time."""
         self.writeline("environment.step()")
@@ -198,10 +221,10 @@ class Environment(ImmutableSandboxedEnvironment):
         self.filters |= {"tojson": tojson, "join": _join, "first": _first, "indent": _indent, "safe": _safe}
         for name in NO_FILTERS:
             del self.filters[name]
-        self.filters = {name: self._guarded(name, filter_) for name, filter_ in self.filters.items()}
-        self.tests = {
-            name: self._guarded(name, test) if name in COMPARING else test for name, test in self.tests.items()
-        }
+        filters: dict[str, Callable[..., Any]] = self.filters
+        self.filters = {name: self._guarded(name, filter_) for name, filter_ in filters.items()}
+        tests: dict[str, Callable[..., Any]] = self.tests
+        self.tests = {**tests, **{name: self._guarded(name, tests[name]) for name in COMPARING}}
         del self.globals["lipsum"]
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": _strftime_now}
         self.formatter = Formatter(self._look_up)
@@ -218,7 +241,13 @@ class Environment(ImmutableSandboxedEnvironment):
         """At the beginning of each iteration, branch and macro."""
         current.get().step()
 
-    def concat(self, parts: Iterable[str]) -> Marked:  # type: ignore[override]
+    @property
+    def stepped(self) -> bool:
+        """True, after a look at the time."""
+        current.get().step()
+        return True
+
+    def concat(self, parts: Iterable[str]) -> Marked:
         """Instead of `"".join`."""
         return concat(parts)
 
@@ -226,6 +255,8 @@ class Environment(ImmutableSandboxedEnvironment):
         """Instead of `str`: what `{{ value }}` writes."""
         if isinstance(value, str):
             return str(value)
+        if not isinstance(value, (*CONTAINERS, int, float, complex, type(None), Undefined, Macro, LoopContext)):
+            raise TemplateError(f"it writes an object of type {type(value).__name__}")
         pay(self._weigh(value))
         return settled(str(value), value)  # type: ignore[no-any-return]
 
@@ -266,7 +297,7 @@ class Environment(ImmutableSandboxedEnvironment):
             pay(8 * (len(left) + len(right)))
         return settled(super().call_binop(context, operator, left, right), [left, right])
 
-    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """A call: its arguments know how to keep marks, its result is paid for."""
         self.step()
         args = tuple(map(known, args))
@@ -305,7 +336,7 @@ class Environment(ImmutableSandboxedEnvironment):
     def _method(self, obj: Any, name: Any, or_item: bool) -> Any:
         obj = known(obj)
         kinds = ((Markup, SAFE_METHODS), (str, STR_METHODS), (dict, DICT_METHODS), ((list, tuple), LIST_METHODS))
-        names = next((names for kind, names in kinds if isinstance(obj, kind)), frozenset())  # type: ignore[arg-type]
+        names = next((names for kind, names in kinds if isinstance(obj, kind)), frozenset())
         if name in names and hasattr(obj, name):
             if name not in ("format", "format_map"):
                 return getattr(obj, name)
@@ -339,7 +370,8 @@ class Environment(ImmutableSandboxedEnvironment):
             if name not in SHALLOW:
                 pay(sum(map(self._weigh, values)))
             if name == "wordwrap":
-                pay(len(values[0]) * max((len(value) for value in values[1:] if isinstance(value, str)), default=0))
+                text, *others = (value for value in values if isinstance(value, str))
+                pay(len(text) * max(map(len, others), default=0))
             if name == "sum" and any(isinstance(item, CONTAINERS) for item in values[1:]):
                 raise TemplateError("the filter sum adds numbers")
             return settled(function(*args, **kwargs), [list(args), kwargs])

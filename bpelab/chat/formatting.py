@@ -25,12 +25,14 @@ def _width(*numbers: str | None) -> None:
 
 def percent(pattern: Marked, values: Any) -> Marked:
     """`pattern % values` as Python does it, one directive after the other; `%s` of a string keeps its marks."""
-    weight = current.get().weigh(values)
+    budget = current.get()
+    weight = budget.weigh(values)
     mapping = isinstance(values, Mapping)
     waiting = list(values) if isinstance(values, tuple) else [values]
     parts: list[str] = []
     position = 0
     while (start := pattern.find("%", position)) >= 0:
+        budget.step()
         parts.append(pattern[position:start])
         if (match := _directive.match(pattern, start)) is None:
             raise ValueError("incomplete format")
@@ -44,6 +46,7 @@ def percent(pattern: Marked, values: Any) -> Marked:
             raise TypeError("not enough arguments for format string")
         value = values[key] if key is not None else waiting.pop(0)
         if kind == "s" and isinstance(value, str) and not (flags or width or precision is not None):
+            pay(len(value))
             parts.append(str(value))
             continue
         pay(4 * weight)
@@ -95,9 +98,9 @@ class Formatter(string.Formatter):
             position += len(literal)
             if name is not None:
                 position = pattern.index("}", position) + 1
-                if not name or name[0] in ".[":
-                    name, number = f"{number}{name}", number + 1
-                value, _ = self.get_field(name, args, kwargs)
+                counted = not name or name[0] in ".["
+                value, _ = self.get_field(f"{number}{name}" if counted else name, args, kwargs)
+                number += counted
                 parts.append(self.format_field(self.convert_field(value, conversion), spec or ""))
         return concat(parts)
 

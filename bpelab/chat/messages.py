@@ -47,8 +47,10 @@ def check(messages: Sequence[Message]) -> None:
         if isinstance(content, (list, tuple)):
             for place, part in enumerate(content):
                 if not isinstance(part, (Mapping, str)):
-                    raise ConversationError(f'{where}["content"][{place}] is {_kind(part)}, not a dict such as '
-                                            '{"type": "text", "text": "..."}')
+                    raise ConversationError(
+                        f'{where}["content"][{place}] is {_kind(part)}, not a dict such as '
+                        '{"type": "text", "text": "..."}'
+                    )
         calls = message.get("tool_calls")
         if not isinstance(calls, (list, tuple, type(None))):
             raise ConversationError(f'{where}["tool_calls"] is {_kind(calls)}, not a list of dicts')

@@ -8,7 +8,10 @@ Chapter: Special tokens, chat templates, injection. Cost: as str's operations, a
 with one origin.
 """
 
+import operator
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple, SupportsIndex
 
 from .budget import pay
@@ -31,6 +34,7 @@ class Origin(NamedTuple):
 
 
 TEMPLATE, UNKNOWN = Origin(True), Origin(False)
+PRICE = 16  # what a run takes, in characters
 Runs = tuple[tuple[int, Origin], ...]
 
 
@@ -56,8 +60,9 @@ class Marked(str):
     <class 'str'>
     """
 
-    __slots__ = ("runs",)
+    __slots__ = ("_stops", "runs")
     runs: Runs
+    _stops: list[int]
 
     @staticmethod
     def of(text: str, origin: Origin) -> "Marked":
@@ -85,21 +90,24 @@ class Marked(str):
     def _cut(self, start: int, stop: int) -> "Marked":
         if start == 0 and stop >= len(self):
             return self
-        runs, position = [], 0
-        for length, origin in self.runs:
-            inside = min(stop, position + length) - max(start, position)
-            if inside > 0:
-                runs.append((inside, origin))
-            position += length
+        if len(self.runs) == 1:
+            return Marked.of(str.__getitem__(self, slice(start, stop)), self.runs[0][1])
+        if not hasattr(self, "_stops"):
+            self._stops = list(accumulate(length for length, _ in self.runs))
+        runs, position = [], start
+        for number in range(bisect_right(self._stops, start), len(self.runs)):
             if position >= stop:
                 break
+            here = min(stop, self._stops[number])
+            runs.append((here - position, self.runs[number][1]))
+            position = here
         return Marked.with_runs(str.__getitem__(self, slice(start, stop)), tuple(runs))
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             return self._cut(start, stop) if step == 1 and start < stop else derived(str.__getitem__(self, key), self)
-        index = key.__index__()
+        index = operator.index(key)
         str.__getitem__(self, index)  # raises for what is outside
         index += len(self) * (index < 0)
         return self._cut(index, index + 1)
@@ -111,9 +119,11 @@ class Marked(str):
         return concat((other, self)) if isinstance(other, str) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> "Marked":
-        number = max(times.__index__(), 0)
+        number = max(operator.index(times), 0)
         pay(len(self) * number)
-        pay(len(self.runs) * number)
+        if len(self.runs) == 1:
+            return Marked.of(str.__mul__(self, number), self.runs[0][1])
+        pay(PRICE * len(self.runs) * number)
         return Marked.with_runs(str.__mul__(self, number), self.runs * number)
 
     __rmul__ = __mul__
@@ -153,12 +163,12 @@ class Marked(str):
             position += len(part)
         return found
 
-    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:  # type: ignore[override]
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         parts = str.split(self, sep, maxsplit)
         pay(len(parts) * 8)
         return list(self._located(parts) if sep is None else self._spaced(parts, len(sep)))
 
-    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:  # type: ignore[override]
+    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         parts = str.rsplit(self, sep, maxsplit)
         pay(len(parts) * 8)
         return list(self._located(parts) if sep is None else self._spaced(parts, len(sep)))
@@ -169,7 +179,7 @@ class Marked(str):
             yield self._cut(position, position + len(part))
             position += len(part) + gap
 
-    def splitlines(self, keepends: bool = False) -> list[str]:  # type: ignore[override]
+    def splitlines(self, keepends: bool = False) -> list[str]:
         lines = list(self._spaced(str.splitlines(self, True), 0))
         pay(len(lines) * 8)
         return [line if keepends else line._cut(0, len(str.splitlines(line)[0])) for line in lines]
@@ -182,7 +192,7 @@ class Marked(str):
         before, found, after = self._spaced(str.rpartition(self, sep), 0)
         return before, found, after
 
-    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:  # type: ignore[override]
+    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
         if not old:
             pay(len(self) + (len(self) + 1) * len(new))
             return derived(str.replace(self, old, new, count), self, new)
@@ -249,6 +259,7 @@ def concat(parts: Iterable[str]) -> Marked:
                 runs[-1] = (runs[-1][0] + length, origin)
             else:
                 runs.append((length, origin))
+    pay(PRICE * len(runs))
     return Marked.with_runs("".join(parts), tuple(runs))
 
 

@@ -12,6 +12,9 @@ from ..pretokenizers.base import check_character
 from ..pretokenizers.matching import Pattern
 from .base import Decoder, longest_allowed
 
+MAX_STEPS = 32
+"""Decoders in a sequence, each of which works on every token."""
+
 
 @dataclass(frozen=True)
 class Replace(Decoder):
@@ -82,14 +85,14 @@ class DecoderSequence(Decoder):
     >>> DecoderSequence((Fuse(), Strip(" ", 1, 0))).decode_chain([" a", " b"])
     ['a b']
 
-    Raises ValueError for more than 128 steps and for sequences nested more than 50 deep.
+    Raises ValueError for more than 32 steps and for sequences nested more than 50 deep.
     """
 
     decoders: tuple[Decoder, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decoders", tuple(self.decoders))
-        object.__setattr__(self, "depth", check_depth([getattr(step, "depth", 0) for step in self.decoders]))
+        object.__setattr__(self, "depth", check_depth([getattr(step, "depth", 0) for step in self.decoders], MAX_STEPS))
 
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
         for decoder in self.decoders:

@@ -50,16 +50,16 @@ class DropoutEncoder:
         left_out: list[tuple[int, int, int]] = []
         while heap:
             entry = heappop(heap)
+            if self.random.random() < self.probability:
+                left_out.append(entry)
+                continue
+            for skipped in left_out:  # they get another chance, also where nothing comes of this entry
+                heappush(heap, skipped)
+            left_out.clear()
             rank, node, new = entry
             other = following[node]
             if ids[node] == GONE or other == end or find((ids[node], ids[other])) != (rank, new):
                 continue
-            if self.random.random() < self.probability:
-                left_out.append(entry)
-                continue
-            for skipped in left_out:
-                heappush(heap, skipped)
-            left_out.clear()
             ids[node], ids[other] = new, GONE
             after = following[node] = following[other]
             if after < end:

@@ -38,8 +38,8 @@ def first_entry(data):  # type: ignore[no-untyped-def]
 def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
     """Return the index of the first of `merges` that can't be, or None.
 
-    `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one space between
-    them. Both have to be in `vocab`, and so has what they make.
+    `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one
+    space between them. Both have to be in `vocab`, and so has what they make.
     """
     for index, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
@@ -49,9 +49,9 @@ def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
 
 
 def patterns_that_fit(model, samples):  # type: ignore[no-untyped-def]
-    """Return the names in PATTERNS, in their order, under which `model` gives all ids in `samples`.
+    """Return the names in PATTERNS, in their order, that give all ids in `samples`.
 
-    `samples` is text -> list of ids.
+    `samples` is text -> list of ids, and `model` the BPEModel that gave them.
     """
     fitting = []
     for name in PATTERNS:

@@ -58,6 +58,8 @@ def _build(file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: 
     try:
         if hasattr(kind, "from_json"):
             return kind.from_json(data)
+        if hasattr(kind, "read_as"):
+            kind, data = kind.read_as(data)
         hints, values = get_type_hints(kind), {}
         known = {field.name: field for field in fields(kind)}
         for key, value in data.items():
@@ -95,7 +97,9 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
         entries = file.expect(value, list, where)
         if len(entries) != len(arguments):
             raise file.wrong(where, f"expected {len(arguments)} entries, found {len(entries)}")
-        return tuple(_plain(file, item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments)))
+        return tuple(
+            _plain(file, item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments))
+        )
     return _plain(file, value, hint if isinstance(hint, type) else str, where)
 
 

@@ -51,9 +51,11 @@ TARGETS: dict[str, Target] = {
     ),
 }
 APPROXIMATED = (
-    "the file has the name {}, whose pattern llama.cpp itself approximates: it knows upper and lower case in ASCII only, "
-    "or not at all, and marks stand outside of words, so that other texts are cut otherwise there"
+    "the file has the name {}, whose pattern llama.cpp itself approximates: it knows upper and lower case in ASCII "
+    "only, or not at all, and marks stand outside of words, so that other texts are cut otherwise there"
 )
+WHOLE = r"(?s:.+)"
+"""A pattern for where one has to be named and none is used."""
 NEUTRAL: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": None},
     "flags": {},
@@ -134,7 +136,7 @@ def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable
     Raises ConversionError at the first text whose ids differ, naming the first token that does.
     """
     holds = TARGETS[target].holds
-    pattern = None if "pattern" in holds else tokenizer.pattern
+    pattern = None if "pattern" in holds else tokenizer.pattern or WHOLE
     again = open_tokenizer(out, pattern=pattern)
     allowed: Any = "all" if "special tokens" in holds else ()
     number = 0

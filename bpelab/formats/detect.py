@@ -10,6 +10,7 @@ from ..tokenizer import BPETokenizer
 from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken
 from .json_file import open_file, refuse_others
 
+
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer in a folder or a file, or that of a tiktoken encoding.
 
@@ -66,6 +67,8 @@ def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenize
     if gpt2.find_files(folder) is not None:
         return gpt2.load(folder, pattern=pattern, encoder=encoder)
     files = [*folder.glob("tokenizer.model"), *folder.glob("*.gguf"), *folder.glob("*.tiktoken")]
+    if not files and (folder / "tokenizer.json").exists():
+        files = [folder / "tokenizer.json"]
     if not files:
         raise TokenizerFileError(
             folder, "", "has no tokenizer.json, no vocab.json with merges.txt, no tokenizer.model and no .gguf file"

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ..added_tokens import AddedToken
+from ..byte_alphabet import BYTE_OF_CHAR
 from ..decoders import Bytes
-from ..errors import BPELabError, TokenizerFileError
+from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
 from ..normalizers import Normalizer, NormalizerSequence, Prepend, Replace
 from ..postprocessors import TemplateProcessing
 from ..pretokenizers.base import PreTokenizer
@@ -86,6 +87,10 @@ class _Reader:
         kinds = [PIECE_TYPES[code] for code in codes]
         roles = {role: self._role(key, len(tokens)) for role, key in ROLES.items()}
         control = {n for n, kind in enumerate(kinds) if kind in ("CONTROL", "UNKNOWN")}
+        for role, held in roles.items():
+            if held is not None and model == "gpt2" and kinds[held] == "NORMAL" and _is_written(tokens[held]):
+                problem = f"is {held}, the ordinary token {tokens[held][:40]!r}; a special one was expected"
+                raise self.wrong(ROLES[role], problem)
         control |= {token_id for token_id in roles.values() if token_id is not None}
         for number, text in enumerate(tokens):
             if (model == "gpt2" or number in control or kinds[number] == "USER_DEFINED") and not is_text(text):
@@ -107,7 +112,8 @@ class _Reader:
             built = self._bytes(tokens, added) if model == "gpt2" else self._scored(tokens, kinds)
             return BPETokenizer(**built, **common, post_processor=self._template(common, model))
         except BPELabError as error:
-            raise error if isinstance(error, TokenizerFileError) else self.wrong("", str(error)) from error
+            where = "tokens" if isinstance(error, SpecialTokenError) else ""
+            raise error if isinstance(error, TokenizerFileError) else self.wrong(where, str(error)) from error
         except ValueError as error:
             raise self.wrong("", str(error)) from error
 
@@ -136,6 +142,8 @@ class _Reader:
         if not pre.byte_level:
             raise self.wrong("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")
         merges = [list(_halves(text)) for text in self.array("merges", str)]
+        if ["", ""] in merges:
+            raise self.wrong(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
         file = JSONFile(self.path, b"{}")
         vocab = {text: number for number, text in enumerate(tokens)}
         file.data = {"model": {"vocab": vocab, "merges": merges, "ignore_merges": pre.ignore_merges}}
@@ -166,6 +174,11 @@ class _Reader:
         }
 
 
+def _is_written(text: str) -> bool:
+    """Whether a token says something else than it seems to: it is in GPT-2's alphabet and not in ASCII."""
+    return not text.isascii() and BYTE_OF_CHAR.keys() >= set(text)
+
+
 def _full(key: str) -> str:
     """A key's name in the file, for one that is named without what most of them begin with."""
     return key if key == TEMPLATE else KEY + key
@@ -174,4 +187,4 @@ def _full(key: str) -> str:
 def _halves(text: str) -> tuple[str, str]:
     """The two tokens of a merge; the first may begin with the space that stands between others."""
     at = text.find(" ", 1)
-    return (text[:at], text[at + 1 :]) if at > 0 else (text, "")
+    return (text[:at], text[at + 1 :]) if at > 0 else ("", "")

@@ -20,8 +20,8 @@ from ..pretokenizers.patterns import PATTERNS
 from ..textio import write_atomically
 from ..tokenizer import BPETokenizer
 from .huggingface import ROLES, merge_pairs, read_config
-from .json_file import JSONFile, read_bytes
-from .tokenizer_json import read_tokenizer
+from .json_file import JSONFile, read_bytes, shown
+from .tokenizer_json import read_id, read_tokenizer
 
 NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "NFC")}
@@ -84,7 +84,9 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
         path = merges_path if error.where.startswith("model.merges") else vocab_path
         if error.where.startswith("model.merges["):
             where = f"merge {int(error.where[13:-1]) + 1}"
-        raise TokenizerFileError(path, where, error.problem) from None
+        if error.where.startswith("added_tokens[") and config_path.exists():
+            path, where = config_path, "added_tokens_decoder" + error.where.partition("]")[2]
+        raise TokenizerFileError(path, where, error.problem.replace("model.vocab", vocab_path.name)) from None
     except BPELabError as error:
         raise TokenizerFileError(folder, "", str(error)) from error
 
@@ -143,12 +145,21 @@ def _added(file: JSONFile, folder: Path, loose: list[str], config: dict[str, Any
     for text in loose:
         listed[text] = {"content": text, "id": file.data[text], "special": True}
     older = folder / "added_tokens.json"
-    for text, token_id in (JSONFile(older).data if older.exists() else {}).items():
-        listed[text] = {"content": text, "id": token_id, "special": True}
-    decoder = config.get("added_tokens_decoder")
-    for token_id, entry in (decoder if isinstance(decoder, dict) else {}).items():
-        if isinstance(entry, dict) and token_id.isascii() and token_id.isdigit() and len(token_id) < 11:
-            listed[str(entry.get("content"))] = {**entry, "id": int(token_id)}
+    if older.exists():
+        beside = JSONFile(older)
+        for text, token_id in beside.data.items():
+            listed[text] = {"content": text, "id": read_id(beside, token_id, repr(text[:60])), "special": True}
+    key, path = "added_tokens_decoder", folder / "tokenizer_config.json"
+    decoder = config.get(key)
+    if decoder is not None and not isinstance(decoder, dict):
+        raise TokenizerFileError(path, key, f"expected an object, found {shown(decoder)}")
+    for written, entry in (decoder or {}).items():
+        if not (isinstance(entry, dict) and written.isascii() and written.isdigit() and len(written) < 11):
+            raise TokenizerFileError(
+                path, key, f"expected objects by their ids, found {written[:40]!r}: {shown(entry)}"
+            )
+        name = entry.get("content")
+        listed[name if isinstance(name, str) else shown(name)] = {**entry, "id": int(written)}
     for entry in listed.values():
         entry.pop("__type", None)
     return sorted(listed.values(), key=lambda entry: str(entry["id"]).rjust(20))
@@ -159,6 +170,15 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
     model = tokenizer.model
     if model.units is not None and model.units.characters:
         raise ConversionError("vocab.json and merges.txt are for byte-level tokenizers")
+    if tokenizer.pre_tokenizer is not None and tokenizer.pattern is None:
+        raise ConversionError(
+            f"vocab.json and merges.txt are opened with one pattern, and this tokenizer has {tokenizer.pre_tokenizer}"
+        )
+    loose = set(model.recovered.unreachable) - {token.id for token in tokenizer.added_tokens}
+    if loose and not model.take_whole:
+        raise ConversionError(
+            f"in vocab.json a token that no merge makes is a special one, and {model.tokens[min(loose)]!r} is not"
+        )
     if model.take_whole and model.recovered.unreachable:
         raise ConversionError(
             "vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are"

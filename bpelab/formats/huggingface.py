@@ -141,6 +141,11 @@ def _in_order(added: tuple[AddedToken, ...], vocab: dict[str, int]) -> list[Adde
 def _model(tokenizer: BPETokenizer) -> dict[str, Any]:
     model, units = tokenizer.model, tokenizer.model.units
     in_bytes = units is None or not units.characters
+    if units is not None and units.symbols:
+        name = next(iter(units.symbols)).decode("utf-8", "replace")
+        raise ConversionError(
+            f"tokenizer.json has no symbols that stay apart from what stands around them, as {name!r}"
+        )
 
     def text(token: bytes) -> str:
         try:

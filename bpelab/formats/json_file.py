@@ -26,19 +26,20 @@ T = TypeVar("T")
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A regular file, opened. Raises TokenizerFileError for what is none, such as a pipe, from which reading may not end."""
+    """A regular file, opened. Raises TokenizerFileError for what is none, such as a pipe, which may have no end."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise TokenizerFileError(path, "", "is not a regular file")
-        return path.open("rb")
+        regular = stat.S_ISREG(path.stat().st_mode)
+        if regular:
+            return path.open("rb")
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
     except ValueError as error:  # a name with a null character
         raise TokenizerFileError(path, "", f"can't be read: {error}") from error
+    raise TokenizerFileError(path, "", "is not a regular file")
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives and the like."""
+    """The content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
     try:
         with open_file(path) as file:
             content = file.read(LARGEST + 1)
@@ -136,9 +137,10 @@ def _not_json(content: bytes, error: ValueError) -> str:
         return "is empty; the download may have been broken off"
     if not isinstance(error, json.JSONDecodeError):  # of Python, about the digits of an integer
         return "holds an integer with thousands of digits"
-    cut = error.pos >= len(error.doc) - 1 or "Unterminated" in error.msg
+    cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
     broken_off = "; it may have been cut off, so fetch it again" if cut else ""
-    return f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}{broken_off}"
+    what = error.msg.removesuffix(" at").removesuffix(" starting")
+    return f"is not JSON: {what} in line {error.lineno}, column {error.colno}{broken_off}"
 
 
 _NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a string", int: "an integer", bool: "true or false"}

@@ -45,6 +45,10 @@ def save(tokenizer: BPETokenizer, path: str | Path) -> None:
 
 def _merges(tokenizer: BPETokenizer) -> list[tuple[int, int]]:
     model, recovered = tokenizer.model, tokenizer.model.recovered
+    if not model.bytewise:
+        raise ConversionError("minbpe's tokenizers start from all 256 bytes, and this one doesn't")
+    if tokenizer.pre_tokenizer is not None and tokenizer.pattern is None:
+        raise ConversionError(f"minbpe splits text with one pattern, and this tokenizer with {tokenizer.pre_tokenizer}")
     if tokenizer.normalizer is not None or tokenizer.post_processor is not None:
         raise ConversionError("minbpe can hold neither a normalizer nor a post-processor")
     if not recovered.exact or recovered.unreachable:

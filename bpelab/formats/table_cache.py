@@ -82,6 +82,14 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
     body = memoryview(data)[32:]
     if len(data) < 40 or hashlib.sha256(body).digest() != data[:32]:
         return None
+    try:
+        with _no_collections():
+            return _read(body)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return None  # somebody else's file under this name
+
+
+def _read(body: memoryview) -> tuple[BPEModel, Any]:
     start = 8 + int.from_bytes(body[:8], "little")
     head = json.loads(bytes(body[8:start]))
     columns = []
@@ -90,13 +98,14 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
         column.frombytes(body[start : start + 4 * size])
         columns.append(column)
         start += 4 * size
-    with _no_collections():
-        return _model(head, columns, bytes(body[start:])), head["extra"]
+    return _model(head, columns, bytes(body[start:])), head["extra"]
 
 
 def _model(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
     ids, lengths, *merged = columns
     ends = list(accumulate(lengths))
+    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(blob):
+        raise ValueError("the columns don't fit each other")
     written = [blob[start:end] for start, end in zip([0, *ends], ends)]
     tokens = dict(zip(ids, written))
     by_bytes = dict(zip(written, ids))

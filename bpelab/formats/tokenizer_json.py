@@ -3,7 +3,7 @@
 Ids in the file are honoured, where Hugging Face renumbers: it gives an added token that is not in the vocabulary the
 next number after the vocabulary's size or after the last added token, whatever its "id" says (7 becomes 5 if the
 vocabulary has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can
-come out as one, not even with `ignore_merges`.
+come out as one, not even with `ignore_merges`; but a byte-level model keeps all its bytes, whatever else they are.
 
 Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and
 tried.
@@ -29,7 +29,8 @@ LONGEST_MARK, LONGEST_ADDED = 1_000, 4_096
 """Characters of the prefix and the suffix, which are put before or behind units of a text, and of an added token."""
 NO_MERGE = "expected two tokens, as a list or with one space between them"
 SECTIONS = {
-    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model",
+    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
+    "model",
 }  # fmt: skip
 MODEL_KEYS = {
     "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
@@ -134,7 +135,9 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
     kept = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
     spelled = _byte_tokens(vocab) if flags["byte_fallback"] else None
     for token in added:
-        if token.special and token.id not in kept and not (byte_level and _is_other_text(token.content)):
+        foreign = byte_level and not BYTE_OF_CHAR.keys() >= set(token.content)  # no bytes are written so
+        apart = token.special and not (byte_level and _is_other_text(token.content))
+        if token.id not in kept and (apart or foreign):
             vocab.pop(token.content, None)
 
     as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
@@ -218,9 +221,10 @@ def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix:
                     f"{right[:60]!r} doesn't begin with model.continuing_subword_prefix, {prefix[:60]!r}",
                 )
             merges[vocab[left], vocab[right]] = rank, vocab[left + right[cut:]]
-        except KeyError as error:
-            where = f"model.merges[{rank}]"
-            raise file.wrong(where, f"{_pair(entry)}: {str(error)[:60]} is not in model.vocab") from None
+        except KeyError:
+            missing = next(text for text in (left, right, left + right[cut:]) if text not in vocab)
+            problem = f"{_pair(entry)}: {str(missing)[:60]!r} is not in model.vocab"
+            raise file.wrong(f"model.merges[{rank}]", problem) from None
         except (ValueError, TypeError, AttributeError) as error:
             if isinstance(error, TokenizerFileError):
                 raise

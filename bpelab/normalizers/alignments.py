@@ -151,7 +151,9 @@ def _sentencepiece(normalizer: SentencePieceNormalizer, given: Aligned) -> Align
     found = by_clusters(keeps, given)
     space = SPACE if normalizer.escape_whitespaces else " "
     if normalizer.remove_extra_whitespaces:
-        kept = found.replaced((match.span() for match in re.finditer(f"^{space}+|(?<={space}){space}+", found.text)), "")
+        kept = found.replaced(
+            (match.span() for match in re.finditer(f"^{space}+|(?<={space}){space}+", found.text)), ""
+        )
         found = replace(kept.part(0, len(kept.text.rstrip(space))), base=given.base)
     return found.prepended(space) if normalizer.add_dummy_prefix else found
 

@@ -56,13 +56,13 @@ def check_length(component: object, length: int, limit: int) -> None:
         )
 
 
-def check_depth(depths: Collection[int]) -> int:
+def check_depth(depths: Collection[int], most: int = MAX_STEPS) -> int:
     """How deep a sequence is nested whose steps have these `depths`.
 
-    Raises ValueError for more than `MAX_DEPTH` and for more than `MAX_STEPS` steps.
+    Raises ValueError for more than `MAX_DEPTH` and for more than `most` steps.
     """
-    if len(depths) > MAX_STEPS:
-        raise ValueError(f"a Sequence can have at most {MAX_STEPS} steps, and this one has {len(depths):,}")
+    if len(depths) > most:
+        raise ValueError(f"a Sequence can have at most {most} steps here, and this one has {len(depths):,}")
     depth = 1 + max(depths, default=0)
     if depth > MAX_DEPTH:
         raise ValueError(f"a Sequence can't be nested more than {MAX_DEPTH} deep; list all steps in one")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..added_tokens import AddedToken, Finder
 from ..pretokenizers.matching import Pattern
 from ..textio import utf8
 from .base import Growing, Normalizer, check_length
@@ -47,9 +48,10 @@ class SentencePieceNormalizer(Growing):
         return read_charsmap(self.precompiled_charsmap) if self.precompiled_charsmap else None
 
     @cached_property
-    def _symbols(self) -> re.Pattern[bytes] | None:
-        longest_first = sorted(map(str.encode, self.symbols), key=len, reverse=True)
-        return re.compile(b"|".join(map(re.escape, longest_first))) if longest_first else None
+    def _symbols(self) -> Finder:
+        """What finds symbols in bytes, written as the characters of these numbers."""
+        texts = (symbol.encode().decode("latin-1") for symbol in self.symbols)
+        return Finder((text, AddedToken(text, 0)) for text in texts)
 
     def in_parts(self) -> NormalizerSequence:
         """Hugging Face's parts that come near: their map works on clusters of characters, and no symbol is spared."""
@@ -89,14 +91,14 @@ class SentencePieceNormalizer(Growing):
     def _parts(self, data: bytes) -> Iterator[tuple[str, bool]]:
         """Stretches of characters that stay, as (text, True), and what symbols and entries of the map become."""
         find = self._map.longest if self._map is not None else lambda data, start: None
-        search = self._symbols.search if self._symbols is not None else lambda data, start: None
+        search, latin = self._symbols.first, data.decode("latin-1")
         at = plain = 0
-        symbol = search(data, 0)
+        symbol = search(latin, 0)
         while at < len(data):
-            if symbol is not None and symbol.start() < at:
-                symbol = search(data, at)
-            if symbol is not None and symbol.start() == at:
-                end, become = symbol.end(), symbol[0].decode()
+            if symbol is not None and symbol[0] < at:
+                symbol = search(latin, at)
+            if symbol is not None and symbol[0] == at:
+                end, become = symbol[1], data[at : symbol[1]].decode()
             elif data[at] & 0xC0 != 0x80 and (found := find(data, at)) is not None:  # inside of a character none begins
                 end, become = found
             else:

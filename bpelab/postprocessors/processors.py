@@ -4,8 +4,10 @@ Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
 Source: tokenizers/src/processors/{bert,roberta,sequence}.rs and pre_tokenizers/byte_level.rs.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from ..errors import SpecialTokenError
 from ..special_tokens import SpecialTokens
@@ -78,6 +80,14 @@ class RobertaProcessing(PostProcessor):
         first, other = [Item((self.cls[1],), 0, True)], [Item((self.sep[1],), 0, True)]
         texts = [[Item(item.ids, 0, False) for item in part] for part in parts]
         return [(other if number else first) + part + other for number, part in enumerate(texts)]
+
+    @classmethod
+    def read_as(cls, data: Mapping[str, Any]) -> tuple[type[PostProcessor], Mapping[str, Any]]:
+        """The class that a file means, and its keys: to Hugging Face it is a BertProcessing without both flags."""
+        flags = {"trim_offsets", "add_prefix_space"}
+        if flags <= data.keys():
+            return cls, data
+        return BertProcessing, {key: value for key, value in data.items() if key not in flags}
 
 
 def _check_tokens(processor: BertProcessing | RobertaProcessing) -> None:

@@ -64,7 +64,8 @@ class TemplateProcessing(PostProcessor):
         ):
             object.__setattr__(self, key, value)
         added = max(
-            sum(len(tokens[piece.name].ids) for piece in template if piece.name in tokens) for template in (single, pair)
+            sum(len(tokens[piece.name].ids) for piece in template if piece.name in tokens)
+            for template in (single, pair)
         )
         if added > MAX_IDS:
             raise SpecialTokenError(f"a template that adds {added:,} ids can't be used: at most {MAX_IDS:,}")
@@ -125,7 +126,9 @@ class TemplateProcessing(PostProcessor):
         if isinstance(tokens, Mapping):
             for name, token in tokens.items():
                 if not isinstance(token, Mapping) or not isinstance(token.get("id"), str):
-                    raise SpecialTokenError(f"the special token {name[:60]!r} of a template needs an id, which is its name")
+                    raise SpecialTokenError(
+                        f"the special token {name[:60]!r} of a template needs an id, which is its name"
+                    )
         template = cls(single, pair, tokens)
         if missing := sorted(template._unknown()):
             raise SpecialTokenError(f"the template names {missing[0]!r}, which is not among its special_tokens")

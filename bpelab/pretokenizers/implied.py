@@ -35,9 +35,10 @@ class ImpliedCuts:
         if SPACE.encode() not in model.alphabet:
             return None
         text = "\0".join(token.decode("utf-8", "replace") for token in model.tokens.values())
-        before = frozenset(re.findall(f"(.){SPACE}", text, re.DOTALL)) - {"\0"}
+        before = frozenset(re.findall(f"(.)(?={SPACE})", text, re.DOTALL)) - {"\0"}
         spelled = units.byte_tokens or {}
-        names = [model.tokens.get(token_id, b"") for token_id in (units.unk_id, *spelled.values()) if token_id is not None]
+        stand_in = [token_id for token_id in (units.unk_id, *spelled.values()) if token_id is not None]
+        names = [model.tokens.get(token_id, b"") for token_id in stand_in]
         renamed = any(name.decode("utf-8", "replace")[-1:] in before for name in names)
         vanishes = units.unk_id is None and len(spelled) < 256
         known = frozenset(unit.decode() for unit in model.alphabet) if renamed or vanishes else None

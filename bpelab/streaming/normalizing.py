@@ -1,9 +1,9 @@
 """Normalizers as stages: for each the places where a text can be cut before it is normalized.
 
 What looks at single characters holds nothing back; a normal form a character with its marks; a replacement what could
-be the beginning of a match. Whether the ends of a text are stripped or something is put in front, is done at the ends of
-the whole only. Held until the end: a Replace whose pattern no table can run or which matches nothing (an empty string),
-and normalizers that are none of bpelab's.
+be the beginning of a match. What is put in front or stripped is so at the ends of the whole only. Held until the end: a
+Replace whose pattern no table can run or which matches nothing (an empty string), and normalizers that are none of
+bpelab's.
 
 Chapter: Streaming. Source: UAX #15, section 9 (boundaries of normal forms); UAX #29 for the character map.
 """

@@ -3,8 +3,8 @@ r"""Where a text can be cut so that the two halves give the pieces of the whole:
 A pre-tokenizer's pattern is a table (`pretokenizers/regex_dfa.py`). Take every state in which the search can be after a
 character of the class of `a`, whatever came before. If all of them end at `b`, no match reaches over the place between
 `a` and `b`, and a new search begins there. If besides the end of the text would have done the same as `b`, the left
-half doesn't notice that `b` is missing, nor the right half that `a` is. So a look at the table says for each two classes
-whether a text can be cut between them, once and for all. In cl100k's, "word| word" is safe and "1|2" is not.
+half doesn't notice that `b` is missing, nor the right half that `a` is. So the table says of each two classes whether a
+text can be cut between them, once and for all. In cl100k's, "word| word" is safe and "1|2" is not.
 
 A place can be safe in two ways. Surely a piece ends there (`CUT`); or a piece may be broken in two, but nothing else
 changes (`BROKEN`): then a later step of a Sequence may still cut there. Chapter: Streaming.
@@ -200,8 +200,10 @@ def steps_of(pre_tokenizer: PreTokenizer) -> tuple[PreTokenizer, ...]:
     return pre_tokenizer._steps if isinstance(pre_tokenizer, PreTokenizerSequence) else (pre_tokenizer,)
 
 
-def safe_pair(pre_tokenizer: PreTokenizer) -> SafePair:
-    """Whether a text can be cut between two characters without a change to its pieces.
+def safe_pair(pre_tokenizer: PreTokenizer, implied: SafePair | None = None) -> SafePair:
+    """Whether a text can be cut between two characters without a change to the ids of its pieces.
+
+    `implied` says of two characters, as the model sees them, that a piece broken between them has the same ids.
 
     >>> safe = safe_pair(Split("cl100k"))
     >>> safe("d", " "), safe(" ", "d"), safe("1", "2"), safe("d", "!")
@@ -218,7 +220,7 @@ def safe_pair(pre_tokenizer: PreTokenizer) -> SafePair:
             if found is not Place.BROKEN:
                 return found is Place.CUT
             a, b = _seen_behind(step, a, b)
-        return False
+        return implied is not None and implied(a, b)
 
     return safe
 

@@ -1,9 +1,10 @@
 """bpelab as the conformance kit sees a tokenizer: `load(folder)` and an object that encodes and decodes."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from bpelab import BPEModel, BPETokenizer
+from bpelab import BPEModel, BPETokenizer, StreamDecoder, StreamEncoder
 from bpelab.formats.tiktoken import read_ranks
 
 
@@ -35,12 +36,21 @@ class Adapter:
     def decode(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids)
 
+    def stream_encode(self, chunks: list[str]) -> Iterator[list[int]]:
+        return StreamEncoder(self.tokenizer, allowed_special="all", add_special_tokens=False).stream(chunks)
+
+    def stream_decode(self, ids: list[int]) -> Iterator[str]:
+        return StreamDecoder(self.tokenizer).stream(ids)
+
 
 class HuggingFaceAdapter(Adapter):
     """tiktoken neither skips special tokens in decoding nor puts any around a text; Hugging Face does."""
 
     def decode_skip(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids, skip_special_tokens=True)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return self.tokenizer.encode_with_offsets(text, allowed_special="all", add_special_tokens=False)[1]
 
     def encode_full(self, text: str) -> list[int]:
         """With all that the file asks for: truncation, the post-processor's tokens, padding."""

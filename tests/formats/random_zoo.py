@@ -16,8 +16,9 @@ from .zoo import JSON
 
 CHARS = [*"aabbcdeehilnorst 1.,'-▁▁", *"éß日🙂<>_\n"]
 CONTENTS = [
-    "<s>", "</s>", "<unk>", "<pad>", "<a>", "<a><b>", "<b><c>", "<a><b><c>", "<|end|>", "<|end", "the", "The", "er", "é", "e\u0301",
-    "É", "  ", "    ", "\n", "\n\n", " a", "a ", "▁<x>", "<日本>", "word", "wordy", "a", "[MASK]", "ﬁ", "1", "<0x41>", "Ġthe", "🙂", "<S>",
+    "<s>", "</s>", "<unk>", "<pad>", "<a>", "<a><b>", "<b><c>", "<a><b><c>", "<|end|>", "<|end", "the", "The", "er",
+    "é", "e\u0301", "É", "  ", "    ", "\n", "\n\n", " a", "a ", "▁<x>", "<日本>", "word", "wordy", "a", "[MASK]",
+    "ﬁ", "1", "<0x41>", "Ġthe", "🙂", "<S>",
 ]  # fmt: skip
 
 
@@ -48,7 +49,12 @@ def draw(seed: int) -> JSON:
 
 def truncation(rng: random.Random) -> JSON:
     direction = rng.choice(("Left", "Right"))
-    return {"direction": direction, "max_length": rng.randint(4, 30), "strategy": "LongestFirst", "stride": rng.choice((0, 2))}
+    return {
+        "direction": direction,
+        "max_length": rng.randint(4, 30),
+        "strategy": "LongestFirst",
+        "stride": rng.choice((0, 2)),
+    }
 
 
 def padding(rng: random.Random) -> JSON:
@@ -65,7 +71,9 @@ def padding(rng: random.Random) -> JSON:
 
 def _trained(rng: random.Random, in_bytes: bool) -> JSON:
     changes: JSON = {"ignore_merges": chance(rng, 0.3), "dropout": rng.choice((None, None, 0.0, 0.5))}
-    model = zoo.trained_model(rng.choice(("bytes", "bytes", "clip")) if in_bytes else rng.choice(("spaces", "spaces", "words", "prefix")))
+    model = zoo.trained_model(
+        rng.choice(("bytes", "bytes", "clip")) if in_bytes else rng.choice(("spaces", "spaces", "words", "prefix"))
+    )
     if not in_bytes:
         changes |= {"fuse_unk": chance(rng, 0.5), "unk_token": rng.choice((None, "<unk>"))}
         changes["byte_fallback"] = chance(rng, 0.6)
@@ -116,9 +124,10 @@ def _made(rng: random.Random, in_bytes: bool) -> JSON:
         merges.append(["<unk>", rng.choice(inner)])
         tokens[merges[-1][0] + merges[-1][1][len(prefix) :]] = None
     return {
-        "type": "BPE", "dropout": rng.choice((None, None, 0.3)), "unk_token": unk, "continuing_subword_prefix": prefix or None,
-        "end_of_word_suffix": suffix or None, "fuse_unk": chance(rng, 0.5), "byte_fallback": fallback,
-        "ignore_merges": chance(rng, 0.3), "vocab": _numbered(rng, list(tokens)), "merges": _written(rng, merges),
+        "type": "BPE", "dropout": rng.choice((None, None, 0.3)), "unk_token": unk,
+        "continuing_subword_prefix": prefix or None, "end_of_word_suffix": suffix or None, "fuse_unk": chance(rng, 0.5),
+        "byte_fallback": fallback, "ignore_merges": chance(rng, 0.3), "vocab": _numbered(rng, list(tokens)),
+        "merges": _written(rng, merges),
     }  # fmt: skip
 
 
@@ -210,7 +219,11 @@ def _text(rng: random.Random, contents: list[str], tokens: list[str]) -> str:
 def random_ids(rng: random.Random, data: JSON) -> list[int]:
     """Any ids, added ones and bytes that make no character often among them."""
     vocab = data["model"]["vocab"]
-    bytes_ = [vocab[char] for char in map(to_alphabet, (b"\xc3", b"\xa9", b"\x80", b"\xe2", b"\xf0", b"\x9f")) if char in vocab]
+    bytes_ = [
+        vocab[char]
+        for char in map(to_alphabet, (b"\xc3", b"\xa9", b"\x80", b"\xe2", b"\xf0", b"\x9f"))
+        if char in vocab
+    ]
     spelled = [vocab[token] for token in ("<0xC3>", "<0xA9>", "<0xE2>", "<0x41>", "<0xFF>") if token in vocab]
     added = [entry["id"] for entry in data["added_tokens"]]
     pools = [pool for pool in (bytes_, spelled, added, list(vocab.values())) if pool]

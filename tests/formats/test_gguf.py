@@ -89,7 +89,7 @@ def test_scores_of_a_merge_list(tmp_path):
     data = json.loads((tmp_path / "folder" / "tokenizer.json").read_text())
     lost = data["model"]["merges"].pop()
     (tmp_path / "folder" / "tokenizer.json").write_text(json.dumps(data))
-    with pytest.raises(ConversionError, match="by scores .* would merge"):
+    with pytest.raises(ConversionError, match=r"by scores .* would merge"):
         again(BPETokenizer.from_pretrained(tmp_path / "folder"), tmp_path)
     assert len(lost) == 2
 

@@ -1,4 +1,4 @@
-"""SentencePiece's BPE models, trained in many ways: ids and text against the sentencepiece package, refusals by name."""
+"""SentencePiece's BPE models, trained in many ways: ids and text against its own package, refusals by name."""
 
 import io
 import random

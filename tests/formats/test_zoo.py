@@ -15,13 +15,15 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.byte_alphabet import CHAR_OF_BYTE
+from bpelab.formats.huggingface import tokenizer_json
 
 from ..conftest import amount
 from . import random_zoo, zoo
+from .families import families
 
 tokenizers = pytest.importorskip("tokenizers")
 JSON = zoo.JSON
-FAMILIES = zoo.families()
+FAMILIES = families()
 T = TypeVar("T")
 ALPHABET = set(CHAR_OF_BYTE.values())
 HIDDEN = "\U0010fffe{}\U0010fffe"
@@ -90,12 +92,15 @@ def check(data: JSON, folder: Path, seed: int, number: int) -> None:
     """Compare everything on `number` texts. The seed is that of the texts."""
     path = folder / "one.json"
     path.write_text(json.dumps(data))
-    ours = BPETokenizer.from_pretrained(path)
+    ours = BPETokenizer.from_pretrained(path, encoder=("heap", "naive", "trie")[number_of_tokens(data) % 3])
     theirs = Reference(data, ours)
     saved, again = save_and_read(ours, folder / "saved")
     of_saved = Reference(saved, again)
-    assert save_and_read(again, folder / "again")[0] == saved
-    assert of_saved.number == {token_id: token_id for token_id in of_saved.number}, "renumbered in the file that we wrote"
+    assert tokenizer_json(again) == saved
+    assert of_saved.number == {token_id: token_id for token_id in of_saved.number}, (
+        "renumbered in the file that we wrote"
+    )
+    check_nothing_lost(theirs, of_saved)
     rng = random.Random(seed)
     for text in random_zoo.texts(rng, data, number):
         if unless_broken(lambda: (theirs.encode(text), theirs.encode(text, special=False))) is None:  # noqa: B023
@@ -108,12 +113,30 @@ def check(data: JSON, folder: Path, seed: int, number: int) -> None:
         assert of_saved.encode(text) == parsed, ("saved", text)
         assert of_saved.encode(text, special=False) == again.encode_ordinary(text) == plain, ("saved, plain", text)
         whole = ours.encode(text, allowed_special="all")
-        assert again.encode(text, allowed_special="all") == whole == of_saved.encode(text, finish=True), ("post-processor", text)
+        assert again.encode(text, allowed_special="all") == whole == of_saved.encode(text, finish=True), (
+            "post-processor",
+            text,
+        )
         check_decoding(ours, theirs, parsed)
         ids = random_zoo.random_ids(rng, data)
         check_decoding(ours, theirs, ids)
         check_decoding(again, of_saved, ids)
     check_sections(data, ours, texts=random_zoo.texts(rng, data, 3))
+
+
+def number_of_tokens(data: JSON) -> int:
+    return len(data["model"]["vocab"])
+
+
+def check_nothing_lost(theirs: Reference, of_saved: Reference) -> None:
+    """What `tokenizers` would write of both files is the same."""
+    before, after = (json.loads(reference.plain.to_str()) for reference in (theirs, of_saved))
+    for section in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        assert before[section] == after[section]
+    for key in before["model"].keys() - {"vocab"}:
+        assert (before["model"][key] or None) == (after["model"][key] or None), key
+    tokens = {token: theirs.number.get(i, i) for token, i in theirs.plain.get_vocab().items()}
+    assert tokens == of_saved.plain.get_vocab()
 
 
 def check_decoding(ours: BPETokenizer, theirs: Reference, ids: list[int]) -> None:
@@ -131,7 +154,9 @@ def check_sections(data: JSON, ours: BPETokenizer, texts: list[str]) -> None:
     post = ours.post_processor
     added = theirs.num_special_tokens_to_add(False)  # which counts too few where one processor works on another's
     for text in texts:
-        plain = tokenizers.Tokenizer.from_str(json.dumps({**data, "truncation": None, "padding": None, "post_processor": None}))
+        plain = tokenizers.Tokenizer.from_str(
+            json.dumps({**data, "truncation": None, "padding": None, "post_processor": None})
+        )
         ids = unless_broken(lambda: plain.encode(text).ids) or []  # noqa: B023
         ids = ours.truncation.apply(ids, added) if ours.truncation else ids
         ids = post.apply(ids, ours._special) if post else ids
@@ -149,17 +174,19 @@ def check_named(name: str, data: JSON, folder: Path, number: int) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_families(name, tmp_path):
-    check(FAMILIES[name], tmp_path, 1, amount(25, 3_000))
+    check(FAMILIES[name], tmp_path, 1, amount(15, 3_000))
 
 
 def single_parts() -> list[tuple[str, JSON]]:
     """Files with one part each."""
     spaces, bytes_ = zoo.trained_model("spaces"), zoo.trained_model("bytes")
     special = {"added_tokens": zoo.behind(spaces, "<unk>", "<s>", "</s>")}
-    parts = [("normalizer", part) for part in zoo.NORMALIZERS] + [("pre_tokenizer", part) for part in zoo.PRE_TOKENIZERS]
+    parts = [("normalizer", part) for part in zoo.NORMALIZERS] + [
+        ("pre_tokenizer", part) for part in zoo.PRE_TOKENIZERS
+    ]
     parts += [("decoder", part) for part in zoo.DECODERS] + [("post_processor", part) for part in zoo.POST_PROCESSORS]
     files = [(f"{section} {part}", zoo.whole(spaces, **special, **{section: part})) for section, part in parts]
-    for section, part in parts:
+    for section, part in parts[:: amount(3, 1)]:
         sections = {"pre_tokenizer": zoo.byte_level(), "decoder": zoo.byte_level(), section: part}
         if section == "pre_tokenizer" and "ByteLevel" not in json.dumps(part):
             sections[section] = zoo.sequence("pretokenizers", part, zoo.byte_level())
@@ -175,4 +202,4 @@ def test_every_part_alone(tmp_path):
 @pytest.mark.parametrize("block", range(4))
 def test_random_files(block, tmp_path):
     for seed in range(block, amount(60, 3_000), 4):
-        check_named(f"seed {seed}", random_zoo.draw(seed), tmp_path, amount(10, 20))
+        check_named(f"seed {seed}", random_zoo.draw(seed), tmp_path, amount(8, 20))

@@ -1,7 +1,7 @@
 """Small tokenizer.json files with the structure of those in the wild: trained on the book's text, or made by hand.
 
-`families()` are whole files after the model families that they imitate; `NORMALIZERS` and its like are parts, to be
-tried one by one and to be drawn by `random_zoo`.
+`NORMALIZERS` and its like are parts, to be tried one by one and to be drawn by `random_zoo`; `families` puts parts
+together as model families have them.
 """
 
 import json
@@ -14,30 +14,8 @@ from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 from bpelab.byte_alphabet import CHAR_OF_BYTE
 from bpelab.notebook import book_text
-from bpelab.pretokenizers import PATTERNS
 
 JSON = dict[str, Any]
-KIMI = (
-    r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-TEKKEN = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|"
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|"
-    r"\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-DEEPSEEK_V3 = (
-    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|"
-    r"\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-DEEPSEEK_LLM = (
-    r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝ]+",
-    r"\s?[!-/:-~！-／：-～‘-‟　-。]+",
-    r"\s+$",
-    r"[一-龥ࠀ-一가-퟿]+",
-)
-CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 SUPERBPE = r"(?=(\d{3})+(?!\d))"
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
@@ -56,7 +34,11 @@ def _trained(kind: str) -> str:
     normalizer, cut, options = {
         "bytes": (None, byte_level, {"vocab_size": 700, **full}),
         "spaces": (spaced, pre_tokenizers.Metaspace(), {"vocab_size": 700, "limit_alphabet": 90, **specials}),
-        "words": (None, pre_tokenizers.BertPreTokenizer(), {"vocab_size": 600, "end_of_word_suffix": "</w>", **specials}),
+        "words": (
+            None,
+            pre_tokenizers.BertPreTokenizer(),
+            {"vocab_size": 600, "end_of_word_suffix": "</w>", **specials},
+        ),
         "prefix": (
             None,
             pre_tokenizers.Whitespace(),
@@ -70,7 +52,9 @@ def _trained(kind: str) -> str:
     tokenizer.pre_tokenizer = cut
     if normalizer is not None:
         tokenizer.normalizer = normalizer
-    tokenizer.train_from_iterator(book_text()[:200_000].splitlines(True), trainers.BpeTrainer(show_progress=False, **options))
+    tokenizer.train_from_iterator(
+        book_text()[:200_000].splitlines(True), trainers.BpeTrainer(show_progress=False, **options)
+    )
     model = json.loads(tokenizer.to_str())["model"]
     if kind == "clip":  # CLIP has every byte with the suffix too
         for char in CHAR_OF_BYTE.values():
@@ -100,7 +84,7 @@ def behind(model: JSON, *contents: str, **flags: bool) -> list[JSON]:
 
 def whole(model: JSON, **sections: Any) -> JSON:
     """A tokenizer.json; sections that aren't given are empty. `added_tokens` get ids that don't collide."""
-    empty = {key: None for key in ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")}
+    empty = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"))
     return {"version": "1.0", "added_tokens": [], **empty, **sections, "model": model}
 
 
@@ -148,7 +132,13 @@ def bos(name: str, token_id: int) -> JSON:
 
 
 def roberta(cls: str, cls_id: int, sep: str, sep_id: int) -> JSON:
-    return {"type": "RobertaProcessing", "sep": [sep, sep_id], "cls": [cls, cls_id], "trim_offsets": True, "add_prefix_space": False}
+    return {
+        "type": "RobertaProcessing",
+        "sep": [sep, sep_id],
+        "cls": [cls, cls_id],
+        "trim_offsets": True,
+        "add_prefix_space": False,
+    }
 
 
 def normalize(normalizer: JSON | None) -> Callable[[str], str]:
@@ -160,7 +150,13 @@ def normalize(normalizer: JSON | None) -> Callable[[str], str]:
 
 
 STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
-BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+BERT = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+}
 NORMALIZERS: list[JSON] = [
     *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "ByteLevel")),
     BERT, BERT | {"lowercase": False, "strip_accents": True, "handle_chinese_chars": False},
@@ -177,7 +173,11 @@ SPLITS: list[JSON] = [
     for behavior in BEHAVIORS
     for invert in (False, True)
 ]
-FALCON = ({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(True), {"type": "Digits", "individual_digits": False})
+FALCON = (
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    byte_level(True),
+    {"type": "Digits", "individual_digits": False},
+)
 PRE_TOKENIZERS: list[JSON] = [
     *SPLITS,
     *(byte_level(regex, prefix, trim) for regex in (False, True) for prefix in (False, True) for trim in (False, True)),
@@ -188,8 +188,9 @@ PRE_TOKENIZERS: list[JSON] = [
     *({"type": "Digits", "individual_digits": flag} for flag in (False, True)),
     *({"type": "Punctuation", "behavior": behavior} for behavior in BEHAVIORS),
     sequence("pretokenizers"), sequence("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("first")),
-    sequence("pretokenizers", {"type": "UnicodeScripts"}, sequence("pretokenizers", {"type": "Digits", "individual_digits": True})),
-    sequence("pretokenizers", *FALCON, split("[0-9][0-9][0-9]")), sequence("pretokenizers", metaspace("never"), byte_level(True, True)),
+    sequence("pretokenizers", {"type": "UnicodeScripts"}, sequence("pretokenizers", FALCON[2])),
+    sequence("pretokenizers", *FALCON, split("[0-9][0-9][0-9]")),
+    sequence("pretokenizers", metaspace("never"), byte_level(True, True)),
 ]  # fmt: skip
 SPACED = (replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"})
 LLAMA_STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
@@ -201,73 +202,12 @@ DECODERS: list[JSON | None] = [
     sequence("decoders"), sequence("decoders", *SPACED), sequence("decoders", *SPACED, LLAMA_STRIP),
     sequence("decoders", byte_level(), {"type": "Fuse"}, replace("  ", " ")),
     sequence("decoders", {"type": "ByteFallback"}, metaspace("never"), LLAMA_STRIP),
-    sequence("decoders", {"type": "WordPiece", "prefix": "##", "cleanup": False}, sequence("decoders", {"type": "Fuse"})),
+    sequence("decoders", {"type": "WordPiece", "prefix": "#", "cleanup": False}, sequence("decoders", *SPACED[2:])),
 ]  # fmt: skip
 POST_PROCESSORS: list[JSON] = [
     byte_level(True, True), bos("<s>", 1), template("$A:0 </s>:0", "$A:0 $B:1 </s>:1", **{"</s>": 2}),
     template("<s> $A </s>", "<s> $A </s> $B:1 </s>:1", **{"<s>": 1, "</s>": 2}), roberta("<s>", 1, "</s>", 2),
     {"type": "BertProcessing", "sep": ["</s>", 2], "cls": ["<s>", 1]},
-    sequence("processors", byte_level(), bos("<s>", 1)), sequence("processors", bos("<s>", 1), roberta("<s>", 1, "</s>", 2)),
-    sequence("processors"),
+    sequence("processors", byte_level(), bos("<s>", 1)), sequence("processors"),
+    sequence("processors", bos("<s>", 1), roberta("<s>", 1, "</s>", 2)),
 ]  # fmt: skip
-
-
-def families() -> dict[str, JSON]:
-    """Whole files, by the name of the family that they imitate."""
-    bytes_, spaces, words = trained_model("bytes"), trained_model("spaces"), trained_model("words")
-    whole_pieces = {**bytes_, "ignore_merges": True, "vocab": {**bytes_["vocab"], "Ġorphanage": 700, "qzqz": 701}}
-    llama = {
-        "added_tokens": behind(spaces, "<unk>", "<s>", "</s>"),
-        "normalizer": sequence("normalizers", {"type": "Prepend", "prepend": "▁"}, replace(" ", "▁")),
-        "post_processor": bos("<s>", 1),
-        "decoder": sequence("decoders", *SPACED, LLAMA_STRIP),
-    }
-    gpt2 = {"pre_tokenizer": byte_level(True), "decoder": byte_level(True), "post_processor": byte_level(True)}
-    end = {"added_tokens": behind(bytes_, "<|endoftext|>"), "decoder": byte_level()}
-    runs = [added(" " * n, 700 + n, special=False, normalized=True) for n in range(24, 1, -1)]
-    phi = [added(name, 960 + n, rstrip=True) for n, name in enumerate(("<|assistant|>", "<|end|>", "<|user|>"))]
-    nfc = {"normalizer": {"type": "NFC"}}
-    chat = behind(bytes_, "<|endoftext|>", "<|im_start|>", "<|im_end|>")
-    tools = [added(name, 703 + n, special=False) for n, name in enumerate(("<tool_call>", "</tool_call>", "<think>"))]
-    digits = sequence("pretokenizers", {"type": "Digits", "individual_digits": True}, byte_level(True))
-    deepseek = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", DEEPSEEK_V3)
-    clip = trained_model("clip", unk_token="<|endoftext|>")
-    clip["vocab"] |= {"<|startoftext|>": len(clip["vocab"]), "<|endoftext|>": len(clip["vocab"]) + 1}
-    mask = [added(name, 700 + n, lstrip=name == "<mask>") for n, name in enumerate(("<s>", "<pad>", "</s>", "<unk>", "<mask>"))]
-    times = behind(bytes_, "<|endoftext|>", "<|startoftranscript|>", *(f"<|{n / 50:.2f}|>" for n in range(60)))
-    return {
-        "gpt2": whole(bytes_, **gpt2, added_tokens=behind(bytes_, "<|endoftext|>", normalized=True)),
-        "roberta": whole(bytes_, **gpt2 | {"post_processor": roberta("<s>", 700, "</s>", 702)}, added_tokens=mask),
-        "bart": whole(bytes_, **gpt2 | {"pre_tokenizer": byte_level(True, True)}, added_tokens=mask),
-        "phi-2": whole(bytes_, **gpt2, added_tokens=[*behind(bytes_, "<|endoftext|>"), *runs[::-1]][1:]),
-        "phi-3": whole(spaces, **llama | {"added_tokens": [*llama["added_tokens"], *phi]}),
-        "llama-2": whole(spaces, **llama),
-        "llama-2-legacy": whole({**spaces, "merges": [" ".join(pair) for pair in spaces["merges"]]}, **llama),
-        "codellama": whole(spaces, **llama | {"added_tokens": [*llama["added_tokens"], *behind(spaces, "▁<PRE>", "▁<MID>")]}),
-        "llama-3": whole(whole_pieces, pre_tokenizer=cut_by(PATTERNS["llama3"].oniguruma), added_tokens=behind(whole_pieces, "<|begin_of_text|>", "<|eot_id|>"), decoder=byte_level(), post_processor=sequence("processors", byte_level(), bos("<|begin_of_text|>", 702))),
-        "mistral-v1": whole(spaces, **llama | {"post_processor": template("<s> $A", "<s> $A $B:1", **{"<s>": 1})}),
-        "mistral-v3": whole(spaces, **llama | {"normalizer": None, "pre_tokenizer": metaspace("first", False), "added_tokens": [*llama["added_tokens"], *behind(spaces, "[INST]", "[/INST]")]}),
-        "tekken": whole(whole_pieces, **end | {"added_tokens": behind(whole_pieces, "<s>", "[INST]")}, pre_tokenizer=cut_by(TEKKEN)),
-        "gemma": whole(spaces, **llama | {"normalizer": replace(" ", "▁"), "pre_tokenizer": split(" ", "MergedWithPrevious", kind="String"), "decoder": sequence("decoders", *SPACED)}, padding={"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0, "pad_token": "<pad>"}),
-        "qwen-2": whole(bytes_, **end | {"added_tokens": chat}, **nfc, pre_tokenizer=cut_by(PATTERNS["qwen2"].oniguruma)),
-        "qwen-3": whole(bytes_, **end | {"added_tokens": [*chat, *tools]}, **nfc, pre_tokenizer=cut_by(PATTERNS["qwen2"].oniguruma)),
-        "deepseek-v3": whole(bytes_, **end, normalizer=sequence("normalizers"), pre_tokenizer=cut_by(*deepseek)),
-        "deepseek-coder": whole(bytes_, **end, pre_tokenizer=sequence("pretokenizers", *map(split, ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", DEEPSEEK_LLM[3])), {"type": "Digits", "individual_digits": True}, byte_level())),
-        "deepseek-v2": whole(bytes_, **end, pre_tokenizer=sequence("pretokenizers", *map(split, ("[\r\n]", *DEEPSEEK_LLM)), {"type": "Digits", "individual_digits": True}, byte_level())),
-        "falcon": whole(bytes_, **end, pre_tokenizer=sequence("pretokenizers", *FALCON, split("[0-9][0-9][0-9]"))),
-        "bloom": whole(bytes_, **end, pre_tokenizer=sequence("pretokenizers", split(BLOOM), byte_level())),
-        "starcoder": whole(bytes_, **end | {"added_tokens": behind(bytes_, "<|endoftext|>", "<fim_prefix>", "<fim_middle>")}, pre_tokenizer=digits),
-        "smollm": whole(bytes_, **end | {"added_tokens": chat}, pre_tokenizer=digits),
-        "command-r": whole(bytes_, **end, **nfc, pre_tokenizer=digits, post_processor=bos("<|endoftext|>", 700)),
-        "granite": whole(bytes_, **gpt2 | {"added_tokens": chat}, truncation={"direction": "Right", "max_length": 40, "strategy": "LongestFirst", "stride": 0}),
-        "gpt-neox": whole(bytes_, **nfc, **gpt2, added_tokens=[added("<|padding|>", 700), *(added(" " * n, 700 + n, special=False, normalized=True) for n in range(1, 24))]),
-        "olmo": whole(bytes_, **nfc, **gpt2, added_tokens=behind(bytes_, "|||EMAIL_ADDRESS|||", "<|endoftext|>", special=False)),
-        "chatglm": whole(whole_pieces, pre_tokenizer=cut_by(PATTERNS["cl100k"].oniguruma), decoder=byte_level(), added_tokens=behind(whole_pieces, "[gMASK]", "<sop>", "<|user|>"), post_processor=sequence("processors", byte_level(), template("[gMASK] <sop> $A", "[gMASK] <sop> $A $B:1", **{"[gMASK]": 702, "<sop>": 703}))),
-        "clip": whole(clip, normalizer=sequence("normalizers", {"type": "NFC"}, replace(r"\s+", " ", "Regex"), {"type": "Lowercase"}), pre_tokenizer=sequence("pretokenizers", split(CLIP, "Removed", True), byte_level()), post_processor=roberta("<|startoftext|>", 0, "<|endoftext|>", 1), decoder=byte_level(), added_tokens=behind(clip, "<|startoftext|>", "<|endoftext|>", normalized=True)),
-        "xlm": whole(words, normalizer=BERT, pre_tokenizer={"type": "BertPreTokenizer"}, decoder={"type": "BPEDecoder", "suffix": "</w>"}, added_tokens=behind(words, "<unk>", "<s>", "</s>", "<special1>")),
-        "subword-prefix": whole(trained_model("prefix"), pre_tokenizer={"type": "Whitespace"}, decoder={"type": "WordPiece", "prefix": "##", "cleanup": True}, added_tokens=behind(words, "<unk>", "<s>", "</s>")),
-        "superbpe": whole(bytes_, **end, pre_tokenizer=sequence("pretokenizers", split(SUPERBPE), split(PATTERNS["cl100k"].oniguruma), byte_level())),
-        "kimi": whole(bytes_, **end | {"added_tokens": chat}, pre_tokenizer=cut_by(KIMI)),
-        "nllb": whole({**spaces, "byte_fallback": False}, added_tokens=[*llama["added_tokens"], *behind(spaces, "eng_Latn", "fra_Latn", "<mask>")], normalizer=sequence("normalizers", {"type": "Nmt"}, {"type": "NFKC"}, replace(" {2,}", " ", "Regex")), pre_tokenizer=metaspace(), decoder=metaspace(), post_processor=template("eng $A </s>", "eng $A $B </s>", **{"eng": 9, "</s>": 2})),
-        "whisper": whole(bytes_, **gpt2 | {"post_processor": template("a $A:0 b", "a $A:0 $B:1 b:1", a=700, b=701)}, added_tokens=times),
-    }  # fmt: skip

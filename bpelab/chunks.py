@@ -1,0 +1,59 @@
+"""A text in chunks of so many tokens, for search and retrieval.
+
+Cutting the ids and decoding the parts would cut characters in two, and a part may encode to more tokens than it was cut
+from. So the text is cut in front of a token's first character, and what was cut off is encoded again, alone; where that
+takes too many tokens the cut moves back by one token.
+
+Chapter: Encoding: ranks, not longest match. Cost: a few encodings of the text.
+"""
+
+from collections.abc import Callable
+
+from .truncation import check_size
+
+CHARACTERS = 4
+"""That the first window has for each token; later ones are somewhat longer than the chunk before."""
+
+
+Starts = Callable[[str], list[int]]
+Count = Callable[[str], int]
+
+
+def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> list[str]:
+    """The chunks; `starts` says in which character each token of a text begins, `count` how many there are."""
+    check_size(size, "size", 1)
+    check_size(overlap, "overlap")
+    if overlap >= size:
+        raise ValueError(f"overlap={overlap} has to be less than size={size}, or no chunk would bring anything new")
+    found: list[str] = []
+    start, end, window = 0, 0, CHARACTERS * size
+    while end < len(text):
+        begin = _overlapping(text, start, end, overlap, starts, count) if overlap and found else end
+        new = _end(text, begin, size, window, starts, count)
+        if new <= end:  # the overlap leaves no room for what follows
+            begin, new = end, _end(text, end, size, window, starts, count)
+        if new == begin:
+            raise ValueError(f"the character {text[begin]!r} at {begin} takes more than size={size} tokens by itself")
+        found.append(text[begin:new])
+        start, end, window = begin, new, size + (new - begin) * 9 // 8
+    return found
+
+
+def _end(text: str, begin: int, size: int, window: int, starts: Starts, count: Count) -> int:
+    """Where a chunk ends that begins at `begin`; there, if nothing fits."""
+    while len(places := starts(text[begin : begin + window])) <= size and begin + window < len(text):
+        window *= 2
+    if len(places) <= size:
+        return len(text)
+    for place in sorted({1, *places[1 : size + 1]}, reverse=True):
+        if place and count(text[begin : begin + place]) <= size:
+            return begin + place
+    return begin
+
+
+def _overlapping(text: str, start: int, end: int, overlap: int, starts: Starts, count: Count) -> int:
+    """Where the end of `text[start:end]` begins that the next chunk repeats."""
+    for place in sorted(set(starts(text[start:end])[-overlap:]) - {0}):
+        if count(text[start + place : end]) <= overlap:
+            return start + place
+    return end

@@ -1,0 +1,89 @@
+"""The heap's merges in the heap's order, but the heap holds ranks instead of places.
+
+Places whose pair has the same rank lie in one bucket. The lowest rank is taken from the heap, and its bucket is emptied
+from left to right in one sweep: a run of a million equal letters is a handful of sweeps. A merge puts new pairs into
+other buckets. In a trained model these rank later than the one being swept; where one doesn't, the sweep stops, what is
+left of it goes back, and the heap is asked again. A model that makes it stop too often is left to the heap encoder.
+
+Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorting is of places that mostly are in order.
+"""
+
+from heapq import heappop, heappush
+
+from ..model import BPEModel, Merge, Pair
+from ..trace import MergeStep, Record
+from .heap import GONE, HeapEncoder
+
+MOST_STOPS = 64
+
+
+class BucketEncoder:
+    """Sweeps over the places of one rank.
+
+    >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
+    >>> BucketEncoder(model).encode_piece(b"lower")
+    [257, 258]
+    """
+
+    def __init__(self, model: BPEModel) -> None:
+        self.model = model
+
+    @staticmethod
+    def supports(model: BPEModel) -> bool:
+        """True: merging in the order of ranks serves every model."""
+        return True
+
+    def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
+        """The ids of one piece. `record` is handed a MergeStep for each merge."""
+        if (whole := self.model.whole(piece)) is not None:
+            return [whole]
+        find = self.model.merges.get
+        ids = self.model.initial_ids(piece)
+        end = len(ids)
+        previous, following = list(range(-1, end - 1)), list(range(1, end + 1))
+        known: dict[Pair, Merge | None] = {}
+        buckets: dict[int, list[int]] = {}
+        ranks: list[int] = []
+
+        def put(node: int, pair: Pair) -> int | None:
+            merge = known[pair] if pair in known else known.setdefault(pair, find(pair))
+            if merge is None:
+                return None
+            if (bucket := buckets.get(merge[0])) is None:
+                buckets[merge[0]] = [node]
+                heappush(ranks, merge[0])
+            else:
+                bucket.append(node)
+            return merge[0]
+
+        for node, pair in enumerate(zip(ids, ids[1:])):
+            put(node, pair)
+        stops = 0
+        while ranks:
+            rank = heappop(ranks)
+            nodes = iter(sorted(buckets.pop(rank)))
+            for node in nodes:
+                left, other = ids[node], following[node]
+                # Stale: the node is gone, or has no neighbour any more, or the two have become another pair.
+                if left == GONE or other == end or (merge := known[left, ids[other]]) is None or merge[0] != rank:
+                    continue
+                right, ids[node], ids[other] = ids[other], merge[1], GONE
+                after = following[node] = following[other]
+                if record is not None:
+                    position = sum(token != GONE for token in ids[:node])
+                    record(MergeStep(rank, position, left, right, merge[1], tuple(t for t in ids if t != GONE)))
+                later = earlier = None
+                if after < end:
+                    previous[after] = node
+                    later = put(node, (merge[1], ids[after]))
+                if previous[node] >= 0:
+                    earlier = put(previous[node], (ids[previous[node]], merge[1]))
+                if (later is not None and later <= rank) or (earlier is not None and earlier <= rank):
+                    stops += 1
+                    if stops > MOST_STOPS and record is None:
+                        return HeapEncoder(self.model).encode_piece(piece)
+                    if rest := list(nodes):
+                        if rank not in buckets:
+                            heappush(ranks, rank)
+                        buckets[rank] = buckets.get(rank, []) + rest
+        return [token for token in ids if token != GONE]

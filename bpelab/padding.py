@@ -1,0 +1,86 @@
+"""Filling the rows of a batch up, so that they have one length.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/padding.rs`.
+"""
+
+from typing import Any
+
+from .encoded import Row
+from .errors import SpecialTokenError
+from .sections import Padding
+from .truncation import SIDES, check_name, check_size
+
+
+def choose_padding(
+    wanted: bool | str,
+    max_length: int | None,
+    multiple: int | None,
+    side: str | None,
+    pad_id: int | None,
+    from_file: Padding | None,
+    limit: int | None,
+) -> Padding | None:
+    """What to do about short rows; `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+
+    Raises ValueError for a strategy or a side that doesn't exist, for "max_length" without a length, for a multiple
+    below 1, and where there is no pad token.
+    """
+    if multiple is not None:
+        check_size(multiple, "pad_to_multiple_of", 1)
+    direction = SIDES[check_name(side, "padding_side", SIDES)] if side is not None else None
+    if wanted is False or wanted == "do_not_pad" or wanted is None:
+        return None
+    strategy: str | dict[str, int] = "BatchLongest"
+    if wanted is not True:
+        check_name(wanted, "padding", ("longest", "max_length", "do_not_pad"))
+    if wanted == "max_length":
+        if max_length is None and from_file is not None and isinstance(from_file.strategy, dict):
+            max_length = from_file.strategy["Fixed"]
+        max_length = limit if max_length is None else max_length
+        if max_length is None:
+            raise ValueError('padding="max_length" needs a length: pass max_length=512, or padding=True')
+        strategy = {"Fixed": max_length}
+    elif wanted is True and from_file is not None and max_length is None:
+        strategy = from_file.strategy
+    if pad_id is None and from_file is not None:
+        pad_id = from_file.pad_id
+    if pad_id is None:
+        raise SpecialTokenError(
+            "padding needs a token to fill up with, and this tokenizer has no pad_token: name one of its special "
+            'tokens, tokenizer.with_options(pad_token="<|endoftext|>"), or add one, '
+            'tokenizer.with_special_tokens(["<|pad|>"], pad_token="<|pad|>")'
+        )
+    if from_file is None:
+        return Padding(strategy, direction or "Right", multiple, pad_id)
+    return Padding(
+        strategy,
+        direction or from_file.direction,
+        multiple or from_file.pad_to_multiple_of,
+        pad_id,
+        from_file.pad_type_id,
+    )
+
+
+def pad_rows(rows: list[Row], padding: Padding, longest: int) -> list[Row]:
+    """Every row filled up, to a fixed length or to `longest`, rounded up to the multiple."""
+    length = padding.strategy["Fixed"] if isinstance(padding.strategy, dict) else longest
+    if padding.pad_to_multiple_of:
+        length += -length % padding.pad_to_multiple_of
+    return [_padded(row, length - len(row.ids), padding) for row in rows]
+
+
+def _padded(row: Row, count: int, padding: Padding) -> Row:
+    if count <= 0:
+        return row
+    left = padding.direction == "Left"
+
+    def fill(old: list[Any], value: Any) -> list[Any]:
+        return [value] * count + old if left else old + [value] * count
+
+    return Row(
+        fill(row.ids, padding.pad_id),
+        fill(row.mask, 0),
+        fill(row.types, padding.pad_type_id),
+        fill(row.special, 1),
+        fill(row.offsets, (0, 0)),
+    )

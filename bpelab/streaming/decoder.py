@@ -1,0 +1,187 @@
+"""Decode ids that arrive one by one: the text of all of them, given out as soon as it is sure.
+
+A token is bytes, and a character may be spread over several tokens; so what is decoded one id at a time shows half
+characters, and what compares the texts of growing prefixes fails where the text of a prefix isn't one of the whole's.
+Here bytes go through UTF-8's own automaton, and the parts of a file's decoder one after the other, each of which keeps
+what it needs. Chapter: Streaming. Cost: as `decode`, however few ids come at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+from .. import decoding
+from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
+from ..decoding import Unknown
+from .decoding import (
+    AllTokens,
+    EachToken,
+    FirstToken,
+    Joined,
+    LastToken,
+    Repeated,
+    SpelledBytes,
+    State,
+    TokenStage,
+    flat,
+)
+from .fused import AlphabetTokens, FusedTokens, fused_stages, utf8_text
+from .stages import Row, Stage
+
+if TYPE_CHECKING:
+    from ..vocabulary import Vocabulary
+
+
+class _Way(Protocol):
+    """From ids to text, in parts."""
+
+    start: State
+
+    def push(self, state: State, ids: Iterable[int], unknown: Unknown) -> tuple[State, str]: ...
+
+    def finish(self, state: State) -> str: ...
+
+    def held(self, state: State) -> bytes: ...
+
+
+class _JoinedBytes:
+    """Tokens that are bytes. Held back: the beginning of a character, 3 bytes at most."""
+
+    start = b""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tokens = vocabulary._joined
+
+    def push(self, state: bytes, ids: Iterable[int], unknown: Unknown) -> tuple[bytes, str]:
+        return utf8_text(state, b"".join(decoding.join_tokens(ids, self._tokens, unknown)))
+
+    def finish(self, state: bytes) -> str:
+        return state.decode("utf-8", "replace")
+
+    def held(self, state: bytes) -> bytes:
+        return state
+
+
+def _stage(decoder: Decoder) -> TokenStage:
+    if isinstance(decoder, ByteFallback):
+        return SpelledBytes()
+    if isinstance(decoder, (Replace, Strip)):
+        return EachToken(decoder)
+    if isinstance(decoder, (Metaspace, WordPiece)):
+        return FirstToken(decoder)
+    if isinstance(decoder, BPEDecoder):
+        return LastToken(decoder)
+    return Repeated(decoder) if isinstance(decoder, CTC) else AllTokens(decoder)
+
+
+class _Decoders:
+    """A file's decoders: those that see token after token, then those that see one text."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._texts = vocabulary._texts
+        steps = flat(vocabulary.decoder)
+        fuse = next((n for n, step in enumerate(steps) if isinstance(step, (Fuse, ByteLevel))), len(steps))
+        self._stages: list[TokenStage] = [_stage(step) for step in steps[:fuse]]
+        if vocabulary.decoder is None:
+            self._stages = [Joined()]
+        behind: list[Stage] = [stage for step in steps[fuse + 1 :] for stage in fused_stages(step)]
+        fuses = fuse < len(steps) and isinstance(steps[fuse], ByteLevel)
+        self._row = Row([AlphabetTokens() if fuses else FusedTokens(), *behind])
+        self.start: tuple[State, ...] = (*(stage.start for stage in self._stages), self._row.start)
+
+    def push(self, state: State, ids: Iterable[int], unknown: Unknown) -> tuple[State, str]:
+        return self._through(list(state), self._texts(ids, unknown), 0)
+
+    def _through(self, states: list[State], tokens: list[str], begin: int) -> tuple[State, str]:
+        for number, stage in enumerate(self._stages[begin:], begin):
+            out: list[str] = []
+            for token in tokens:
+                states[number], settled = stage.push(states[number], token)
+                out += settled
+            tokens = out
+        parts = []
+        for token in tokens:
+            states[-1], text = self._row.push(states[-1], token)
+            parts.append(text)
+        return tuple(states), "".join(parts)
+
+    def finish(self, state: State) -> str:
+        states, texts = list(state), []
+        for number, stage in enumerate(self._stages):
+            new, text = self._through(states, stage.finish(states[number]), number + 1)
+            states = list(new)
+            texts.append(text)
+        return "".join(texts) + self._row.finish(states[-1])
+
+    def held(self, state: State) -> bytes:
+        tokens = b"".join(reversed([stage.held(old) for stage, old in zip(self._stages, state)]))
+        return self._row.held(state[-1]).encode("utf-8", "surrogateescape") + tokens
+
+
+class StreamDecoder:
+    """Decodes ids as they arrive. The texts of all pushes and of `finish`, joined, are `tokenizer.decode` of all ids.
+
+    Half a character is never shown, and bytes that are no UTF-8 come out as U+FFFD at once, so the stream can't stall.
+    After `finish` the decoder is as new.
+
+    Held back, where tokens are bytes: the beginning of a character, at most 3 bytes. With a file's decoders: tokens
+    that spell bytes, for as long as they are UTF-8, until another token comes (one wrong byte spoils all that stand
+    side by side); the last token for BPEDecoder; what Strip may remove, or Replace may find, at the end. Until `finish`
+    all is held back by a Replace behind a Fuse whose pattern no table can run, by a ByteLevel behind another or behind
+    a Fuse, and by decoders that are not bpelab's.
+
+    >>> from bpelab import BPETokenizer
+    >>> decoder = StreamDecoder(BPETokenizer.train("abab", 257))
+    >>> [decoder.push(i) for i in (256, 0xE2, 0x82, 0xAC, 0xFF)], decoder.push([97, 0xC3]), decoder.pending
+    (['ab', '', '', '€', '\ufffd'], 'a', b'\\xc3')
+    >>> decoder.finish()
+    '\ufffd'
+
+    `unknown` and `skip_special_tokens` are those of `decode`. Raises ValueError for another `unknown`.
+    """
+
+    def __init__(self, tokenizer: Vocabulary, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
+        if unknown not in get_args(Unknown):
+            raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
+        self._tokenizer, self._skips, self._unknown = tokenizer, skip_special_tokens, unknown
+        self._way: _Way = _JoinedBytes(tokenizer) if tokenizer._joins_bytes else _Decoders(tokenizer)
+        self._state = self._way.start
+
+    def push(self, ids: int | Iterable[int]) -> str:
+        """The text that is sure once `ids`, one or several, have arrived.
+
+        Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` says otherwise, and
+        TypeError for what is no integer; then it is as if the push had not been.
+        """
+        several: Iterable[Any] = ids if isinstance(ids, Iterable) else [ids]
+        kept = self._tokenizer._kept(several, self._skips)
+        self._state, text = self._way.push(self._state, kept, self._unknown)
+        return text
+
+    def finish(self) -> str:
+        """The text of what was held back. The decoder is as new then."""
+        text = self._way.finish(self._state)
+        self._state = self._way.start
+        return text
+
+    @property
+    def pending(self) -> bytes:
+        """What is held back, in UTF-8: bytes of a character, or the tokens that a decoder keeps."""
+        return self._way.held(self._state)
+
+    def stream(self, ids: Iterable[int] | Iterable[Iterable[int]]) -> Iterator[str]:
+        """The text of each id, or of several at a time, as it becomes sure, then that of `finish`; no empty strings."""
+        for some in ids:
+            if text := self.push(some):
+                yield text
+        if text := self.finish():
+            yield text
+
+    async def astream(self, ids: AsyncIterable[int] | AsyncIterable[Iterable[int]]) -> AsyncIterator[str]:
+        """As `stream`, for ids that are awaited."""
+        async for some in ids:
+            if text := self.push(some):
+                yield text
+        if text := self.finish():
+            yield text

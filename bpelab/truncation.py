@@ -1,0 +1,139 @@
+"""Cutting one text or two to the tokens that a model takes, and what was cut off as further parts.
+
+A part overlaps the next by `stride` tokens. Of two texts the longer one is cut first, until both are equally long; or
+one of them only, as the strategy says.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/truncation.rs` and
+`Encoding::truncate` and `merge_with` in `tokenizer/encoding.rs`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from .encoded import Encoded
+from .sections import Truncation
+
+STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+SIDES = {"left": "Left", "right": "Right"}
+
+
+def check_name(value: object, what: str, known: Any) -> str:
+    """`value`, if it is one of `known`. Raises ValueError."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
+    return value
+
+
+def check_size(value: object, what: str, least: int = 0) -> None:
+    """Raise ValueError for what is no integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{what} is a number from {least} up, not {value!r}")
+
+
+def choose_truncation(
+    wanted: bool | str,
+    max_length: int | None,
+    stride: int,
+    side: str | None,
+    from_file: Truncation | None,
+    limit: int | None,
+) -> Truncation | None:
+    """What to do about long texts. `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+
+    Raises ValueError for a strategy or a side that doesn't exist, for lengths below 0, and where no length is known.
+    """
+    check_size(stride, "stride")
+    if max_length is not None:
+        check_size(max_length, "max_length")
+    direction = SIDES[check_name(side, "truncation_side", SIDES)] if side is not None else None
+    if wanted is False or wanted == "do_not_truncate" or wanted is None:
+        return None
+    strategy = None
+    if wanted is not True:
+        strategy = STRATEGIES[check_name(wanted, "truncation", (*STRATEGIES, "do_not_truncate"))]
+    if max_length is None and from_file is not None:
+        max_length, stride = from_file.max_length, stride or from_file.stride
+    max_length = limit if max_length is None else max_length
+    if max_length is None:
+        raise ValueError(
+            "truncation needs a length, and neither max_length nor the tokenizer's file says one: pass max_length=512"
+        )
+    if from_file is not None:
+        strategy, direction = strategy or from_file.strategy, direction or from_file.direction
+    return Truncation(max_length, strategy or "LongestFirst", stride, direction or "Right")
+
+
+def windows(
+    first: Encoded, second: Encoded | None, truncation: Truncation | None, added: int, overflow: bool
+) -> Iterator[tuple[Encoded, Encoded | None]]:
+    """The text, or the two, cut so that `added` tokens more fit; then, with `overflow`, what was cut off.
+
+    Raises ValueError where the strategy can't make them short enough, and where `stride` leaves no room for new tokens.
+    """
+    if truncation is None:
+        yield first, second
+        return
+    room = truncation.max_length - added
+    if room < 0:
+        raise ValueError(
+            f"max_length={truncation.max_length} is too small: the {added} tokens that are added do not fit. Make it "
+            "larger, or pass add_special_tokens=False"
+        )
+    if truncation.stride and truncation.stride >= room:
+        raise ValueError(
+            f"stride={truncation.stride} has to be less than the {room} tokens that max_length={truncation.max_length} "
+            f"leaves beside {added} special ones"
+        )
+    keep_first, keep_second = _lengths(len(first.ids), None if second is None else len(second.ids), room, truncation)
+    cut_first = _cut(first, keep_first, truncation, overflow)
+    if second is None:
+        yield from ((part, None) for part in cut_first)
+        return
+    cut_second = _cut(second, keep_second, truncation, overflow)
+    yield cut_first[0], cut_second[0]
+    for part in cut_first[1:]:
+        yield from ((part, other) for other in cut_second)
+    yield from ((cut_first[0], other) for other in cut_second[1:])
+
+
+def _lengths(first: int, second: int | None, room: int, truncation: Truncation) -> tuple[int, int]:
+    """How many tokens of each text stay."""
+    more = first + (second or 0) - room
+    if more <= 0:
+        return first, second or 0
+    if not room:
+        return 0, 0
+    if truncation.strategy == "LongestFirst":
+        if second is None:
+            return room, 0
+        short, long = sorted((first, second))
+        long = short if short > room else max(short, room - short)
+        if short + long > room:
+            short, long = room // 2, room - room // 2
+        return (long, short) if first > second else (short, long)
+    if truncation.strategy == "OnlySecond" and second is None:
+        raise ValueError('truncation="only_second" needs a second text: pass text_pair, or truncation=True')
+    which, length = ("first", first) if truncation.strategy == "OnlyFirst" else ("second", second or 0)
+    if length <= more:
+        raise ValueError(
+            f"{more} tokens have to go, and the {which} text, the only one to be cut, has {length}: make max_length "
+            "larger, or pass truncation=True to cut both"
+        )
+    return (first - more, second or 0) if which == "first" else (first, length - more)
+
+
+def _cut(text: Encoded, keep: int, truncation: Truncation, overflow: bool) -> list[Encoded]:
+    """The first `keep` tokens, or the last, and with `overflow` the others in parts of that length."""
+    count, left = len(text.ids), truncation.direction == "Left"
+    if keep >= count:
+        return [text]
+    if not overflow:
+        return [text.part(count - keep, count) if left else text.part(0, keep)]
+    step = keep - truncation.stride
+    if step <= 0:
+        raise ValueError(
+            f"a part of {keep} tokens can't overlap the next by stride={truncation.stride}: make max_length larger"
+        )
+    if left:
+        return [text.part(max(0, end - keep), end) for end in range(count, truncation.stride, -step)]
+    return [text.part(start, start + keep) for start in range(0, count - truncation.stride, step)]

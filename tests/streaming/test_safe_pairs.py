@@ -1,0 +1,122 @@
+"""The places that are called safe are: cutting there changes nothing, whatever stands around them."""
+
+import random
+
+import pytest
+
+from bpelab.errors import PatternError
+from bpelab.pretokenizers import PATTERNS, Split
+from bpelab.pretokenizers.behaviors import BEHAVIORS
+from bpelab.pretokenizers.components import (
+    BertPreTokenizer,
+    CharDelimiterSplit,
+    Digits,
+    Punctuation,
+    UnicodeScripts,
+    Whitespace,
+    WhitespaceSplit,
+)
+from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.regex_dfa import dfa_for
+from bpelab.pretokenizers.split import SplitPattern
+from bpelab.streaming.safe_pairs import Pairs, Place, place, safe_pair
+
+from ..conftest import amount, boundary_characters, fuzz_text
+from ..pretokenizers.random_patterns import random_pattern, random_text
+
+STEPS = [
+    BertPreTokenizer(), Whitespace(), WhitespaceSplit(), UnicodeScripts(), Digits(), Digits(True),
+    CharDelimiterSplit("-"), *map(Punctuation, BEHAVIORS),
+    *(SplitPattern(Pattern("String", string), behavior, invert)
+      for string in (" ", "  ", "aba") for behavior in BEHAVIORS for invert in (False, True)),
+]  # fmt: skip
+
+
+def representatives(pattern: str) -> list[str]:
+    """A character of each class that a pattern tells apart."""
+    dfa = dfa_for(PATTERNS[pattern].regex)
+    found = {kind: chr(start) for start, kind in zip(dfa.starts, dfa.classes) if not 0xD800 <= start < 0xE000}
+    return list(found.values())
+
+
+def broken(pieces: list[str], at: int, text: str) -> list[str]:
+    """Pieces that lose nothing of the text, the one over `at` broken in two."""
+    out, start = [], 0
+    for piece in pieces:
+        cut = at - start
+        out += [piece[:cut], piece[cut:]] if 0 < cut < len(piece) else [piece]
+        start += len(piece)
+    assert start == len(text)
+    return out
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_every_pair_of_classes(name):
+    rng, split, safe = random.Random(name), Split(name), safe_pair(Split(name))
+    characters = representatives(name)
+    for a in characters:
+        for b in characters:
+            if safe(a, b):
+                for _ in range(amount(4, 400)):
+                    left, right = (
+                        "".join(rng.choices(characters, k=rng.randint(0, 6))) if rng.random() < 0.7 else fuzz_text(rng)
+                        for _ in range(2)
+                    )
+                    assert split.split(left + a + b + right) == split.split(left + a) + split.split(b + right)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_what_is_safe(name):
+    """Else nothing would ever be given out."""
+    safe = safe_pair(Split(name))
+    assert all(safe(a, b) for a, b in ["d ", "d,", "d\n", "日 ", "é ", "5 "])
+    assert not any(safe(a, b) for a, b in ["dd", "  ", " d", "\n\n", " \n", "'s", "🙂🙂"])
+    assert safe("1", "2") == (name == "qwen2")
+    assert safe("d", "'") == safe("d", "\u0301") == (name != "o200k")
+    assert safe("\n", "d") == (name != "gpt2")
+
+
+def test_random_patterns():
+    """Of any pattern that a table can run: both halves, and with every behaviour."""
+    rng = random.Random(5)
+    safe = tried = 0
+    while tried < amount(250, 40_000):
+        pattern = random_pattern(rng)
+        try:
+            pairs = Pairs(dfa_for(pattern, "oniguruma"))
+        except PatternError:
+            continue
+        tried += 1
+        behavior, invert = rng.choice(BEHAVIORS), rng.random() < 0.5
+        step = SplitPattern(Pattern("Regex", pattern), behavior, invert)
+        for _ in range(20):
+            text = random_text(rng) + random_text(rng)
+            at = rng.randrange(1, len(text))
+            left, right = text[:at], text[at:]
+            spans = list(step.pattern.spans(text))
+            if pairs.restarts(left[-1], right[0]):
+                moved = [(a + at, b + at) for a, b in step.pattern.spans(right)]
+                assert spans == [*step.pattern.spans(left), *moved], (pattern, left, right)
+                safe += 1
+            check_place(step, left, right)
+    assert safe > 3 * tried
+
+
+def check_place(step, left: str, right: str) -> None:
+    found = place(step, left[-1], right[0])
+    whole, halves = step.split(left + right), step.split(left) + step.split(right)
+    if found is Place.CUT:
+        assert whole == halves, (step, left, right)
+    elif found is Place.BROKEN:
+        assert "".join(whole) == "".join(halves), (step, left, right)
+        if "".join(whole) == left + right:
+            assert broken(whole, len(left), left + right) == halves, (step, left, right)
+
+
+def test_steps():
+    rng = random.Random(6)
+    characters = [*"aab  --1²٣'.,\n日ひжア\u0301ー", *rng.sample(boundary_characters(), 60)]
+    for step in STEPS:
+        for _ in range(amount(250, 20_000)):
+            left, right = ("".join(rng.choices(characters, k=rng.randint(1, 6))) for _ in range(2))
+            check_place(step, left, right)
