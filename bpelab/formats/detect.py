@@ -46,7 +46,8 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
     refuse_others(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return gguf.load(path, encoder)
-    if path.suffix == ".model" and start[:1].isalpha():  # SentencePiece's begin with a byte that is no letter
+    # SentencePiece's models begin with a byte that is no letter; minbpe's listing is refused by name
+    if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()):
         return minbpe.load(path, encoder)
     if path.suffix == ".model":
         return sentencepiece.load(path, encoder)

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from ..byte_alphabet import from_alphabet
 from ..decoders import CTC, BPEDecoder, ByteFallback, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
+from ..decoders.base import longest_allowed
 from ..decoders.words import _CLEANUP
 from ..textio import utf8
-from .safe_pairs import pairs_of_pattern
-from .stages import AtPairs, Each, Occurrences, Stage, State, Whole
+from .replacing import replacing
+from .stages import Each, Occurrences, Stage, State, Whole
 
 
 def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:
@@ -135,8 +136,5 @@ def fused_stages(decoder: Decoder) -> list[Stage]:
         delimited = [*cleaned, *_replaced(decoder.word_delimiter_token, " ")] if decoder.cleanup else []
         return [*_replaced(decoder.pad_token, ""), *delimited]
     if isinstance(decoder, Replace):
-        if decoder.pattern.kind == "String" and decoder.pattern.text:
-            return [Occurrences(_on_text(decoder), decoder.pattern.text)]
-        if (pairs := pairs_of_pattern(decoder.pattern)) is not None:
-            return [AtPairs(_on_text(decoder), pairs.restarts)]
+        return [replacing(decoder, _on_text(decoder), lambda text: longest_allowed([text]))]
     return [Whole(_on_text(decoder))]

@@ -24,12 +24,14 @@ from ..normalizers import (
     Strip,
     StripAccents,
     UnicodeNormalizer,
+    base,
 )
 from ..normalizers.graphemes import clusters
 from ..normalizers.sentencepiece import SentencePieceNormalizer
-from .safe_pairs import REMEMBERED, pairs_of_pattern
+from .replacing import replacing
+from .safe_pairs import REMEMBERED
 from .sentencepiece import SentencePieceStage
-from .stages import AtPairs, Each, InFront, Occurrences, Row, Stage, Stripped, Whole
+from .stages import AtPairs, Each, InFront, Row, Stage, Stripped, Whole
 
 _JOINS_BEFORE = range(0x1160, 0x1200)
 """The vowels and finals of Korean syllables, which are no marks, but compose with what stands before."""
@@ -79,10 +81,7 @@ def stages_of(normalizer: Normalizer | None) -> list[Stage]:
     if isinstance(normalizer, SentencePieceNormalizer):
         return [SentencePieceStage(normalizer)]
     if isinstance(normalizer, Replace):
-        if normalizer.pattern.kind == "String" and normalizer.pattern.text:
-            return [Occurrences(normalizer, normalizer.pattern.text)]
-        pairs = pairs_of_pattern(normalizer.pattern)
-        return [Whole(normalizer) if pairs is None else AtPairs(normalizer, pairs.restarts)]
+        return [replacing(normalizer, normalizer, lambda text: max(base.MAX_CHARACTERS, base.MAX_FACTOR * len(text)))]
     return [Whole(normalizer)]
 
 

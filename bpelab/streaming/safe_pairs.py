@@ -14,6 +14,7 @@ Cost: states times the square of the classes, about 10 ms for a named pattern, o
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..byte_alphabet import to_alphabet
 from ..pretokenizers.base import PreTokenizer
@@ -48,6 +49,19 @@ class Place(IntEnum):
     CUT = 2
 
 
+class Sight(NamedTuple):
+    """What a pattern's table says about the place between two characters."""
+
+    restarts: bool
+    """Whether a search surely begins there."""
+    forgets: bool
+    """Whether that search goes as one at the beginning of a text."""
+    left: bool | None
+    """Whether the character before it is matched; None for perhaps."""
+    right: bool | None
+    """Whether the one behind it is."""
+
+
 class Pairs:
     """What a table says about the place between a character of one class and a character of another.
 
@@ -72,13 +86,13 @@ class Pairs:
                         seen.add(state)
                         waiting.append(state)
         self._entries = entries
-        self._known: dict[tuple[int, int], tuple[bool, bool | None, bool | None]] = {}
+        self._known: dict[tuple[int, int], Sight] = {}
 
     def _step(self, state: int, kind: int) -> int:
         return self._dfa.trans[state * self._dfa.width + kind]
 
-    def look(self, a: str, b: str) -> tuple[bool, bool | None, bool | None]:
-        """(whether a search surely begins between them, whether `a` is matched, whether `b` is: None for unknown)."""
+    def look(self, a: str, b: str) -> Sight:
+        """What is known of the place between `a` and `b`."""
         codes = self._dfa._codes
         key = codes[ord(a)], codes[ord(b)]
         if key not in self._known:
@@ -86,20 +100,24 @@ class Pairs:
         return self._known[key]
 
     def restarts(self, a: str, b: str) -> bool:
-        """Whether the matches in a text are those before and those behind a place between `a` and `b`."""
-        return self.look(a, b)[0]
+        """Whether the matches in a text are those before, and those behind a place between `a` and `b`."""
+        found = self.look(a, b)
+        return found.restarts and found.forgets
 
-    def _look(self, a: int, b: int) -> tuple[bool, bool | None, bool | None]:
+    def restarts_behind(self, a: str, b: str) -> bool:
+        """As `restarts`, where the search for the matches behind is shown the `a` that stands before them."""
+        return self.look(a, b).restarts
+
+    def _look(self, a: int, b: int) -> Sight:
         entry = self._dfa.entries[a]
         ends = {self._step(state, b) for state in self._after[a]}
         if (
-            entry != self._dfa.entries[self._edge]
-            or self._step(entry, b) & 1  # an empty match at the place
+            self._step(entry, b) & 1  # an empty match at the place
             or self._step(entry, self._edge) & 1
             or any(step >> 1 for step in ends)
             or any((self._step(state, b) ^ self._step(state, self._edge)) & 1 for state in self._after[a])
         ):
-            return False, None, None
+            return Sight(False, False, None, None)
         left = right = None
         if ends <= {0}:
             left = False
@@ -110,7 +128,7 @@ class Pairs:
             right = False
         elif all(self._step(begun, kind) & 1 for kind in range(self._dfa.width)):
             right = True
-        return True, left, right
+        return Sight(True, entry == self._dfa.entries[self._edge], left, right)
 
 
 @lru_cache(256)
@@ -150,8 +168,8 @@ def _behaved(behavior: str, invert: bool, left: bool | None, right: bool | None)
 def _matched(pairs: Pairs | None, a: str, b: str, behavior: str, invert: bool) -> Place:
     if pairs is None:
         return Place.UNSAFE
-    restarts, left, right = pairs.look(a, b)
-    return _behaved(behavior, invert, left, right) if restarts else Place.UNSAFE
+    found = pairs.look(a, b)
+    return _behaved(behavior, invert, found.left, found.right) if found.restarts and found.forgets else Place.UNSAFE
 
 
 def _alone(step: PreTokenizer, a: str, b: str) -> Place:

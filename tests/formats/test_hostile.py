@@ -17,7 +17,7 @@ from threading import Thread
 
 import pytest
 
-from bpelab import BPETokenizer, TokenizerFileError
+from bpelab import BPEModel, BPETokenizer, ModelError, TokenizerFileError, model
 from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece
 
 from ..conftest import ROOT, SOAK, amount
@@ -194,6 +194,15 @@ def test_a_file_that_may_not_be_read(tmp_path):
     path.chmod(0)
     with pytest.raises(TokenizerFileError, match="can't be read: Permission denied"):
         BPETokenizer.from_pretrained(path)
+
+
+def test_tokens_with_too_many_parts(monkeypatch):
+    runs = BPEModel.from_ranks({bytes([byte]): byte for byte in range(256)} | {b"a" * n: 300 + n for n in range(2, 90)})
+    assert len(runs.merges) == sum(range(1, 89))
+    monkeypatch.setattr(model, "MAX_WORK", 10_000)
+    with pytest.raises(ModelError, match="so long and so alike"):
+        len(runs.merges)
+    assert BPETokenizer(runs).encode("a" * 100) == [389, 311]
 
 
 def test_every_name_is_there_once():
