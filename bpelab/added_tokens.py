@@ -130,12 +130,7 @@ class Finder:
             position = stop
             if token.single_word and not self._alone(text, start, stop):
                 continue
-            if token.lstrip:
-                while start > covered and text[start - 1] in _spaces():
-                    start -= 1
-                start = max(start, covered)
-            while token.rstrip and stop < len(text) and text[stop] in _spaces():
-                stop += 1
+            start, stop = _widened(text, start, stop, token, covered)
             if start < stop:  # else the token before it took it all
                 yield start, stop, token
                 covered = stop
@@ -152,17 +147,14 @@ class Finder:
             start, position = match.start(), match.start() + 1
             for string in self._there(text, start, match[0]):
                 token, stop = self._tokens[string], start + len(string)
-                if not accept(start, stop, token):
-                    continue
-                if token.single_word and not self._alone(text, start, stop):
-                    continue
-                while token.lstrip and start > covered and text[start - 1] in _spaces():
-                    start -= 1
-                while token.rstrip and stop < len(text) and text[stop] in _spaces():
-                    stop += 1
-                yield start, stop, token
-                position = covered = stop
-                break
+                if accept(start, stop, token):
+                    position = stop
+                    if not token.single_word or self._alone(text, start, stop):
+                        start, stop = _widened(text, start, stop, token, covered)
+                        if start < stop:
+                            yield start, stop, token
+                            covered = stop
+                    break
 
     def _alone(self, text: str, start: int, stop: int) -> bool:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
@@ -181,3 +173,14 @@ class Finder:
     def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
         """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
         return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, wanted))
+
+
+def _widened(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
+    """The place of a token with the white space that it takes; on its left none that the token before it has."""
+    if token.lstrip:
+        while start > covered and text[start - 1] in _spaces():
+            start -= 1
+        start = max(start, covered)
+    while token.rstrip and stop < len(text) and text[stop] in _spaces():
+        stop += 1
+    return start, stop

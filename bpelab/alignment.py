@@ -8,7 +8,7 @@ What a normalizer really made is compared at every step. One that has no rules h
 characters; if their results joined are not that of the whole, what differs between beginning and end stands for all
 that it replaces.
 
-Chapter: File formats. Cost: linear, about as much again as encoding. Source: `tokenizer/normalizer.rs` and the crate
+Chapter: File formats. Cost: linear. Source: `tokenizer/normalizer.rs` and the crate
 `unicode-normalization-alignments`.
 """
 

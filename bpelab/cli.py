@@ -263,7 +263,8 @@ def run_convert(args: argparse.Namespace) -> int:
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
     for loss in lost:
         print(f"  left out: {loss.feature} ({loss.what[:160]})" + (", which changes ids" if loss.changes_ids else ""))
-    print("  ids not compared: the conversion is lossy" if number is None else f"  ids equal on {number} text{'' if number == 1 else 's'}")
+    texts_there = "" if number is None else f"{number} text" + ("" if number == 1 else "s")
+    print(f"  ids equal on {texts_there}" if texts_there else "  ids not compared: the conversion is lossy")
     return 0
 
 

@@ -15,9 +15,9 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     Cost: about a second for 100,000 tokens.
 
     >>> from bpelab import BPETokenizer
-    >>> facts = describe(BPETokenizer.train("low lower " * 9, 262), "lower low")
+    >>> facts = describe(BPETokenizer.train("low lower " * 9, 261), "lower low")
     >>> facts["tokens"], facts["pattern"], facts["sample"]
-    (262, 'cl100k', ['lower', ' low'])
+    (261, 'cl100k', ['lower', ' low'])
     """
     model, units = tokenizer.model, tokenizer.model.units
     ids = tokenizer.encode(sample, add_special_tokens=False)

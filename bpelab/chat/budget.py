@@ -28,10 +28,10 @@ class Budget:
         left: the characters that may yet be written.
     """
 
-    def __init__(self, size: int, seconds: float = SECONDS) -> None:
+    def __init__(self, size: int, seconds: float | None = None) -> None:
         self.largest = LARGEST + 8 * size
         self.left = ALTOGETHER + 256 * size
-        self._deadline = _clock() + seconds * (1 + size / LARGEST)
+        self._deadline = _clock() + (SECONDS if seconds is None else seconds) * (1 + size / LARGEST)
         self._steps = 0
 
     def step(self) -> None:

@@ -7,6 +7,7 @@ Chapter: Special tokens, chat templates, injection. Cost: as encoding, and linea
 """
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -116,25 +117,33 @@ class _Walk:
         The last is where that text came from, if it was worked out.
         """
 
+        finder, text = self._special.raw_finder, self._text
+        begins: list[int] = []
+
+        def controls(start: int, stop: int, token: AddedToken) -> bool:
+            found = token.content in self._names and self._accept(start, stop)
+            if found:
+                begins.append(start)
+            return found
+
         def accept(start: int, stop: int, token: AddedToken) -> bool:
-            return token.content in self._names and self._accept(start, stop)
+            if token.content in self._names:
+                return self._accept(start, stop)
+            if token.content.isspace() or self._accept(start, stop):
+                return True
+            if not begins:  # a message may not reach into a control token with a word of the vocabulary
+                deque(finder.find_accepted(text, controls), 0)
+                begins.append(len(text))
+            return begins[bisect_right(begins, start)] >= stop
 
         done = 0
-        for start, stop, token in self._special.raw_finder.find_accepted(self._text, accept):
-            yield from self._between(done, start)
+        for start, stop, token in finder.find_accepted(text, accept):
+            if start > done:
+                yield from self._late(done, start)
             yield start, stop, token.id, None
             done = stop
-        yield from self._between(done, len(self._text))
-
-    def _vocabulary(self, token: AddedToken) -> bool:
-        return token.content not in self._names
-
-    def _between(self, start: int, stop: int) -> Iterator[Part]:
-        for first, last, number in self._special.raw_finder.spans(self._text[start:stop], self._vocabulary):
-            if number is None:
-                yield from self._late(start + first, start + last)
-            else:
-                yield start + first, start + last, number, None
+        if done < len(text):
+            yield from self._late(done, len(text))
 
     def _late(self, start: int, stop: int) -> Iterator[Part]:
         """The tokens that are found in normalized text. What counts as a control token's source is told exactly."""

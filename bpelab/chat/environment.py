@@ -223,8 +223,8 @@ class Environment(ImmutableSandboxedEnvironment):
             del self.filters[name]
         filters: dict[str, Callable[..., Any]] = self.filters
         self.filters = {name: self._guarded(name, filter_) for name, filter_ in filters.items()}
-        tests: dict[str, Callable[..., Any]] = self.tests
-        self.tests = {**tests, **{name: self._guarded(name, tests[name]) for name in COMPARING}}
+        guarded: dict[str, Any] = {name: self._guarded(name, self.tests[name]) for name in COMPARING}
+        self.tests |= guarded
         del self.globals["lipsum"]
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": _strftime_now}
         self.formatter = Formatter(self._look_up)

@@ -23,7 +23,7 @@ from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece
 from ..conftest import ROOT, SOAK, amount
 from .hostile_files import MAKERS, Case, random_cases, wrong_types
 
-WALL = 20
+WALL = 60
 
 
 class Child:
@@ -202,7 +202,7 @@ def test_tokens_with_too_many_parts(monkeypatch):
     monkeypatch.setattr(model, "MAX_WORK", 10_000)
     with pytest.raises(ModelError, match="so long and so alike"):
         len(runs.merges)
-    assert BPETokenizer(runs).encode("a" * 100) == [389, 311]
+    assert BPETokenizer(runs).encode("a" * 100) == [364, 336]
 
 
 def test_every_name_is_there_once():

@@ -180,7 +180,7 @@ def broken(change) -> str:
         (lambda d: d.update(normalizer={"type": "Lowercase", "locale": "tr"}), "normalizer.locale: .*no such key"),
         (lambda d: d.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer: .*replacement"),
         (lambda d: d["pre_tokenizer"]["pretokenizers"][0]["pattern"].update(Regex="("), "not closed"),
-        (lambda d: d.update(truncation={"max_length": -5}), "truncation.*"),
+        (lambda d: d.update(truncation={"max_length": -5}), r"truncation.*"),
         (
             lambda d: d.update(post_processor={"type": "RobertaProcessing", "sep": 3}),
             "post_processor.sep: expected a list",
@@ -204,7 +204,7 @@ def test_what_is_no_tokenizer(content, tmp_path):
 
 
 def test_a_folder_without_files(tmp_path):
-    with pytest.raises(TokenizerFileError, match="has no tokenizer.json"):
+    with pytest.raises(TokenizerFileError, match=r"has no tokenizer.json"):
         BPETokenizer.from_pretrained(tmp_path)
     with pytest.raises(TokenizerFileError):
         BPETokenizer.from_pretrained(Path("/no/such/folder"))

@@ -3,8 +3,8 @@
 import pytest
 
 from bpelab import BPETokenizer, ConversionError, TokenizerFileError
-from bpelab.formats import minbpe
 from bpelab.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE, from_alphabet, to_alphabet
+from bpelab.formats import minbpe
 from bpelab.formats.readable import listing, save_listing, visible
 from bpelab.notebook import book_text
 
