@@ -168,10 +168,10 @@ def test_errors_are_replace_or_surrogateescape() -> None:
 @pytest.mark.parametrize(
     "decoder",
     [
-        ours.DecoderSequence([ours.BPEDecoder("")] * 40),
-        ours.DecoderSequence([ours.CTC("<pad>", "", True)] * 40),
+        ours.DecoderSequence([ours.BPEDecoder("")] * 32),
+        ours.DecoderSequence([ours.CTC("<pad>", "", True)] * 32),
         ours.DecoderSequence([ours.Replace(Pattern("String", "a"), "a" * 10)] * 10),
-        ours.DecoderSequence([ours.Replace(Pattern("Regex", "a"), "aa")] * 40),
+        ours.DecoderSequence([ours.Replace(Pattern("Regex", "a"), "aa")] * 32),
     ],
     ids=["BPEDecoder", "CTC", "Replace", "Replace a Regex"],
 )

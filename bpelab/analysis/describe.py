@@ -17,7 +17,7 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     >>> from bpelab import BPETokenizer
     >>> facts = describe(BPETokenizer.train("low lower " * 9, 261), "lower low")
     >>> facts["tokens"], facts["pattern"], facts["sample"]
-    (261, 'cl100k', ['lower', ' low'])
+    (261, 'cl100k', ['low', 'er', ' low'])
     """
     model, units = tokenizer.model, tokenizer.model.units
     ids = tokenizer.encode(sample, add_special_tokens=False)

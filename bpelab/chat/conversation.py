@@ -9,7 +9,7 @@ Chapter: Special tokens, chat templates, injection. Cost: as encoding the text.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConversationError, TemplateError
@@ -32,8 +32,8 @@ def apply_chat_template(
     template: str | None = None,
     *,
     add_generation_prompt: bool = False,
-    tools: Iterable[Any] | None = None,
-    documents: Iterable[Any] | None = None,
+    tools: Sequence[Any] | None = None,
+    documents: Sequence[Any] | None = None,
     continue_final_message: bool = False,
     tokenize: bool = True,
     return_assistant_mask: bool = False,
@@ -74,7 +74,7 @@ def apply_chat_template(
     """
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
-    options: dict[str, Any] = {"tools": tools if tools is None else list(tools), "documents": documents}
+    options: dict[str, Any] = {"tools": tools, "documents": documents}
     text = _rendered(
         tokenizer,
         messages,

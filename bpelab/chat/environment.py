@@ -66,6 +66,7 @@ COMPARING = {
     "lt",
     "ne",
 }
+PASSED = {"_loop_vars", "_block_vars", "caller"}  # what compiled code adds to the arguments of a call
 BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 
 
@@ -223,8 +224,8 @@ class Environment(ImmutableSandboxedEnvironment):
             del self.filters[name]
         filters: dict[str, Callable[..., Any]] = self.filters
         self.filters = {name: self._guarded(name, filter_) for name, filter_ in filters.items()}
-        guarded: dict[str, Any] = {name: self._guarded(name, self.tests[name]) for name in COMPARING}
-        self.tests |= guarded
+        tests: dict[str, Any] = dict(self.tests)
+        self.tests = {**tests, **{name: self._guarded(name, tests[name]) for name in COMPARING}}
         del self.globals["lipsum"]
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": _strftime_now}
         self.formatter = Formatter(self._look_up)
@@ -301,13 +302,14 @@ class Environment(ImmutableSandboxedEnvironment):
         """A call: its arguments know how to keep marks, its result is paid for."""
         self.step()
         args = tuple(map(known, args))
-        for value in (*args, *kwargs.values()):
+        named = {key: value for key, value in kwargs.items() if key not in PASSED}
+        for value in (*args, *named.values()):
             if isinstance(value, CONTAINERS) and not isinstance(function, Macro):
                 pay(self._weigh(value))
         owner = getattr(function, "__self__", None) if not isinstance(function, JINJA_OBJECTS) else None
         if isinstance(owner, (list, tuple)):
             pay(self._weigh(owner))
-        return settled(super().call(context, function, *args, **kwargs), [owner, list(args), kwargs])
+        return settled(super().call(context, function, *args, **kwargs), [owner, list(args), named])
 
     # -- what templates see of objects -------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def assistant_mask(
             behind = next((place for place in _from(closing, stop) if place[1] <= after), behind)
             stop = stop if behind is None else max(stop, behind[0])
         spans.append((start, behind[1] if behind is not None and end_of_turn else stop))
-    return _cover(encoded, spans)
+    return _cover(encoded, spans, cores=True)
 
 
 def _runs(encoded: Encoded) -> Iterator[tuple[int, int, Origin]]:
@@ -90,10 +90,13 @@ def _from(places: list[Span], stop: int) -> Iterator[Span]:
     return (places[number] for number in range(bisect_right(places, stop, key=lambda place: place[1]), len(places)))
 
 
-def _cover(encoded: Encoded, spans: list[Span]) -> list[int]:
+def _cover(encoded: Encoded, spans: list[Span], cores: bool = False) -> list[int]:
+    """1 for each token that stands in a span; with `cores`, the white space that a control token takes is no part."""
     mask, number = [], 0
-    for start, stop in encoded.places:
+    for (start, stop), control in zip(encoded.places, encoded.control):
         while number < len(spans) and spans[number][1] <= start:
             number += 1
+        if control and cores:
+            stop = start + len(encoded.text[start:stop].rstrip())  # noqa: PLW2901
         mask.append(int(number < len(spans) and spans[number][0] < max(stop, start + 1)))
     return mask

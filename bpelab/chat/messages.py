@@ -3,7 +3,7 @@
 Chapter: Special tokens, chat templates, injection. Cost: linear in the conversation.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import ConversationError
@@ -110,13 +110,12 @@ def _key(key: Any, origin: Origin, place: str) -> Marked:
     return Marked.of(str.__str__(key), origin)
 
 
-def marked_tools(tools: Iterable[Any] | None, name: str) -> Any:
+def marked_tools(tools: Sequence[Any] | None, name: str) -> Any:
     """Tools or documents, marked; each is a dict."""
     if tools is None:
         return None
-    if isinstance(tools, (str, Mapping)) or not isinstance(tools, Iterable):
+    if not isinstance(tools, (list, tuple)):
         raise ConversationError(f"{name} is a list of dicts, not {_kind(tools)}")
-    tools = list(tools)
     for number, tool in enumerate(tools):
         if not isinstance(tool, Mapping):
             what = "a function: give its JSON schema" if callable(tool) else f"{_kind(tool)}, not a dict"

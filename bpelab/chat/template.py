@@ -116,8 +116,8 @@ def render(
     source: str,
     *,
     add_generation_prompt: bool,
-    tools: Iterable[Any] | None,
-    documents: Iterable[Any] | None,
+    tools: Sequence[Any] | None,
+    documents: Sequence[Any] | None,
     continue_final_message: bool,
     variables: Mapping[str, Any],
 ) -> Marked:

@@ -4,7 +4,8 @@ from ..pipeline import Pipeline
 from ..pretokenizers.components import FixedLength
 from ..pretokenizers.implied import ImpliedCuts
 from .held import Chain, length
-from .safe_pairs import SafePair, continued, safe_pair, steps_of
+from .safe_pairs import SafePair
+from .safe_places import continued, safe_pair, steps_of
 from .stages import last_place
 
 

@@ -5,12 +5,15 @@ the user's, where the first of them is the end of no entry, no space and no symb
 What follows is normalized with that character in front, which is dropped again, so that spaces are what they are in the
 middle of a text. Held back: what follows the last such place, so at least one character, and a run of spaces.
 
-Chapter: Streaming. Cost: the entries of the map are listed once, in some 0.1 s; then linear.
+Chapter: Streaming. Cost: the entries of a map are listed once in a process (about a second for 200,000);
+then linear.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from operator import add as add_strings
 from typing import NamedTuple
 
 from ..normalizers.precompiled import IS_VALUE, CharsMap, read_charsmap
@@ -18,7 +21,7 @@ from ..normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from .held import Chain, add, joined
 from .stages import Stage, last_place
 
-MOST_ENTRIES = 1 << 20
+MOST_ENTRIES, LONGEST_ENTRY = 1 << 20, 1 << 10
 
 
 class _State(NamedTuple):
@@ -33,15 +36,15 @@ class SentencePieceStage(Stage):
 
     def __init__(self, normalizer: SentencePieceNormalizer) -> None:
         self._first, self._later = normalizer, replace(normalizer, add_dummy_prefix=False)
-        entries = _entries(normalizer.precompiled_charsmap) if normalizer.precompiled_charsmap else ()
-        self._pairs: frozenset[str] | None = None
-        if entries is not None:
-            strings = (*entries, *normalizer.symbols)
-            self._pairs = frozenset(string[at : at + 2] for string in strings for at in range(len(string) - 1))
-            self._ends = frozenset([" ", SPACE, *(string[-1:] for string in strings)])
+        found = _sides(normalizer.precompiled_charsmap) if normalizer.precompiled_charsmap else _sides_of(())
+        symbols = _sides_of(normalizer.symbols)
+        self._known = found is not None
+        self._pairs, self._ends = found or _sides_of(())
+        self._more_pairs, self._more_ends = symbols.pairs, symbols.ends | {" ", SPACE}
 
     def _safe(self, a: str, b: str) -> bool:
-        return self._pairs is not None and a not in self._ends and a + b not in self._pairs
+        ends = a in self._ends or a in self._more_ends
+        return self._known and not ends and a + b not in self._pairs and a + b not in self._more_pairs
 
     def _normalized(self, before: str, text: str) -> str:
         return self._later(before + text)[len(before) :] if before else self._first(text)
@@ -60,27 +63,46 @@ class SentencePieceStage(Stage):
         return joined(state.held)
 
 
+class _Sides(NamedTuple):
+    """What stands side by side in some strings, and what is the last character of one."""
+
+    pairs: frozenset[str]
+    ends: frozenset[str]
+
+
+def _sides_of(strings: Iterable[str]) -> _Sides:
+    pairs: set[str] = set()
+    ends: set[str] = set()
+    for string in strings:
+        ends.add(string[-1:])
+        pairs.update(map(add_strings, string, string[1:]))
+    return _Sides(frozenset(pairs), frozenset(ends))
+
+
 @lru_cache(8)
-def _entries(charsmap: str) -> tuple[str, ...] | None:
-    """What the entries of a map begin with; None where there are too many of them."""
-    found = read_charsmap(charsmap)
+def _sides(charsmap: str) -> _Sides | None:
+    """Those of the entries of a map; None where there are too many of them."""
+    try:
+        return _sides_of(_entries(read_charsmap(charsmap)))
+    except OverflowError:
+        return None
+
+
+def _entries(found: CharsMap) -> Iterator[str]:
+    """The entries of a map. Raises OverflowError for a map that has more than `MOST_ENTRIES`, as a broken one may."""
     below: dict[int, list[int]] = defaultdict(list)
     for at, unit in enumerate(found.units):
         if not unit & IS_VALUE and unit & 0xFF:
             below[at ^ unit & 0xFF].append(at)
-    entries: list[str] = []
-    waiting = [(_next(found, 0), b"")]
+    waiting = [(found._next(0), b"")]
+    count = 0
     while waiting:
         node, spelled = waiting.pop()
         for at in below[node]:
             longer = spelled + bytes([found.units[at] & 0xFF])
             if found.units[at] & 0x100:
-                entries.append(longer.decode("utf-8", "replace"))
-            waiting.append((_next(found, at), longer))
-        if len(entries) + len(waiting) > MOST_ENTRIES:
-            return None
-    return tuple(entries)
-
-
-def _next(found: CharsMap, at: int) -> int:
-    return found._next(at)
+                yield longer.decode("utf-8", "replace")
+            waiting.append((found._next(at), longer))
+        count += 1
+        if count > MOST_ENTRIES or len(spelled) > LONGEST_ENTRY:
+            raise OverflowError

@@ -1,6 +1,8 @@
 """Tokenizers with the special tokens of the formats, and transformers' reading of the same files."""
 
+import json
 import os
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,6 +46,33 @@ def tokenizer() -> BPETokenizer:
         for n, name in enumerate(MARKUP + SPACES)
     ]
     return plain.with_options(special_tokens=SpecialTokens(added), bos_token="<s>", eos_token="</s>")
+
+
+@lru_cache(1)
+def characters() -> BPETokenizer:
+    """A tokenizer like SentencePiece's: characters, `▁` for spaces and one put in front, bytes for the rest."""
+    tokenizers = pytest.importorskip("tokenizers")
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    theirs.normalizer = tokenizers.normalizers.Sequence(
+        [tokenizers.normalizers.Prepend("▁"), tokenizers.normalizers.Replace(" ", "▁")]
+    )
+    steps = tokenizers.decoders
+    theirs.decoder = steps.Sequence(
+        [steps.Replace("▁", " "), steps.ByteFallback(), steps.Fuse(), steps.Strip(" ", 1, 0)]
+    )
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=800, special_tokens=names, show_progress=False)
+    theirs.train_from_iterator([word + " " for word in book_text()[:20_000].split()], trainer)
+    data = json.loads(theirs.to_str())
+    data["added_tokens"] = data["added_tokens"][:1]
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
+    theirs.add_special_tokens(
+        [tokenizers.AddedToken(name, rstrip=name in RSTRIP, normalized=False) for name in SPECIAL]
+    )
+    theirs.add_tokens([tokenizers.AddedToken(name, normalized=name in LATE) for name in MARKUP])
+    with tempfile.TemporaryDirectory() as folder:
+        theirs.save(f"{folder}/tokenizer.json")
+        return BPETokenizer.from_pretrained(folder).with_options(bos_token="<s>", eos_token="</s>")
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,18 @@ TOOLS = [
             "description": "The weather <now> & 'later'.",
             "parameters": {
                 "type": "object",
-                "properties": {"place": {"type": "string", "enum": ["Köln", "here"]}, "days": {"type": "integer"}},
+                "properties": {
+                    "place": {"type": "string", "description": "where", "enum": ["Köln", "here"]},
+                    "days": {"type": "integer", "description": "how many"},
+                },
                 "required": ["place"],
             },
         },
     },
-    {"type": "function", "function": {"name": "time", "parameters": {"type": "object", "properties": {}}}},
+    {
+        "type": "function",
+        "function": {"name": "time", "description": "now", "parameters": {"type": "object", "properties": {}}},
+    },
 ]
 
 

@@ -305,6 +305,7 @@ MACROS = """\
 {%- set roles = {'user': '<|user|>', 'assistant': '<|assistant|>', 'system': '<|system|>'} -%}
 {%- set lines = [] -%}
 {%- for message in messages -%}
+    {%- set inner = namespace(parts=[message.role]) -%}
     {%- set written -%}{{ body(message.content) }}{%- endset -%}
     {{- roles.get(message.role, '<|user|>') ~ '\\n' ~ written | replace('\\r', '') }}
     {%- for call in message.tool_calls or [] %}{% if loop.index > 3 %}{% break %}{% endif %}

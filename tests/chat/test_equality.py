@@ -9,7 +9,7 @@ from bpelab.chat import NAMED, apply_chat_template
 from bpelab.errors import ConversationError, TemplateError
 
 from ..conftest import amount
-from .conftest import sources, tokenizer
+from .conftest import characters, sources, tokenizer
 from .conversations import TOOLS, conversation
 from .templates import GENERATION
 
@@ -55,6 +55,19 @@ def test_ids_of_harmless_conversations(name, theirs):
         if got is not None:
             want = theirs.apply_chat_template(messages, chat_template=source, add_generation_prompt=True)
             assert got == want["input_ids"], messages
+
+
+def test_ids_of_a_tokenizer_of_characters(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    which = characters()
+    which.save(tmp_path)
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    rng = random.Random(9)
+    for _ in range(amount(60, 2_000)):
+        messages, source = conversation(rng, plain=True), rng.choice(list(sources().values()))
+        got = outcome(lambda: apply_chat_template(which, messages, source))  # noqa: B023
+        if got is not None:
+            assert got == theirs.apply_chat_template(messages, chat_template=source)["input_ids"], messages
 
 
 def test_masks_of_generation_blocks(theirs):

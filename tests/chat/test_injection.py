@@ -15,7 +15,7 @@ from bpelab.errors import TemplateError
 from bpelab.special_tokens import SpecialTokens
 
 from ..conftest import amount
-from .conftest import MARKUP, SPECIAL, sources, tokenizer
+from .conftest import MARKUP, SPECIAL, characters, sources, tokenizer
 from .conversations import TOOLS, conversation
 
 CONTROL = SPECIAL + MARKUP
@@ -110,7 +110,7 @@ NAMES = sorted(sources())
 @pytest.mark.parametrize("part", range(4))
 def test_attacks(part):
     rng = random.Random(f"attacks {part}")
-    tokenizers = [tokenizer(), with_normalizer()]
+    tokenizers = [tokenizer(), tokenizer(), with_normalizer(), characters()]
     compared = 0
     for _ in range(amount(1_500, 50_000) // 4):
         name = rng.choice(NAMES)

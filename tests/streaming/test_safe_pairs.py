@@ -19,7 +19,8 @@ from bpelab.pretokenizers.components import (
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.regex_dfa import dfa_for
 from bpelab.pretokenizers.split import SplitPattern
-from bpelab.streaming.safe_pairs import Pairs, Place, place, safe_pair
+from bpelab.streaming.safe_pairs import Pairs
+from bpelab.streaming.safe_places import Place, place, safe_pair
 
 from ..conftest import amount, boundary_characters, fuzz_text
 from ..pretokenizers.random_patterns import random_pattern, random_text
