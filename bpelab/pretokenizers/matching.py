@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from time import perf_counter
+from time import thread_time
 from typing import Any, Literal, Protocol
 
 from ..errors import MissingDependencyError, PatternError
@@ -29,8 +29,8 @@ try:
 except ImportError:  # a browser's Python, say
     regex_package = None
 
-SECONDS, SECONDS_PER_CHARACTER = 0.4, 2e-6
-"""What a backtracking search may take."""
+SECONDS, SECONDS_PER_CHARACTER = 0.4, 4e-6
+"""What backtracking searches may take: so much at once, and so much more for each character."""
 MAX_SIZE = 100_000
 """How many nodes a pattern for the backtracking engine may have with its repetitions written out (0.2 s, 50 MB)."""
 
@@ -141,6 +141,7 @@ class BacktrackingMatcher:
         if _size(self._tree) > MAX_SIZE:
             raise PatternError(f"the pattern {self._shown} has repetitions in repetitions that multiply beyond measure")
         self._refers = refers(self._tree)
+        self._left = SECONDS
         self._fast, self._properties = self._compiled(keep_properties=True)
 
     def _compiled(self, keep_properties: bool) -> tuple[Any, frozenset[Property]]:
@@ -159,22 +160,23 @@ class BacktrackingMatcher:
         return Agreement(self._properties)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """As `Matcher.spans`. Raises PatternError when the time is up."""
+        """As `Matcher.spans`. Raises PatternError when the time is up: pieces of one text draw on the same time."""
         engine = self._fast if self._agreement.on(text) else self._exact
-        left = SECONDS + SECONDS_PER_CHARACTER * len(text)
+        self._left = min(SECONDS, self._left) + SECONDS_PER_CHARACTER * len(text)
         place, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
             raise PatternError(
                 f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters"
             )
         while place <= len(text):
-            started = perf_counter()
+            started = thread_time()
             try:
-                match = engine.search(text, place, timeout=left)
-                left -= perf_counter() - started
-                if left <= 0:
+                match = engine.search(text, place, timeout=max(self._left, 0.001))
+                self._left -= thread_time() - started
+                if self._left <= 0:
                     raise TimeoutError
             except (TimeoutError, MemoryError) as error:
+                self._left = SECONDS
                 raise PatternError(f"the pattern {self._shown} backtracks without end in this text") from error
             if match is None:
                 return

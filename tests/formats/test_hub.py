@@ -474,3 +474,11 @@ def test_without_the_package(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r'pip install "bpelab\[hub\]"') as caught:
         fetch("org/public")
     assert isinstance(caught.value, BPELabError)
+
+
+def test_from_huggingface_takes_a_local_folder(tmp_path):
+    tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
+    tokenizer.save(tmp_path)
+    assert BPETokenizer.from_huggingface(tmp_path).encode("lowest") == tokenizer.encode("lowest")
+    with pytest.raises(ValueError, match="has no revision"):
+        BPETokenizer.from_huggingface(str(tmp_path), revision="main")
