@@ -9,7 +9,7 @@ Chapter: Special tokens, chat templates, injection. Cost: as encoding, and linea
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ def encode(tokenizer: "BPETokenizer", text: Marked, located: bool = True) -> Enc
         found, offsets = walk.ordinary(part, start, stop, source, first=not ids)
         ids += found
         places += offsets
-        control += [False] * len(found)
+        control += [number in walk.ids for number in found]
     return Encoded(ids, places, text, control)
 
 
@@ -100,7 +100,10 @@ class _Walk:
         self._pipeline, self._special = tokenizer._pipeline, tokenizer._special
         self._names = {token.content: token.id for token in tokenizer.added_tokens if is_control(token)}
         units = tokenizer.model.units
-        self.ids = frozenset(self._names.values()) - {None if units is None else units.unk_id}
+        symbols = {} if units is None else {text.decode("utf-8", "replace"): n for text, n in units.symbols.items()}
+        self._symbols = {n: text for text, n in symbols.items() if is_control(AddedToken(text, n, special=False))}
+        self._forbidden = frozenset(self._names.values()) - {None if units is None else units.unk_id}
+        self.ids = self._forbidden | self._symbols.keys()
         self._text = str.__str__(text)
         self._edges = [0, *accumulate(length for length, _ in text.runs)]
         self._trusted = [origin.trusted for _, origin in text.runs]
@@ -155,42 +158,30 @@ class _Walk:
             yield start, stop, part, None
             return
 
-        def accept(first: int, last: int, token: AddedToken) -> bool:
-            return token.content not in self._names or self._accept_source(start, stop, part, first, last)
+        source = self._aligned(start, stop, part)
 
-        found = list(finder.find_accepted(part, accept))
-        if not found:
-            yield start, stop, part, None
-            return
-        source = self._aligned(start, stop)
+        def accept(first: int, last: int, token: AddedToken) -> bool:
+            return token.content not in self._names or self._accept_source(source, first, last, token.content)
+
         done = 0
-        for first, last, token in [*found, (len(part), -1, None)]:
+        for first, last, token in [*finder.find_accepted(part, accept), (len(part), -1, None)]:
             if first > done:
                 yield source.starts[done], source.ends[first - 1], part[done:first], source.part(done, first)
             if token is not None:
                 yield source.starts[first], source.ends[last - 1], token.id, None
             done = last
 
-    def _aligned(self, start: int, stop: int) -> Aligned:
-        given = Aligned.of(self._text[start:stop])
-        given = replace(given, starts=range(start, stop), ends=range(start + 1, stop + 1))
-        return normalized(self._pipeline.normalizer, given)
+    def _aligned(self, start: int, stop: int, part: str) -> Aligned:
+        """The normalized text `part` of [start:stop], whose characters know where they come from."""
+        given = Aligned(self._text[start:stop], range(start, stop), range(start + 1, stop + 1))
+        return given if given.text == part else normalized(self._pipeline.normalizer, given)
 
-    def _accept_source(self, start: int, stop: int, part: str, first: int, last: int) -> bool:
-        """Whether part[first:last] comes from trusted characters, and from them alone.
-
-        What is in front of them gives part[:first], and with them part[:last]: else it can't be told, and is refused.
-        """
-        raw, normalize = self._text[start:stop], self._pipeline.normalizer
-        if raw == part or normalize is None:
-            return self._accept(start + first, start + last)
-
-        def size(length: int) -> int:
-            return len(normalize(raw[:length]))
-
-        begin, end = (bisect_left(range(len(raw)), place, key=size) for place in (first, last))
-        exact = normalize(raw[:begin]) == part[:first] and normalize(raw[:end]) == part[:last]
-        return exact and self._accept(start + begin, start + end)
+    def _accept_source(self, source: Aligned, first: int, last: int, word: str) -> bool:
+        """Whether `word`, which stands in normalized text, comes from trusted characters, and from them alone."""
+        begin, end = source.starts[first], source.ends[last - 1]
+        spelled, normalize = self._text[begin:end], self._pipeline.normalizer
+        same = spelled == word or (normalize is not None and normalize(spelled) == source.text[first:last])
+        return same and self._accept(begin, end)
 
     def ordinary(
         self, part: str, start: int, stop: int, source: Aligned | None, first: bool
@@ -198,7 +189,10 @@ class _Walk:
         """The ids of normalized text that came from [start:stop], and the place of each where they are asked for."""
         pieces = self._pipeline.cut(part, self._from_first if first else 0)
         ids = self._pipeline.ids_of_pieces(pieces)
-        if not self.ids.isdisjoint(ids):
+        if not self._symbols.keys().isdisjoint(ids):
+            source = source or self._aligned(start, stop, part)
+            pieces, ids = self._without_forged_symbols(pieces, ids, source)
+        if not self._forbidden.isdisjoint(ids):
             ids = [number for piece in pieces for number in self._harmless(piece)]
         if not self._located:
             return ids, []
@@ -206,19 +200,60 @@ class _Walk:
         raw = self._text[start:stop]
         if part == raw and b"".join(tokens) == raw.encode():
             return ids, list(_laid(tokens, raw, start))
-        placed = self._pipeline.placed(source or self._aligned(start, stop), pieces)
+        placed = self._pipeline.placed(source or self._aligned(start, stop, part), pieces)
         places = [token.offsets for token in placed]
         return ids, places if len(places) == len(ids) else [(start, stop)] * len(ids)
+
+    def _without_forged_symbols(
+        self, pieces: list[str], ids: list[int], source: Aligned
+    ) -> tuple[list[str], list[int]]:
+        """Pieces and ids where SentencePiece's user-defined symbols are found in the template's own text only.
+
+        Such symbols are part of the model, which finds them in any piece. One that a message takes part in is cut in
+        two, at a place that is not inside one of the template's own.
+        """
+        part = "".join(pieces)
+        cuts = set(accumulate(map(len, pieces)))
+        while True:
+            found = [
+                (
+                    first,
+                    first + len(word),
+                    part == source.text and self._accept_source(source, first, first + len(word), word),
+                )
+                for word in {self._symbols[number] for number in ids if number in self._symbols}
+                for first in _occurrences(part, word)
+            ]
+            own = [(first, last) for first, last, accepted in found if accepted]
+            more = set()
+            for first, last, accepted in found:
+                inside = range(first + 1, last)
+                if not accepted and cuts.isdisjoint(inside):
+                    around = [(begin, end) for begin, end in own if begin < last and first < end]
+                    free = (at for at in inside if not any(begin < at < end for begin, end in around))
+                    more |= set([*free][:1])
+            if not more:
+                return pieces, ids
+            cuts |= more
+            pieces = [part[first:last] for first, last in pairwise(sorted({0, *cuts}))]
+            ids = self._pipeline.ids_of_pieces(pieces)
 
     def _harmless(self, piece: str) -> list[int]:
         """The ids of a piece. Merges, or a piece taken whole, may give a control token: then it is taken apart."""
         ids = self._pipeline.ids_of_pieces([piece])
-        if self.ids.isdisjoint(ids):
+        if self._forbidden.isdisjoint(ids):
             return ids
         ids = self._pipeline.ids_of_pieces(list(piece))
-        if not self.ids.isdisjoint(ids):
+        if not self._forbidden.isdisjoint(ids):
             raise TemplateError(f"this tokenizer can't write {piece[:40]!r} without a control token")
         return ids
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
 
 
 def _laid(tokens: list[bytes], text: str, start: int) -> Iterator[tuple[int, int]]:

@@ -11,18 +11,11 @@ Chapter: Special tokens, chat templates, injection. Source: `transformers/utils/
 `compiler.py` and `sandbox.py`.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from jinja2 import nodes, pass_environment
-from jinja2.compiler import CodeGenerator, Frame
-from jinja2.exceptions import TemplateError as JinjaError
-from jinja2.ext import Extension, LoopControlExtension
-from jinja2.filters import make_attrgetter
-from jinja2.parser import Parser
+from jinja2.ext import LoopControlExtension
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
@@ -30,8 +23,10 @@ from markupsafe import Markup
 
 from ..errors import TemplateError
 from .budget import CONTAINERS, MOST_DIGITS, current, pay
-from .formatting import Formatter, indented, tojson
-from .provenance import TEMPLATE, Marked, Runs, concat, derived, joined
+from .compiler import Generation, Generator
+from .filters import first, indent, join, known, raise_exception, safe, settled, strftime_now
+from .formatting import Formatter, tojson
+from .provenance import TEMPLATE, Marked, concat
 
 NO_TEXT = frozenset({"find", "index", "rfind", "rindex", "count", "startswith", "endswith"})
 TESTS = frozenset(name for name in dir(str) if name.startswith("is") and name != "isidentifier")
@@ -70,144 +65,6 @@ PASSED = {"_loop_vars", "_block_vars", "caller"}  # what compiled code adds to t
 BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 
 
-class Safe(Markup):
-    """What the filter `safe` gives: other strings are escaped when they are added to it, as Jinja does."""
-
-    __slots__ = ("runs",)
-    runs: Runs
-
-    def __str__(self) -> str:
-        return Marked.with_runs(str.__str__(self), self.runs) if hasattr(self, "runs") else Marked(str.__str__(self))
-
-
-class Refusal(JinjaError):
-    """What a template says with `raise_exception`."""
-
-
-def known(value: Any) -> Any:
-    """A str as one that knows how to keep marks and limits."""
-    return Marked(value) if type(value) is str else value
-
-
-def settled(result: Any, sources: Any) -> Any:
-    """A result as the template gets it: its size paid, its origin said."""
-    if isinstance(result, str):
-        if not hasattr(result, "runs"):
-            pay(len(result))
-            marked = derived(result, sources)
-            if not isinstance(result, Markup):
-                return marked
-            result = Safe(result)
-            result.runs = marked.runs
-    elif isinstance(result, CONTAINERS):
-        pay(8 * len(result))
-    elif isinstance(result, int) and result.bit_length() > 4 * MOST_DIGITS:
-        raise TemplateError(f"a number of more than {MOST_DIGITS:,} digits")
-    return result
-
-
-class Generator(CodeGenerator):
-    """Jinja's compiler, which has the template's strings marked and everything else go through the environment."""
-
-    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
-        if isinstance(node.value, str):
-            self.write(f"environment.trusted({node.value!r})")
-        else:
-            super().visit_Const(node, frame)
-
-    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:
-        self.write(f"environment.trusted({node.data!r})")
-
-    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        if isinstance(node, nodes.TemplateData):
-            return node.data
-        raise nodes.Impossible
-
-    def _output_const_repr(self, group: Iterable[Any]) -> str:
-        return f"environment.trusted({''.join(group)!r})"
-
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("environment.text(")
-
-    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write(")")
-
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
-        self.write("environment.tilde((")
-        for part in node.nodes:
-            self.visit(part, frame)
-            self.write(", ")
-        self.write("))")
-
-    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
-        self.write("(environment.weighed(")
-        self.visit(node.expr, frame)
-        self.write(")")
-        for operand in node.ops:
-            self.visit(operand, frame)
-        self.write(")")
-
-    def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:
-        symbol = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "notin": "not in"}
-        self.write(f" {symbol.get(node.op, node.op)} environment.weighed(")
-        self.visit(node.expr, frame)
-        self.write(f", {node.op in ('in', 'notin')})")
-
-    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self.write("{")
-        for item in node.items:
-            self.write("environment.weighed(")
-            self.visit(item.key, frame)
-            self.write("): ")
-            self.visit(item.value, frame)
-            self.write(", ")
-        self.write("}")
-
-    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
-        if not isinstance(node.arg, nodes.Slice):
-            super().visit_Getitem(node, frame)
-            return
-        self.write("environment.sliced(")
-        self.visit(node.node, frame)
-        for bound in (node.arg.start, node.arg.stop, node.arg.step):
-            self.write(", ")
-            if bound is None:
-                self.write("None")
-            else:
-                self.visit(bound, frame)
-        self.write(")")
-
-    def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        if node.test is not None:
-            node.test = nodes.And(nodes.EnvironmentAttribute("stepped"), node.test).set_lineno(node.lineno)
-        super().visit_For(node, frame)
-
-    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        """The body of every loop, condition and macro begins with a look at the time."""
-        self.writeline("environment.step()")
-        super().blockvisit(nodes, frame)
-
-    def visit_EvalContextModifier(self, node: nodes.EvalContextModifier, frame: Frame) -> None:
-        self.fail("autoescape is not for chat templates: they write no HTML", node.lineno)
-
-
-class Generation(Extension):
-    """`{% generation %}`: what the assistant generates is inside."""
-
-    tags = {"generation"}  # noqa: RUF012 (Jinja's)
-
-    def parse(self, parser: Parser) -> nodes.Node:
-        """The block as a call with its body for a caller."""
-        line = next(parser.stream).lineno
-        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.CallBlock(self.call_method("generated"), [], [], body).set_lineno(line)
-
-    def generated(self, caller: Callable[[], Marked]) -> Marked:
-        """What the body writes, marked."""
-        text = caller()
-        return Marked.with_runs(text, tuple((n, origin._replace(generated=True)) for n, origin in text.runs))
-
-
 class Environment(ImmutableSandboxedEnvironment):
     """The environment of one template."""
 
@@ -219,7 +76,7 @@ class Environment(ImmutableSandboxedEnvironment):
             trim_blocks=True, lstrip_blocks=True, optimized=False, extensions=[Generation, LoopControlExtension]
         )
         self._trusted: dict[str, Marked] = {}
-        self.filters |= {"tojson": tojson, "join": _join, "first": _first, "indent": _indent, "safe": _safe}
+        self.filters |= {"tojson": tojson, "join": join, "first": first, "indent": indent, "safe": safe}
         for name in NO_FILTERS:
             del self.filters[name]
         filters: dict[str, Callable[..., Any]] = self.filters
@@ -227,7 +84,7 @@ class Environment(ImmutableSandboxedEnvironment):
         tests: dict[str, Any] = dict(self.tests)
         self.tests = {**tests, **{name: self._guarded(name, tests[name]) for name in COMPARING}}
         del self.globals["lipsum"]
-        self.globals |= {"raise_exception": _raise_exception, "strftime_now": _strftime_now}
+        self.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
         self.formatter = Formatter(self._look_up)
 
     # -- what compiled templates call --------------------------------------------------------------------------------
@@ -379,42 +236,3 @@ class Environment(ImmutableSandboxedEnvironment):
             return settled(function(*args, **kwargs), [list(args), kwargs])
 
         return guarded
-
-
-@pass_environment
-def _join(environment: Environment, value: Iterable[Any], d: str = "", attribute: Any = None) -> Marked:
-    if attribute is not None:
-        value = map(make_attrgetter(environment, attribute), value)
-    return joined(environment.text(d), [environment.text(part) for part in value])
-
-
-@pass_environment
-def _first(environment: Environment, seq: Iterable[Any]) -> Any:
-    if isinstance(seq, str):
-        return seq[0] if seq else environment.undefined("No first item, sequence was empty.")
-    for item in seq:
-        return item
-    return environment.undefined("No first item, sequence was empty.")
-
-
-def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
-    if not isinstance(s, str):
-        raise TypeError(f"indent takes a string, not {type(s).__name__}")
-    return indented(Marked.with_runs(str.__str__(s), s.runs) if isinstance(s, Safe) else s, width, first, blank)  # type: ignore[arg-type]
-
-
-def _safe(value: Any) -> Markup:
-    text = known(str(value))
-    safe = Safe(text)
-    safe.runs = text.runs
-    return safe
-
-
-def _raise_exception(message: Any) -> None:
-    raise Refusal(str(message))
-
-
-def _strftime_now(format: str) -> str:
-    if len(format) > 200 or re.search(r"%[^A-Za-z%]*\d", format):
-        raise TemplateError("strftime_now takes directives without widths, 200 characters at most")
-    return datetime.now().strftime(str.__str__(format))

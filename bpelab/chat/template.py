@@ -35,9 +35,9 @@ def find_template(tokenizer: "BPETokenizer", template: str | None, tools: bool) 
     own = tokenizer.metadata.get("chat_template")
     named: dict[str, str] = {}
     if isinstance(own, (list, tuple)):
-        named = {str(entry["name"]): entry["template"] for entry in own if {"name", "template"} <= set(entry)}
-    elif isinstance(own, Mapping):
-        named = dict(own)
+        own = {entry.get("name"): entry.get("template") for entry in own if isinstance(entry, Mapping)}
+    if isinstance(own, Mapping):
+        named = {name: entry for name, entry in own.items() if isinstance(name, str) and isinstance(entry, str)}
     if template is None:
         found = own if isinstance(own, str) else (tools and named.get("tool_use")) or named.get("default")
         if not isinstance(found, str):
@@ -80,7 +80,7 @@ def compiled(source: str) -> "Template":
 def run(source: str, variables: Mapping[str, Any], size: int) -> Marked:
     """The text of a template over marked variables of `size` characters in all. Raises TemplateError."""
     template = compiled(source)
-    from .environment import Refusal
+    from .filters import Refusal
 
     token = current.set(Budget(size))
     try:

@@ -1,6 +1,6 @@
 """Writes dfa_tables.json: the tables of the named patterns, compiled. Run it when a pattern or the Unicode table changes.
 
-    python -m bpelab.data.make_dfa_tables
+python -m bpelab.data.make_dfa_tables
 """
 
 import json

@@ -27,7 +27,7 @@ from .decoding import (
     flat,
 )
 from .fused import AlphabetTokens, FusedTokens, fused_stages, utf8_text
-from .stages import Row, Stage
+from .stages import Row
 
 if TYPE_CHECKING:
     from ..vocabulary import Vocabulary
@@ -85,9 +85,8 @@ class _Decoders:
         self._stages: list[TokenStage] = [_stage(step) for step in steps[:fuse]]
         if vocabulary.decoder is None:
             self._stages = [Joined()]
-        behind: list[Stage] = [stage for step in steps[fuse + 1 :] for stage in fused_stages(step)]
         fuses = fuse < len(steps) and isinstance(steps[fuse], ByteLevel)
-        self._row = Row([AlphabetTokens() if fuses else FusedTokens(), *behind])
+        self._row = Row([AlphabetTokens() if fuses else FusedTokens(), *fused_stages(steps[fuse + 1 :])])
         self.start: tuple[State, ...] = (*(stage.start for stage in self._stages), self._row.start)
 
     def push(self, state: State, ids: Iterable[int], unknown: Unknown) -> tuple[State, str]:

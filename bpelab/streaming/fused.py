@@ -5,10 +5,10 @@ since one character may make all that came before it text instead of bytes. Chap
 """
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..byte_alphabet import from_alphabet
-from ..decoders import CTC, BPEDecoder, ByteFallback, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
+from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
 from ..decoders.base import longest_allowed
 from ..decoders.words import _CLEANUP
 from ..textio import utf8
@@ -109,22 +109,31 @@ class ShortToken(Stage):
         return state or ""
 
 
-def _on_text(decoder: Decoder) -> Callable[[str], str]:
-    return lambda text: "".join(decoder.decode_chain([text]))
+def _on_text(decoder: Decoder, dropped: bool) -> Callable[[str], str]:
+    return lambda text: "".join(decoder.decode_chain([] if dropped and not text else [text]))
 
 
 def _replaced(old: str, new: str) -> list[Stage]:
     return [Occurrences(lambda text: text.replace(old, new), old)] if old else []
 
 
-def fused_stages(decoder: Decoder) -> list[Stage]:
-    """The stages that do to a text in parts what `decoder` does to a single token."""
+def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
+    """The stages that do to a text in parts what `decoders` do to a single token."""
+    stages, dropped = list[Stage](), False
+    for decoder in decoders:
+        stages += _stages(decoder, dropped)
+        dropped = isinstance(decoder, CTC) or (dropped and not isinstance(decoder, (Fuse, ByteLevel)))
+    return stages
+
+
+def _stages(decoder: Decoder, dropped: bool) -> list[Stage]:
+    """The stages of one; `dropped` says that there is no token at all where the text is empty, as CTC leaves it."""
     if isinstance(decoder, Fuse):
         return []
     if isinstance(decoder, Strip):
         return [StrippedCharacters(decoder)]
     if isinstance(decoder, Metaspace):
-        return [Each(_on_text(decoder))]
+        return [Each(_on_text(decoder, dropped))]
     if isinstance(decoder, ByteFallback):
         return [ShortToken()]
     if isinstance(decoder, BPEDecoder):
@@ -136,5 +145,5 @@ def fused_stages(decoder: Decoder) -> list[Stage]:
         delimited = [*cleaned, *_replaced(decoder.word_delimiter_token, " ")] if decoder.cleanup else []
         return [*_replaced(decoder.pad_token, ""), *delimited]
     if isinstance(decoder, Replace):
-        return [replacing(decoder, _on_text(decoder), lambda text: longest_allowed([text]))]
-    return [Whole(_on_text(decoder))]
+        return [replacing(decoder, _on_text(decoder, dropped), lambda text: longest_allowed([text]))]
+    return [Whole(_on_text(decoder, dropped))]
