@@ -136,6 +136,9 @@ class _Parser:
             self.names.add(found[1] or found[2])
             self.stack.append(_Frame("capture", self.flags, at, self.groups, found[1] or found[2]))
             return
+        if self.dialect == "rust" and (found := source.match(r"\?P=([^\W\d]\w*)\)")):
+            self.add(self.refer(found[1], at))
+            return
         if found := source.match(r"\?([a-zA-Z]*)(-[a-zA-Z]*)?([:)])"):
             self.set_flags(found[1], found[2] or "", found[3] == ":", at)
             return
@@ -285,6 +288,10 @@ class _Parser:
         else:
             more = source.match(r"[0-9]{0,2}")
             target = int(letter + (more[0] if more else ""))
+        return self.refer(target, at)
+
+    def refer(self, target: int | str, at: int) -> Node:
+        source = self.source
         if self.flags.ignore_case:  # no engine at hand compares by the table's case folding
             raise source.error("a reference that ignores case, which bpelab can't run", at)
         self.references.append((target, at))
