@@ -38,7 +38,7 @@ _build/vendor/mathjax/tex-svg.js: $(VENV)/.ready book/vendor.py
 	$(PY) book/vendor.py
 	@touch $@
 _build/.library: $(VENV)/.ready $(SOURCES)
-	@rm -rf _build/.jupyter_cache && mkdir -p _build && touch $@
+	@rm -rf _build/.jupyter_cache _build/.doctrees && mkdir -p _build && touch $@
 $(HTML): _build/.library _build/vendor/mathjax/tex-svg.js _config.yml _toc.yml $(CHAPTERS) $(wildcard book/*.md book/*.bib)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@
