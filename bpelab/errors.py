@@ -63,5 +63,13 @@ class TemplateError(BPELabError, ValueError):
         return type(self), (self.problem, self.line)
 
 
+class ModelFileError(BPELabError, ValueError):
+    """A language model's files that can't be loaded. The message names the file, what is wrong, and what to do."""
+
+
+class BackendError(BPELabError, RuntimeError):
+    """A backend that can't run here, or that failed while it ran. The message says what to do."""
+
+
 class MissingDependencyError(BPELabError, ImportError):
     """A package that is needed here is not installed. The message says how to install it."""

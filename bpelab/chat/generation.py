@@ -1,0 +1,67 @@
+"""From ids to ids: the loop that every backend shares.
+
+Ask the model for logits, choose a token, add it, ask again; end at a stop id, at the limit, or where the context is
+full. Chapter: Chat on your hardware. Cost: one call of the model a token.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal
+
+from .backends.base import Backend, Cancelled, never
+from .sampling import GREEDY, Sampling
+
+Reason = Literal["stop", "length", "context", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One token that a model chose.
+
+    Attributes:
+        id: the token.
+        probability: how sure the model was of it, before any sampling setting.
+        seconds: since the request.
+    """
+
+    id: int
+    probability: float
+    seconds: float
+
+
+def generate(
+    backend: Backend,
+    ids: Sequence[int],
+    sampling: Sampling = GREEDY,
+    *,
+    max_tokens: int,
+    stop: frozenset[int] = frozenset(),
+    cancelled: Callable[[], bool] = never,
+) -> Generator[Generated, None, Reason]:
+    """The tokens that a model goes on with after `ids`, as they come; the generator's value is why it ended.
+
+    Args:
+        stop: ids at which the answer ends. The one that ends it is not yielded.
+        cancelled: asked before each token, and between the parts of a long prompt.
+
+    "stop": at a stop id; "length": after max_tokens; "context": the model can hold no more; "cancelled".
+    Raises ConversationError for a prompt that is longer than the context.
+    """
+    began = perf_counter()
+    row, choose = list(ids), sampling.chooser()
+    for _ in range(max_tokens):
+        if cancelled():
+            return "cancelled"
+        if len(row) > max(backend.context, len(ids)):
+            return "context"
+        try:
+            logits = backend.next_logits(row, cancelled)
+        except Cancelled:
+            return "cancelled"
+        token, probability = choose(logits, row)
+        if token in stop:
+            return "stop"
+        yield Generated(token, probability, perf_counter() - began)
+        row.append(token)
+    return "length"
