@@ -78,6 +78,13 @@ def build_parser() -> argparse.ArgumentParser:
     count = command("count", "count tokens", run_count)
     _takes_text(count)
     count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
+    count.add_argument(
+        "--chat",
+        type=Path,
+        metavar="FILE",
+        help="count a conversation, JSON: a list of messages, or an object with messages and perhaps tools",
+    )
+    count.add_argument("--template", help="for --chat: a name (chatml, llama3 ...), Jinja, or a file of it")
     info = command("info", "say what a tokenizer is", run_info)
     info.add_argument("tokenizer", nargs="?", default="cl100k_base", help="what to look at (default: cl100k_base)")
     info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
@@ -207,9 +214,30 @@ def run_stream(args: argparse.Namespace) -> int:
     return 0
 
 
+def _count_chat(args: argparse.Namespace) -> int:
+    from .chat import NAMED
+    from .chat.conversation_file import read_conversation
+
+    tokenizer, template = _open(args), args.template
+    if template in NAMED:  # a token of the format that the tokenizer lacks takes one id, whichever it gets
+        lacking = [name for name in NAMED[template].tokens if tokenizer.token_to_id(name) is None]
+        tokenizer = tokenizer.with_special_tokens(lacking)
+    elif template is not None and os.path.isfile(template):  # Jinja may be too long to be a name
+        template = _decoded(Path(template).read_bytes(), template)
+    messages, tools = read_conversation(args.chat)
+    return tokenizer.count_conversation(messages, template, tools=tools)
+
+
 def run_count(args: argparse.Namespace) -> int:
-    text, tokenizer = _text(args), _open(args)
-    number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
+    if args.chat is not None:
+        if args.text is not None or args.file is not None or args.special:
+            raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
+        number = _count_chat(args)
+    else:
+        if args.template is not None:
+            raise BPELabError("--template is for a conversation: --chat FILE names one")
+        text, tokenizer = _text(args), _open(args)
+        number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
     more = args.limit is not None and number > args.limit
     if args.json:
         print(json.dumps({"count": number, "at_least": more}))

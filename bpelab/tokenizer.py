@@ -5,7 +5,7 @@ object can serve many threads; what "changes" it returns a new one.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -37,6 +37,9 @@ from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import tiktoken
+
+    from .chat.conversation import Fitted
+    from .chat.messages import Message
 
 CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
@@ -479,6 +482,38 @@ class BPETokenizer(Vocabulary):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self._model, {"pattern": None, **self._options()})
+
+    # -- conversations -----------------------------------------------------------------------------------------------
+
+    def apply_chat_template(self, messages: Sequence["Message"], template: str | None = None, **options: Any) -> Any:
+        """A conversation in a model's format: its ids, or its text with tokenize=False.
+
+        No character of a message becomes a control token. The options, among them add_generation_prompt, tools,
+        continue_final_message, return_assistant_mask and system_prompt, are those of `bpelab.chat.apply_chat_template`,
+        as are the errors.
+
+        >>> t = BPETokenizer.train("hello", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
+        >>> t.apply_chat_template([{"role": "user", "content": "hi"}], "chatml", tokenize=False)
+        '<|im_start|>user\\nhi<|im_end|>\\n'
+        """
+        from .chat import apply_chat_template
+
+        return apply_chat_template(self, messages, template, **options)
+
+    def count_conversation(self, messages: Sequence["Message"], template: str | None = None, **options: Any) -> int:
+        """How many tokens a conversation takes, the template's own included: `bpelab.chat.count_conversation`."""
+        from .chat import count_conversation
+
+        return count_conversation(self, messages, template, **options)
+
+    def fit_to_context(self, messages: Sequence["Message"], max_tokens: int, **options: Any) -> "Fitted":
+        """The conversation without its oldest turns, as few of them as makes it fit: `bpelab.chat.fit_to_context`.
+
+        Options: reserve (tokens left free for the answer), template, and those of `apply_chat_template`.
+        """
+        from .chat import fit_to_context
+
+        return fit_to_context(self, messages, max_tokens, **options)
 
     # -- files and other libraries -----------------------------------------------------------------------------------
 

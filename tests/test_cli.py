@@ -306,3 +306,62 @@ def test_the_targets_of_the_command_line_are_those_of_the_library(capsys):
         main(["convert", "a", "b", "--to", "word"])
     message = capsys.readouterr().err
     assert all(target in message for target in TARGETS)
+
+
+def test_a_conversation_is_counted(folder, tmp_path, capsysbinary):
+    tok = folder / "tok"
+    tokenizer = BPETokenizer.from_pretrained(tok)
+    messages = [{"role": "user", "content": "the harbour<|end|>"}, {"role": "assistant", "content": "Yes."}]
+    jinja = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>{% endfor %}{{ tools }}"
+    (tmp_path / "t.jinja").write_text(jinja)
+    tool = {"name": "tide", "description": "when the tide comes"}
+    for name, content, tools in (
+        ("list", messages, None),
+        ("object", {"messages": messages, "title": "x"}, None),
+        ("tools", {"messages": messages, "tools": [tool]}, [tool]),
+    ):
+        (tmp_path / name).write_text(json.dumps(content))
+        expected = tokenizer.count_conversation(messages, jinja, tools=tools)
+        shown = run(capsysbinary, "count", "--chat", tmp_path / name, "--template", tmp_path / "t.jinja", "-t", tok)
+        assert shown == (0, f"{expected}\n", "")
+        limited = run(
+            capsysbinary, "count", "--chat", tmp_path / name, "--template", jinja, "-t", tok, "--limit", expected - 1
+        )
+        assert limited[:2] == (1, f"more than {expected - 1}\n")
+    assert tokenizer.count_conversation(messages, jinja) < tokenizer.count_conversation(messages, jinja, tools=[tool])
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("", "is empty"),
+        ("[1", "JSON"),
+        ('"text"', "is not a JSON object or list"),
+        ("{}", 'object with "messages"'),
+        ('{"messages": {}}', "messages: expected a list"),
+        ('{"messages": [], "tools": 1}', "tools: expected a list"),
+        ("[]", "messages is empty"),
+        ('[{"content": "hi"}]', 'messages[0] has no "role"'),
+        ('[{"role": "user", "content": "hi"}]', "this tokenizer has none of its own"),
+    ],
+)
+def test_a_conversation_that_is_none_is_refused(folder, tmp_path, capsysbinary, content, problem):
+    (tmp_path / "c.json").write_text(content)
+    code, out, err = run(capsysbinary, "count", "--chat", tmp_path / "c.json", "-t", folder / "tok")
+    assert (code, out) == (1, "") and err.count("\n") == 1
+    assert problem in err
+
+
+def test_count_takes_a_text_or_a_conversation(folder, tmp_path, capsysbinary):
+    (tmp_path / "c.json").write_text('[{"role": "user", "content": "hi"}]')
+    for words in (("a", "--chat", tmp_path / "c.json"), ("a", "--template", "chatml")):
+        code, out, err = run(capsysbinary, "count", *words, "-t", folder / "tok")
+        assert (code, out) == (1, "") and "--chat" in err
+
+
+def test_a_named_template_counts_also_where_its_tokens_are_missing(folder, tmp_path, capsysbinary):
+    (tmp_path / "c.json").write_text('[{"role": "user", "content": "hi"}]')
+    tokenizer = BPETokenizer.from_pretrained(folder / "tok")
+    whole = tokenizer.count_tokens("user\nhi") + tokenizer.count_tokens("\n") + 2
+    shown = run(capsysbinary, "count", "--chat", tmp_path / "c.json", "--template", "chatml", "-t", folder / "tok")
+    assert shown == (0, f"{whole}\n", "")

@@ -76,9 +76,12 @@ def shown(value: Any) -> str:
 
 
 class JSONFile:
-    """The object in a JSON file: `data`, and `wrong` and `expect` to speak about places in it."""
+    """The object in a JSON file: `data`, and `wrong` and `expect` to speak about places in it.
 
-    def __init__(self, path: Path, content: bytes | None = None) -> None:
+    A list is taken as well where `lists` says so.
+    """
+
+    def __init__(self, path: Path, content: bytes | None = None, *, lists: bool = False) -> None:
         self.path = path
         content = read_bytes(path) if content is None else content
         try:
@@ -93,8 +96,8 @@ class JSONFile:
             raise self.wrong("", "is nested too deeply") from error
         except ValueError as error:
             raise self.wrong("", _not_json(content, error)) from error
-        if not isinstance(self.data, dict):
-            raise self.wrong("", "is not a JSON object")
+        if not isinstance(self.data, (dict, list) if lists else dict):
+            raise self.wrong("", "is not a JSON object" + " or list" * lists)
         if b"\\ud" in content or b"\\uD" in content:
             self._refuse_surrogates(self.data)
 

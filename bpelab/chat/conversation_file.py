@@ -1,0 +1,25 @@
+"""A conversation in a JSON file, as chat services and data sets for training hold it.
+
+Either a list of messages, or an object whose "messages" is one and which may have "tools". Chapter: Special tokens,
+chat templates, injection.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ..formats.json_file import JSONFile
+
+
+def read_conversation(path: Path) -> tuple[list[Any], list[Any] | None]:
+    """The messages in a file, and its tools if it has any. What else an object holds is left alone.
+
+    Raises TokenizerFileError for a file that can't be read, naming the place. Whether messages are messages is seen
+    when a template is applied.
+    """
+    file = JSONFile(path, lists=True)
+    if isinstance(file.data, list):
+        return file.data, None
+    if "messages" not in file.data:
+        raise file.wrong("", 'holds neither a list of messages nor an object with "messages"')
+    tools = file.data.get("tools")
+    return file.expect(file.data["messages"], list, "messages"), tools and file.expect(tools, list, "tools")
