@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from .pretokenizers.unicode_tables import class_body, property_ranges
 
-MOST_PREFIXES = 500
+LONGEST_PREFIX = 4
+MOST_PREFIXES = 2_000
 Span = tuple[int, int, int | None]
 """Start, stop, and the id of an added token; None for ordinary text."""
 
@@ -68,6 +69,26 @@ def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
     return ordered, shorter, max(map(len, ordered))
 
 
+def _pattern(prefixes: Iterable[str]) -> str:
+    """An expression for the longest of `prefixes` at a place, which looks at each of their characters once.
+
+    Nested by first characters, it leaves most places of a text after one look; one long row of alternatives would be
+    tried from its beginning at each place where any of them could begin.
+
+    >>> _pattern(["<a", "<b", "ca", "c", "da"])
+    '(?:<[ab]|c(?:a)?|da)'
+    """
+    rests: dict[str, list[str]] = {}
+    for prefix in sorted(set(prefixes)):
+        rests.setdefault(prefix[0], []).append(prefix[1:])
+    firsts: dict[str, list[str]] = {}  # what may follow -> the characters that it may follow
+    for first, following in rests.items():
+        more = _pattern(rest for rest in following if rest) if any(following) else ""
+        firsts.setdefault(f"(?:{more})?" if more and "" in following else more, []).append(re.escape(first))
+    parts = [(f"[{''.join(chars)}]" if len(chars) > 1 else chars[0]) + more for more, chars in firsts.items()]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
 class Finder:
     """Finds tokens in texts, leftmost and longest.
 
@@ -81,16 +102,15 @@ class Finder:
         for string, token in tokens:
             if string:
                 self._tokens.setdefault(string, token)
-        size = next((n for n in (3, 2) if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
+        sizes = range(LONGEST_PREFIX, 1, -1)
+        size = next((n for n in sizes if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
         groups: dict[str, set[str]] = {}
         for string in self._tokens:
             groups.setdefault(string[:size], set()).add(string)
         for prefix in groups:  # a token shorter than the prefix may stand there too
             groups[prefix] |= {prefix[:n] for n in range(1, len(prefix)) if prefix[:n] in self._tokens}
         self._groups = {prefix: _sorted(strings) for prefix, strings in groups.items()}
-        ordered = sorted(groups, key=lambda prefix: (-len(prefix), prefix))
-        parts = [f"[{''.join(map(re.escape, ordered))}]"] if size == 1 else map(re.escape, ordered)
-        self._candidates = re.compile("|".join(parts)) if groups else None
+        self._candidates = re.compile(_pattern(groups)) if groups else None
 
     def _there(self, text: str, start: int, prefix: str) -> Iterator[str]:
         """The tokens that stand at `start`, where their `prefix` does, the longest first."""
