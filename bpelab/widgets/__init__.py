@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
     from .pre_token_view import PreTokenView as PreTokenView
+    from .stream_buffer import StreamBuffer as StreamBuffer
     from .sweep import Sweep as Sweep
+    from .template_inspector import TemplateInspector as TemplateInspector
     from .token_view import TokenView as TokenView
     from .train_scrubber import TrainScrubber as TrainScrubber
     from .trie_walker import TrieWalker as TrieWalker
@@ -27,7 +29,9 @@ _HOMES = {
     "HeapStepper": "heap_stepper",
     "MergePlayer": "merge_player",
     "PreTokenView": "pre_token_view",
+    "StreamBuffer": "stream_buffer",
     "Sweep": "sweep",
+    "TemplateInspector": "template_inspector",
     "TokenView": "token_view",
     "TrainScrubber": "train_scrubber",
     "TrieWalker": "trie_walker",

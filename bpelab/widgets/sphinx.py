@@ -14,6 +14,8 @@ NAMES = (
     "heap_stepper",
     "merge_player",
     "pre_token_view",
+    "stream_buffer",
+    "template_inspector",
     "token_view",
     "train_scrubber",
     "trie_walker",

@@ -57,12 +57,21 @@ def _shows(char: str, after_text: bool) -> bool:
 
 
 def plain(token: bytes) -> str:
-    """The label as one string.
+    """The label of a token as one string.
 
     >>> plain("\\u200b a".encode()), plain(b"\\xe2\\x98")
     ('[U+200B]·a', '[E2][98]')
     """
-    return "".join(f"[{text}]" if kind in ("u", "x") else text for kind, text in visible(token))
+    return joined(visible(token))
+
+
+def joined(parts: Iterable[Part]) -> str:
+    """A label as one string.
+
+    >>> joined([["s", "·"], ["x", "E2"]])
+    '·[E2]'
+    """
+    return "".join(f"[{text}]" if kind in ("u", "x") else text for kind, text in parts)
 
 
 def quoted(token: bytes, longest: int = 40) -> str:

@@ -29,9 +29,10 @@ ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 READ = [
     ".bl-say", ".bl-button", ".bl-count", ".bl-small", ".bl-head", ".bl-token", ".bl-entry", ".bl-entry .bl-small",
     ".bl-remark", ".bl-payload", ".bl-chip", ".bl-table td", ".bl-here td", ".bl-token.bl-new", ".bl-token.bl-made",
-    ".bl-legend code", ".bl-detail", *(f".bl-hue{number}" for number in range(9)),
+    ".bl-legend code", ".bl-detail", ".bl-control", ".bl-forged", ".bl-said", ".bl-id", ".bl-forged .bl-id",
+    ".bl-mark", ".bl-missing", *(f".bl-hue{number}" for number in range(9)),
 ]  # fmt: skip
-PLAYERS = ["merge_player", "train_scrubber", "heap_stepper", "trie_walker"]
+PLAYERS = ["merge_player", "train_scrubber", "heap_stepper", "trie_walker", "stream_buffer"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 

@@ -13,14 +13,18 @@ from importlib.resources import files
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, ModelError, PatternError, Split, TrainingError, trace_encode
+from bpelab import BPEModel, BPETokenizer, ModelError, PatternError, Split, StreamDecoder, TrainingError, trace_encode
+from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
+from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.unicode_tables import category
 from bpelab.trace import HeapStep, MergeStep
 from bpelab.trainers.naive import count_pairs, train_naive
+from bpelab.units import Units
 
 from ..conftest import amount, fuzz_text, random_merges
 
@@ -32,12 +36,14 @@ from bpelab.widgets import (
     HeapStepper,
     MergePlayer,
     PreTokenView,
+    StreamBuffer,
     TokenView,
     TrainScrubber,
     TrieWalker,
     base,
     pre_token_view,
     sphinx,
+    stream_buffer,
     visible,
 )
 
@@ -55,6 +61,16 @@ def rank_tokenizer() -> BPETokenizer:
     return BPETokenizer(BPEModel.from_ranks(tokenizer().model.ids), pattern="gpt2")
 
 
+@lru_cache(1)
+def spelling_tokenizer() -> BPETokenizer:
+    """As SentencePiece's: characters, bytes that are spelled, ▁ for spaces, and decoders that hold tokens back."""
+    tokens = [*(f"<0x{byte:02X}>" for byte in range(256)), *"▁abt"]
+    units = Units(characters=True, byte_tokens={byte: byte for byte in range(256)})
+    model = BPEModel({number: token.encode() for number, token in enumerate(tokens)}, {}, {}, units=units)
+    decoder = DecoderSequence((Replace(Pattern("String", "▁"), " "), ByteFallback(), Fuse(), Strip(" ", 1, 0)))
+    return BPETokenizer(model, pattern=None, pre_tokenizer=Metaspace(), decoder=decoder)
+
+
 MAKERS = {
     "MergePlayer": lambda text: MergePlayer(tokenizer(), text),
     "MergePlayer, one piece": lambda text: MergePlayer(tokenizer().model, text),
@@ -68,6 +84,9 @@ MAKERS = {
     "TrieWalker, ranks": lambda text: TrieWalker(rank_tokenizer().model, text),
     "PreTokenView": lambda text: PreTokenView(text, NAMED),
     "PreTokenView, with gaps": lambda text: PreTokenView(text, {"</script>": "[a-z]+|<", "one": "."}),
+    "StreamBuffer": lambda text: StreamBuffer(tokenizer(), text),
+    "StreamBuffer, NFKC": lambda text: StreamBuffer(tokenizer().with_options(normalizer="NFKC"), text),
+    "StreamBuffer, decoders": lambda text: StreamBuffer(spelling_tokenizer(), text),
     "TokenView": lambda text: TokenView(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}),
     "TokenView, NFC": lambda text: TokenView(text, tokenizer().with_options(normalizer="NFC")),
     "ByteInspector": ByteInspector,
@@ -383,6 +402,52 @@ class TestPreTokenView:
         for wrong in ((), "gpt2", ("(",)):
             with pytest.raises(PatternError):
                 PreTokenView("text", wrong)
+
+
+class TestStreamBuffer:
+    @pytest.mark.parametrize("maker", [tokenizer, spelling_tokenizer])
+    def test_says_what_the_decoder_says(self, maker):
+        for text in texts(amount(20, 1000)):
+            buffer, decoder = StreamBuffer(maker(), text), StreamDecoder(maker())
+            *pushes, last = buffer.data["steps"] or [None]
+            for step in pushes:
+                new = decoder.push(step["id"])
+                assert step["new"] == visible.visible(new.encode())
+                held = decoder.pending[: stream_buffer.MOST_HELD]
+                assert bytes.fromhex("".join(byte for byte, *_ in step["held"])) == held
+                assert [mark + bits for _, mark, bits in step["held"]] == [f"{byte:08b}" for byte in held]
+            if last is not None:
+                assert (last["id"], last["new"]) == (None, visible.visible(decoder.finish().encode()))
+            whole = maker().decode(buffer.data["ids"])
+            assert len("".join(part for step in buffer.data["steps"] for _, part in step["new"])) >= len(whole)
+
+    def test_what_is_missing(self):
+        """Every beginning of every kind of character, and what a decoder may hold besides."""
+        for char in "é日\ud7ff😀\U0010ffff":
+            data = char.encode()
+            for have in range(1, len(data)):
+                for before in (b"", b"a", "é日".encode()):
+                    assert stream_buffer._begun(before + data[:have]) == (have, len(data))
+        for whole in (b"", b"a", "é日😀".encode()):
+            assert stream_buffer._begun(whole) == (0, 0)
+
+    def test_an_emoji(self):
+        plain_bytes = BPETokenizer(BPEModel.from_merges([(b"\x98", b"\x80")]), pattern=None)
+        says = [step["say"] for step in StreamBuffer(plain_bytes, "a😀").data["steps"]]
+        assert says == [
+            "Push id 97, 61: “a” is shown, and nothing is held back.",
+            "Push id 240, F0: nothing is shown, and 1 of the 4 bytes of a character is held back.",
+            "Push id 159, 9F: nothing is shown, and 2 of the 4 bytes of a character are held back.",
+            "Push id 256, 98 80: “😀” is shown, and nothing is held back.",
+            "Finish: nothing was held back.",
+        ]
+
+    def test_what_waits_for_the_end(self):
+        says = [step["say"] for step in StreamBuffer(spelling_tokenizer(), "a日").data["steps"]]
+        assert says[-2:] == [
+            "Push id 165, 3C 30 78 41 44 3E: nothing is shown, and 3 bytes are held back.",
+            "Finish: the 3 bytes held back become “日”.",
+        ]
 
 
 class TestTokenView:
