@@ -14,6 +14,8 @@ from .truncation import check_size
 
 CHARACTERS = 4
 """That the first window has for each token; later ones are somewhat longer than the chunk before."""
+SLACK = 8
+"""Tokens behind a cut that a window shows, so that its own end, perhaps in the middle of a word, decides nothing."""
 
 
 Starts = Callable[[str], list[int]]
@@ -42,7 +44,7 @@ def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> 
 
 def _end(text: str, begin: int, size: int, window: int, starts: Starts, count: Count) -> int:
     """Where a chunk ends that begins at `begin`; there, if nothing fits."""
-    while len(places := starts(text[begin : begin + window])) <= size and begin + window < len(text):
+    while len(places := starts(text[begin : begin + window])) <= size + SLACK and begin + window < len(text):
         window *= 2
     if len(places) <= size:
         return len(text)
