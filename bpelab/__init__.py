@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch
     from .errors import (
+        BackendError as BackendError,
         BPELabError as BPELabError,
+        ConversationError as ConversationError,
         ConversionError as ConversionError,
         MissingDependencyError as MissingDependencyError,
         ModelError as ModelError,
+        ModelFileError as ModelFileError,
         PatternError as PatternError,
         SpecialTokenError as SpecialTokenError,
+        TemplateError as TemplateError,
         TokenizerFileError as TokenizerFileError,
         TrainingError as TrainingError,
         UnknownTokenError as UnknownTokenError,
@@ -52,11 +56,15 @@ _HOMES = {
     **dict.fromkeys(
         [
             "BPELabError",
+            "BackendError",
+            "ConversationError",
             "ConversionError",
             "MissingDependencyError",
             "ModelError",
+            "ModelFileError",
             "PatternError",
             "SpecialTokenError",
+            "TemplateError",
             "TokenizerFileError",
             "TrainingError",
             "UnknownTokenError",

@@ -5,7 +5,7 @@ Two kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, 
 isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside its
 adaptation.
 
-Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, a chat template. Not
+Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, chat templates. Not
 held: a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens, truncation and padding.
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, the GGUF specification.
 """
@@ -100,7 +100,7 @@ class _Reader:
             for number, text in enumerate(tokens)
             if number in control or kinds[number] == "USER_DEFINED"
         ]
-        template = self.get(TEMPLATE, str)
+        template = self._chat_templates()
         common: dict[str, Any] = {
             "pattern": None,
             "encoder": encoder,
@@ -122,6 +122,16 @@ class _Reader:
         if found is not None and not 0 <= found < size:
             raise self.wrong(key, f"is {found}, and the tokens are numbered from 0 to {size - 1}")
         return found
+
+    def _chat_templates(self) -> str | list[dict[str, str]] | None:
+        """The chat template; where there are named ones beside it, all of them, as Hugging Face lists them."""
+        default: str | None = self.get(TEMPLATE, str)
+        keys = [key for key in self.data if key.startswith(TEMPLATE + ".")]
+        if not keys:
+            return default
+        named = {"default": default} if default is not None else {}
+        named |= {key.removeprefix(TEMPLATE + "."): self.get(key, str) for key in keys}
+        return [{"name": name, "template": source} for name, source in named.items()]
 
     def _template(self, common: dict[str, Any], model: str) -> TemplateProcessing | None:
         """What is put around a text, as far as the file or llama.cpp's defaults say so."""
@@ -181,7 +191,7 @@ def _is_written(text: str) -> bool:
 
 def _full(key: str) -> str:
     """A key's name in the file, for one that is named without what most of them begin with."""
-    return key if key == TEMPLATE else KEY + key
+    return key if key.startswith(TEMPLATE) else KEY + key
 
 
 def _halves(text: str) -> tuple[str, str]:

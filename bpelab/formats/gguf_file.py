@@ -43,13 +43,17 @@ class TensorInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class GGUFFile:
-    """What a header says. `types` has each key's type: "uint32", "string", for arrays "[string]" or "[[int32]]"."""
+    """What a header says. `types` has each key's type: "uint32", "string", for arrays "[string]" or "[[int32]]".
+
+    Tensors' offsets count from `data_start`, the byte of the file at which their numbers begin.
+    """
 
     version: int
     byte_order: str
     metadata: dict[str, Any]
     types: dict[str, str]
     tensors: tuple[TensorInfo, ...]
+    data_start: int
 
 
 def read_metadata(path: str | Path) -> GGUFFile:
@@ -158,7 +162,8 @@ class _Header:
             self.key = "key 'general.alignment'"
             raise self.error(f"must be a power of two as uint32, and is {str(alignment)[:40]}")
         infos = tuple(self.tensor(index) for index in range(tensors))
-        return GGUFFile(version, "little" if self.order == "<" else "big", metadata, types, infos)
+        order, end = "little" if self.order == "<" else "big", self.base + self.at
+        return GGUFFile(version, order, metadata, types, infos, end + -end % alignment)
 
     def type(self) -> str:
         code: int = self.number("I")

@@ -59,8 +59,12 @@ def gguf_metadata(tokenizer: BPETokenizer) -> tuple[dict[str, Any], dict[str, st
         "llama.attention.head_count": 1,
         "llama.attention.layer_norm_rms_epsilon": 1e-5,
     }
-    if isinstance(template := tokenizer.metadata.get("chat_template"), str):
+    template = tokenizer.metadata.get("chat_template")
+    if isinstance(template, str):
         values[TEMPLATE] = template
+    elif isinstance(template, list):  # named ones, as Hugging Face lists them
+        named = {entry["name"]: entry["template"] for entry in template}
+        values |= {TEMPLATE if name == "default" else f"{TEMPLATE}.{name}": text for name, text in named.items()}
     types = {key: "uint32" for key, value in values.items() if type(value) is int}
     types |= {key: "float32" for key, value in values.items() if type(value) is float}
     types |= {f"{KEY}token_type": "[int32]", f"{KEY}scores": "[float32]"}

@@ -1,8 +1,8 @@
 """The Hugging Face Hub: a tokenizer's files, fetched into huggingface_hub's own cache.
 
-Of a repository only what a tokenizer is made of is fetched, and only from its root: never weights, never code, never a
-folder such as `original/`. What is of no use alone comes first, and `tokenizer.json` before older formats, so that what
-an interrupted download leaves in the cache is either too little to be taken for a tokenizer, or enough. The server
+Only what a tokenizer is made of is fetched for one, and only from a repository's root: never weights, never code, never
+a folder such as `original/`. What is of no use alone comes first, and `tokenizer.json` before older formats, so that
+what an interrupted download leaves in the cache is either too little to be taken for a tokenizer, or enough. The server
 itself is trusted: huggingface_hub names what it keeps by the ETags that the server sends.
 
 Cost: one request for the list of files, one or two for each file that is not in the cache. Chapter: File formats.
@@ -57,8 +57,25 @@ def fetch(
         if revision is not None:
             raise ValueError(f"{name} is a local path, which has no revision {revision!r}: leave revision out")
         return Path(local)
-    if isinstance(repo_or_path, Path) or re.match(r"\.{0,2}/|~|[A-Za-z]:|.*\\", name, re.DOTALL):
+    if isinstance(repo_or_path, Path) or is_path(name):
         raise TokenizerFileError(name, "", "there is no such file or folder")
+    return download(Repository, name, revision, token, cache_dir)
+
+
+def is_path(name: str) -> bool:
+    """Whether a name can only be a path, and none of a repository."""
+    return re.match(r"\.{0,2}/|~|[A-Za-z]:|.*\\", name, re.DOTALL) is not None
+
+
+def download(
+    kind: "type[Repository]",
+    repo: str,
+    revision: str | None,
+    token: str | bool | None,
+    cache_dir: str | Path | None,
+    **options: Any,
+) -> Path:
+    """The folder in the cache with the files that `kind` wants of a repository. Raises as `fetch` does."""
     if revision is not None and re.search(r"^/|\.\.|[\\:~^?*\[\s]|^$", revision):
         raise ValueError(f"{revision!r} can't be a revision: expected a branch, a tag or a commit")
     if isinstance(token, str) and not re.fullmatch(r"[!-~]+", token):
@@ -68,7 +85,8 @@ def fetch(
         import huggingface_hub.errors
     except ImportError as error:
         raise MissingDependencyError('huggingface_hub is not installed: pip install "bpelab[hub]"') from error
-    hub = _Hub(huggingface_hub, name, revision, token, None if cache_dir is None else Path(cache_dir).expanduser())
+    cache = None if cache_dir is None else Path(cache_dir).expanduser()
+    hub = kind(huggingface_hub, repo, revision, token, cache, **options)
     try:
         return hub.download()
     except BPELabError:
@@ -77,8 +95,11 @@ def fetch(
         raise hub.explain(error) from error
 
 
-class _Hub:
-    """One repository at one revision, through the module huggingface_hub."""
+class Repository:
+    """One repository at one revision, through the module huggingface_hub. What is wanted of it is a tokenizer; a
+    subclass may want something else."""
+
+    wanted = "tokenizer"
 
     def __init__(
         self, module: Any, repo: str, revision: str | None, token: str | bool | None, cache_dir: Path | None
@@ -90,7 +111,7 @@ class _Hub:
     def download(self) -> Path:
         """The snapshot's folder. Raises whatever huggingface_hub and its HTTP library raise."""
         try:
-            names = self._wanted()
+            names = self.choose(self._listed())
         except Exception as error:
             if not self._unreachable(error):
                 raise
@@ -102,15 +123,19 @@ class _Hub:
             self.module.hf_hub_download(filename=name, revision=folder.name, **self.where)
         return folder
 
-    def _wanted(self) -> list[str]:
-        """The files to fetch, in order."""
+    def _listed(self) -> list[str]:
+        """The repository's files."""
         api = self.module.HfApi(token=self.token)
         info = api.model_info(self.repo, revision=self.revision, timeout=TIMEOUT)
         listed = [file.rfilename for file in info.siblings or ()]
         if len(listed) > LONG_LIST:
             listed = [entry.path for entry in api.list_repo_tree(self.repo, revision=info.sha)]
-        names = _select(listed)
-        if not _select(names, VOCABULARIES):
+        return listed
+
+    def choose(self, listed: list[str]) -> list[str]:
+        """The files to fetch, in order. Raises BPELabError where what is wanted is not among them."""
+        names = select(listed, COMPANIONS + VOCABULARIES)
+        if not select(names, VOCABULARIES):
             raise BPELabError(
                 f"the repository {self.repo!r} has no tokenizer that can be read at the revision {self.revision!r}: "
                 f"none of {', '.join(VOCABULARIES)} is among its {len(listed)} files"
@@ -118,14 +143,13 @@ class _Hub:
         return names
 
     def _cached(self, error: Exception) -> Path:
-        """The snapshot in the cache, if it is there and holds a vocabulary."""
+        """The snapshot in the cache, if it is there and holds what is wanted."""
         where = {"repo_id": self.repo, "cache_dir": self.where["cache_dir"], "revision": self.revision}
         try:
             folder = Path(self.module.snapshot_download(local_files_only=True, **where))
-        except self.errors.LocalEntryNotFoundError:
+            self.choose(os.listdir(folder))
+        except (self.errors.LocalEntryNotFoundError, BPELabError):
             raise error from None
-        if not _select(os.listdir(folder), VOCABULARIES):
-            raise error
         return folder
 
     def _unreachable(self, error: BaseException) -> bool:
@@ -160,8 +184,8 @@ class _Hub:
                 problem = f"was to be read with a token, and there is none: {log_in}"
             case errors.OfflineModeIsEnabled():
                 problem = (
-                    f"has no tokenizer at the revision {self.revision!r} in the cache, and HF_HUB_OFFLINE forbids to "
-                    "fetch one: unset it"
+                    f"has no {self.wanted} at the revision {self.revision!r} in the cache, and HF_HUB_OFFLINE forbids "
+                    "to fetch one: unset it"
                 )
             case errors.EntryNotFoundError() if answer is not None:
                 problem = "changed while it was read: try again"
@@ -182,10 +206,10 @@ class _Hub:
         return BPELabError(f"{self.repo!r} {problem}")
 
 
-def _select(names: list[str], patterns: tuple[str, ...] = COMPANIONS + VOCABULARIES) -> list[str]:
+def select(names: list[str], patterns: tuple[str, ...]) -> list[str]:
     """The names that fit, in the order of the patterns. One that is no plain name of a file never does.
 
-    >>> _select(["model.safetensors", "original/tokenizer.model", "../x.tiktoken", "tokenizer.json", "qwen.tiktoken"])
+    >>> select(["original/tokenizer.model", "../x.tiktoken", "qwen.tiktoken", "tokenizer.json"], VOCABULARIES)
     ['tokenizer.json', 'qwen.tiktoken']
     """
     plain = sorted(name for name in set(names) if not re.search(r"[/\\:\0]", name))

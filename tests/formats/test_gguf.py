@@ -129,6 +129,22 @@ def test_a_chat_template_is_kept(tmp_path):
     assert again(ours, tmp_path).metadata == {"chat_template": "{{ 'é' }}"}
 
 
+def test_named_chat_templates(tmp_path):
+    package = pytest.importorskip("gguf")
+    named = [{"name": "default", "template": "{{ 1 }}"}, {"name": "tool_use", "template": "{{ 2 }}"}]
+    ours = trained(metadata={"chat_template": named})
+    assert again(ours, tmp_path).metadata == {"chat_template": named}
+    values, types = gguf_metadata(trained())
+    writer = package.GGUFWriter(tmp_path / "g.gguf", "llama")
+    writer.add_chat_template([named[1]])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    theirs = read_metadata(tmp_path / "g.gguf")
+    write_metadata(tmp_path / "t.gguf", values | theirs.metadata, types | theirs.types)
+    assert BPETokenizer.from_gguf(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
+
+
 def test_added_tokens_and_kinds(tmp_path):
     ours = trained(special_tokens=["<|end|>"])
     added = [*ours.added_tokens, AddedToken("  x ", 700, special=False), AddedToken("日", 701, special=False)]

@@ -165,14 +165,15 @@ def hub(saved):
     server.server_close()
 
 
-def ask(home, endpoint, *questions, **settings):
-    """What `fetch` answers to each question in a new process, whose cache is in `home`. No token is in its output."""
+def ask(home, endpoint, *questions, child=CHILD, **settings):
+    """What `fetch`, or what `child` calls, answers to each question in a new process, whose cache is in `home`. No
+    token is in its output."""
     if isinstance(endpoint, Hub):
         endpoint = f"http://127.0.0.1:{endpoint.server_port}"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "XDG_"))}
     clean |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "NO_PROXY": "*"}
     done = subprocess.run(
-        [sys.executable, "-c", CHILD],
+        [sys.executable, "-c", child],
         input=json.dumps(questions),
         cwd=ROOT,
         env=clean | settings,

@@ -1,0 +1,110 @@
+"""What runs a model: five backends behind one small protocol, and the two models that were used last, kept loaded.
+
+A backend is a module of this package with `open(files, ...)` and `supports(files)`; `base` says what it gives. Each
+needs packages of its own, and only that of the backend that is opened is imported.
+
+Chapter: Chat on your hardware. Cost: the model's loading, the first time.
+"""
+
+import os
+from collections.abc import Hashable
+from contextlib import suppress
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BackendError, MissingDependencyError, ModelFileError
+from .base import Backend
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+BACKENDS = ("mlx", "llama_cpp", "openvino", "transformers", "reference")
+"""The names of the backends."""
+KEPT = 2
+CONTEXT = 4_096
+"""The most ids a context has that nobody asked for: keys and values take memory."""
+
+_opened: dict[Hashable, Backend] = {}  # the one used last stands last
+_lock = Lock()
+
+
+def open_backend(
+    name: str,
+    files: "ModelFiles",
+    *,
+    context: int | None = None,
+    gpu_layers: int | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+) -> Backend:
+    """A model, loaded: the one from before if the same was asked for, as long as its files haven't changed.
+
+    Args:
+        name: one of BACKENDS.
+        files: what `find_model` found.
+        context: how many ids it is to hold; by default as many as the model was made for, but at most 4,096.
+        gpu_layers: how many layers go to the GPU, where the backend can divide a model; by default all that fit.
+        device: the backend's name for what it is to run on; by default what it prefers.
+        threads: how many of the CPU's it may use; by default as many as the backend thinks right.
+
+    The two that were used last are kept; an older one is closed, and says so to who still uses it: open it again.
+    Threads may call this at once. Raises BackendError for a name that is none and for what can't run here,
+    ModelFileError for a model in a form that this backend can't run, naming those that can; MissingDependencyError.
+    """
+    if name not in BACKENDS:
+        raise BackendError(f"there is no backend {name!r}: there are {', '.join(BACKENDS)}")
+    options: dict[str, Any] = {"context": context, "gpu_layers": gpu_layers, "threads": threads}
+    for option, value in options.items():
+        least = 0 if option == "gpu_layers" else 1
+        if value is not None and (type(value) is not int or value < least):
+            raise ValueError(f"{option} must be a whole number of at least {least}, and is {value!r}")
+    made_for = files.context_length
+    if context is not None and made_for is not None and context > made_for:
+        raise BackendError(f"{files.name} was made for {made_for:,} ids, so it can't have a context of {context:,}")
+    options |= {"context": context or min(made_for or CONTEXT, CONTEXT), "device": device}
+    with _lock:
+        key = (name, _state(files), *options.values())
+        backend = _opened.pop(key, None)
+        if backend is None or getattr(backend, "closed", False):
+            refused = _module(name).supports(files)
+            if refused is not None:
+                raise ModelFileError(f"{files.name}: {refused}. {_others(name, files)}")
+            while len(_opened) >= KEPT:  # before loading, so that there is memory for the new one
+                _opened.pop(next(iter(_opened))).close()
+            backend = _module(name).open(files, **options)
+        _opened[key] = backend
+        return backend
+
+
+def close_backends() -> None:
+    """Close all that is kept, and give back the memory."""
+    with _lock:
+        while _opened:
+            _opened.popitem()[1].close()
+
+
+def _module(name: str) -> Any:
+    """A backend's module. Those of engines import them when they are used; the reference is NumPy throughout."""
+    try:
+        return import_module(f".{name}", __package__)
+    except ImportError as error:
+        raise MissingDependencyError(f'{error.name} is not installed: pip install "bpelab[chat]"') from error
+
+
+def _state(files: "ModelFiles") -> Hashable:
+    """What tells whether the files are those from before."""
+    paths = [path for path in (files.gguf, *files.safetensors, files.folder / "config.json") if path]
+    try:
+        found = [(path, os.stat(path)) for path in paths if path.suffix != ".json" or path.exists()]
+    except OSError as error:
+        raise ModelFileError(f"{error.filename} can't be read any more: {error.strerror}") from error
+    return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in found)
+
+
+def _others(name: str, files: "ModelFiles") -> str:
+    able = []
+    for other in BACKENDS:
+        with suppress(MissingDependencyError):
+            able += [other] if other != name and _module(other).supports(files) is None else []
+    return f"Backends for it: {', '.join(able)}" if able else "No other backend is for it either"

@@ -1,0 +1,125 @@
+"""The shape of a Llama, by what its files say of it, and why some are refused.
+
+Many models are Llamas but for one thing, and run wrongly where that is overlooked. So what is known is listed, and all
+else that the files name is refused by that name. Chapter: Chat on your hardware. Sources: transformers
+`configuration_llama.py`, `modeling_rope_utils.py`; llama.cpp `src/llama-arch.cpp` for a GGUF file's keys.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ModelFileError
+from ...formats.json_file import shown
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+ARCHITECTURES = ("llama", "mistral", "qwen2")
+UNKNOWN = ("attention_bias", "mlp_bias", "quantization", "quantization_config", "num_local_experts")
+"""Entries of config.json that say of a model that it computes otherwise."""
+GGUF_KEYS = {
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "num_hidden_layers": "block_count",
+    "num_attention_heads": "attention.head_count",
+    "num_key_value_heads": "attention.head_count_kv",
+    "head_dim": "attention.key_length",
+    "rms_norm_eps": "attention.layer_norm_rms_epsilon",
+    "rope_theta": "rope.freq_base",
+    "vocab_size": "vocab_size",
+    "sliding_window": "attention.sliding_window",
+    "num_local_experts": "expert_count",
+}
+"""What a GGUF file calls the entries of a config.json."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A Llama's sizes and constants.
+
+    `frequencies` has, for each pair of a head's numbers, by how much it is turned from one position to the next.
+    """
+
+    hidden: int
+    inner: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    epsilon: float
+    tied: bool
+    biased: bool
+    frequencies: NDArray[np.float32]
+
+
+def read_shape(files: "ModelFiles") -> Shape:
+    """The shape by config.json, or by the keys of a lone GGUF file. Raises ModelFileError for what is no such Llama."""
+    kind = files.architecture
+    if kind not in ARCHITECTURES:
+        raise ModelFileError(f"its architecture is {kind!r}, and the reference backend has {', '.join(ARCHITECTURES)}")
+    config = files.config if files.safetensors else _like_config(files.metadata, kind)
+    windowed = config.get("sliding_window") and config.get("use_sliding_window", kind != "qwen2")
+    others = [key for key in UNKNOWN if config.get(key)] + ["sliding_window"] * bool(windowed)
+    others += ["hidden_act"] * (config.get("hidden_act", "silu") != "silu")
+    if others:
+        raise ModelFileError(f"its {others[0]} is {shown(config[others[0]])}, which the reference backend doesn't have")
+    hidden, heads = _size(config, "hidden_size"), _size(config, "num_attention_heads")
+    head_dim, kv_heads = _size(config, "head_dim", hidden // heads), _size(config, "num_key_value_heads", heads)
+    if head_dim % 2 or heads % kv_heads:
+        raise ModelFileError("the heads are odd, or can't share keys evenly, so nothing can be computed with them")
+    return Shape(
+        hidden=hidden,
+        inner=_size(config, "intermediate_size"),
+        layers=_size(config, "num_hidden_layers"),
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        epsilon=_positive(config, "rms_norm_eps", 1e-6),
+        tied=config.get("tie_word_embeddings") is True,
+        biased=kind == "qwen2",
+        frequencies=_frequencies(config, head_dim),
+    )
+
+
+def _like_config(metadata: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A GGUF file's keys under the names that config.json has for them."""
+    config = {name: metadata.get(f"{kind}.{key}") for name, key in GGUF_KEYS.items()}
+    scaling = metadata.get(f"{kind}.rope.scaling.type", "none")
+    return config | {"rope_scaling": None if scaling == "none" else {"rope_type": scaling}}
+
+
+def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32]:
+    """RoPE's frequencies. Llama 3.1 slows the slow ones down, for a context longer than it was trained with first."""
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    if not isinstance(rope, Mapping):
+        raise ModelFileError(f"the parameters of RoPE are {shown(rope)}, and an object was expected")
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    if kind not in ("default", "llama3") or rope.get("partial_rotary_factor", 1) != 1:
+        raise ModelFileError(f"its RoPE is scaled or partial ({kind!r}), which the reference backend doesn't have")
+    theta = _positive(rope if "rope_theta" in rope else config, "rope_theta", 10_000.0)
+    plain = (1 / theta ** (np.arange(0, head_dim, 2) / head_dim)).astype(np.float32)
+    if kind == "default":
+        return plain
+    low, high = _positive(rope, "low_freq_factor"), _positive(rope, "high_freq_factor")
+    turns = _positive(rope, "original_max_position_embeddings") * plain / (2 * pi)  # within the first context
+    share = np.clip((turns - low) / max(high - low, 1e-9), 0, 1)
+    return np.asarray(share * plain + (1 - share) * plain / _positive(rope, "factor"), np.float32)
+
+
+def _size(config: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    value: Any = default if config.get(key) is None else config[key]
+    if type(value) is not int or not 0 < value < 1 << 32:
+        raise ModelFileError(f"its {key} is {shown(value)}, and a whole number from 1 on was expected")
+    return int(value)
+
+
+def _positive(config: Mapping[str, Any], key: str, default: float | None = None) -> float:
+    value: Any = default if config.get(key) is None else config[key]
+    if type(value) not in (int, float) or not 0 < value < 1e30:
+        raise ModelFileError(f"its {key} is {shown(value)}, and a number above 0 was expected")
+    return float(value)

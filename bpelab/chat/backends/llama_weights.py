@@ -1,0 +1,152 @@
+"""The weights of a Llama, out of safetensors or GGUF files, as float32 arrays that are laid out for multiplying.
+
+The two hold the same numbers under other names, and one thing differs: llama.cpp's rows of queries and keys are
+shuffled, since it turns neighbouring numbers by their position where Hugging Face turns the halves of a head. Shapes
+are compared with the file's list before anything is read, so nothing makes more be allocated than the files hold.
+
+Chapter: Chat on your hardware. Cost: reads the weights once; four bytes of memory a weight. Sources: transformers
+`modeling_llama.py`; llama.cpp `convert_hf_to_gguf.py`.
+"""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ModelFileError
+from ..tensor_files import Tensor, gguf_tensors, safetensors_tensors
+from .llama_shape import Shape
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+Array = NDArray[np.float32]
+NAMES = {
+    "embedding": ("model.embed_tokens", "token_embd"),
+    "norm": ("model.norm", "output_norm"),
+    "head": ("lm_head", "output"),
+    "attention_norm": ("model.layers.{}.input_layernorm", "blk.{}.attn_norm"),
+    "q": ("model.layers.{}.self_attn.q_proj", "blk.{}.attn_q"),
+    "k": ("model.layers.{}.self_attn.k_proj", "blk.{}.attn_k"),
+    "v": ("model.layers.{}.self_attn.v_proj", "blk.{}.attn_v"),
+    "output": ("model.layers.{}.self_attn.o_proj", "blk.{}.attn_output"),
+    "mlp_norm": ("model.layers.{}.post_attention_layernorm", "blk.{}.ffn_norm"),
+    "gate": ("model.layers.{}.mlp.gate_proj", "blk.{}.ffn_gate"),
+    "up": ("model.layers.{}.mlp.up_proj", "blk.{}.ffn_up"),
+    "down": ("model.layers.{}.mlp.down_proj", "blk.{}.ffn_down"),
+}
+"""What is called what in Hugging Face's files and in llama.cpp's."""
+STORED = {"F32": "f4", "F16": "f2", "BF16": "u2"}
+FACTORS = "rope_freqs.weight"
+KNOWN = {f"{name}.weight" for names in NAMES.values() for name in names} | {FACTORS}
+BIASES = {f"{name}.bias" for what in ("q", "k", "v") for name in NAMES[what]}
+
+
+class Layer(NamedTuple):
+    """One layer's weights. A matrix has a row for each number that goes in and a column for each that comes out."""
+
+    attention_norm: Array
+    qkv: Array
+    qkv_bias: Array
+    output: Array
+    mlp_norm: Array
+    gate_up: Array
+    down: Array
+
+
+class Weights(NamedTuple):
+    """All weights. `embedding` has a row for each token; `head` a column."""
+
+    embedding: Array
+    layers: list[Layer]
+    norm: Array
+    head: Array
+
+
+class LlamaFile:
+    """The tensors of a Llama under the names of NAMES."""
+
+    def __init__(self, files: "ModelFiles", shape: Shape) -> None:
+        self.shape, self.is_gguf, self.order = shape, not files.safetensors, "<"
+        if files.safetensors:
+            found = [tensor for path in files.safetensors for tensor in safetensors_tensors(path)]
+        elif files.gguf is not None:
+            header, found = gguf_tensors(files.gguf)
+            self.order = "<" if header.byte_order == "little" else ">"
+        self.tensors = {tensor.name: tensor for tensor in found}
+        for tensor in found:
+            if tensor.type not in STORED:
+                kinds = ", ".join(STORED)
+                raise ModelFileError(
+                    f"its tensor {tensor.name} is {tensor.type}, and the reference backend has {kinds}"
+                )
+            plain = re.sub(r"\.\d+\.", ".{}.", tensor.name)
+            if plain not in KNOWN and not (shape.biased and plain in BIASES) and not plain.endswith(".inv_freq"):
+                raise ModelFileError(f"its tensor {tensor.name} is in no Llama that the reference backend has")
+        self.vocab_size = self.find("embedding").shape[0]
+        self.memory = sum(tensor.size * (1 if tensor.type == "F32" else 2) for tensor in found)
+
+    def find(self, what: str, layer: int = 0, kind: str = "weight") -> Tensor:
+        """A tensor's place. Raises ModelFileError where there is none."""
+        name = f"{NAMES[what][self.is_gguf].format(layer)}.{kind}"
+        if name not in self.tensors:
+            raise ModelFileError(f"its tensor {name} is missing")
+        return self.tensors[name]
+
+    def read(self, tensor: Tensor, *shape: int) -> Array:
+        """A tensor's numbers. Raises ModelFileError for another shape than the model's sizes ask for."""
+        if tensor.shape != shape:
+            raise ModelFileError(f"its tensor {tensor.name} has the shape {tensor.shape}, and {shape} was expected")
+        stored = self.order + STORED[tensor.type]
+        count = tensor.size // np.dtype(stored).itemsize
+        numbers = np.fromfile(tensor.path, stored, count, offset=tensor.offset)
+        if tensor.type == "BF16":  # the upper half of a float32
+            numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+        return numbers.astype(np.float32, copy=False).reshape(shape)
+
+    def heads(self, what: str, layer: int, count: int, kind: str = "weight") -> Array:
+        """The rows of `count` heads, or their biases, in Hugging Face's order."""
+        width = () if kind == "bias" else (self.shape.hidden,)
+        rows = self.read(self.find(what, layer, kind), count * self.shape.head_dim, *width)
+        if not self.is_gguf or what == "v" or self.shape.biased:  # llama.cpp shuffles no others than Llama's own
+            return rows
+        return rows.reshape(count, -1, 2, *width).swapaxes(1, 2).reshape(rows.shape)
+
+    def frequencies(self) -> Array:
+        """RoPE's, slowed down by the factors that GGUF files of Llama 3.1 and later have for them."""
+        if FACTORS not in self.tensors:
+            return self.shape.frequencies
+        return self.shape.frequencies / self.read(self.tensors[FACTORS], self.shape.head_dim // 2)
+
+    def layer(self, number: int) -> Layer:
+        """One layer's weights."""
+        hidden, inner, heads = self.shape.hidden, self.shape.inner, self.shape.heads
+        parts = (("q", heads), ("k", self.shape.kv_heads), ("v", self.shape.kv_heads))
+        qkv = np.concatenate([self.heads(what, number, count) for what, count in parts])
+        bias = np.zeros(len(qkv), np.float32)
+        if self.shape.biased:
+            bias = np.concatenate([self.heads(what, number, count, "bias") for what, count in parts])
+        return Layer(
+            self.read(self.find("attention_norm", number), hidden),
+            _across(qkv),
+            bias,
+            _across(self.read(self.find("output", number), hidden, heads * self.shape.head_dim)),
+            self.read(self.find("mlp_norm", number), hidden),
+            _across(np.concatenate([self.read(self.find(what, number), inner, hidden) for what in ("gate", "up")])),
+            _across(self.read(self.find("down", number), hidden, inner)),
+        )
+
+    def weights(self) -> Weights:
+        """All weights, read. Raises ModelFileError, OSError, MemoryError."""
+        table = (self.vocab_size, self.shape.hidden)
+        embedding = self.read(self.find("embedding"), *table)
+        tied = self.shape.tied or (self.is_gguf and "output.weight" not in self.tensors)
+        head = embedding.T if tied else _across(self.read(self.find("head"), *table))
+        layers = [self.layer(number) for number in range(self.shape.layers)]
+        return Weights(embedding, layers, self.read(self.find("norm"), self.shape.hidden), head)
+
+
+def _across(matrix: Array) -> Array:
+    """A matrix turned over, so that a row of numbers can be multiplied with it from the left."""
+    return np.ascontiguousarray(matrix.T)

@@ -1,0 +1,142 @@
+"""The reference: a Llama in NumPy, as plainly as it can be written, and fast enough to chat with a small one.
+
+A token becomes a row of numbers. Each layer adds to it twice: attention brings in what the tokens before have to say,
+and a small network (SwiGLU) works on the row by itself. Behind the last layer the row is compared with the row of every
+token of the vocabulary: these are the logits. Keys and values of tokens that were fed stay in two arrays, the KV cache,
+so a new token costs its own row only. To forget the end of a prompt is to count less of the arrays as filled.
+
+Chapter: Chat on your hardware. Cost of a token: two operations a weight, and for attention O(ids held) a layer; float32
+throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang and Sennrich 2019 (RMSNorm), Ainslie et
+al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the logits agree.
+"""
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import BackendError, ModelFileError
+from .base import Backend, never
+from .llama_shape import read_shape
+from .llama_weights import Array, Layer, LlamaFile
+from .trouble import check_memory, loading, running
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+
+class ReferenceBackend(Backend):
+    """A Llama in NumPy, on the CPU. NumPy's own settings say how many threads it takes (OPENBLAS_NUM_THREADS)."""
+
+    name = "reference"
+
+    def __init__(self, files: "ModelFiles", context: int) -> None:
+        self.shape = shape = read_shape(files)
+        file = LlamaFile(files, shape)
+        kv_bytes = shape.layers * 2 * shape.kv_heads * shape.head_dim * 4
+        super().__init__(device="CPU", context=context, vocab_size=file.vocab_size, kv_bytes=kv_bytes)
+        check_memory(files, file.memory, kv_bytes * context)
+        self.weights = file.weights()
+        angles = np.outer(np.arange(context, dtype=np.float32), np.tile(file.frequencies(), 2))
+        self.cosines, self.sines = np.cos(angles), np.sin(angles)
+        size = (shape.layers, shape.kv_heads, context, shape.head_dim)
+        self.keys, self.values = np.zeros(size, np.float32), np.zeros(size, np.float32)
+        self.filled, self.closed, self.lock = 0, False, Lock()
+
+    def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = never) -> Array:
+        with self.lock:  # two conversations may share a model: each call finds out by itself what is held
+            return super().next_logits(ids, cancelled)
+
+    def _keep(self, count: int) -> int:
+        self.filled = count
+        return count
+
+    def _feed(self, ids: list[int]) -> Array:
+        """The forward pass: rows for new ids, layer by layer, each attending to all that is held and to itself."""
+        if self.closed:
+            raise BackendError("this model was closed to make room for others: open it again")
+        with running("the reference backend"), np.errstate(all="ignore"):
+            start, end = self.filled, self.filled + len(ids)
+            turn = self.cosines[start:end], self.sines[start:end]
+            future = np.triu(np.full((len(ids), end), -np.inf, np.float32), start + 1)  # a token sees none behind it
+            epsilon = self.shape.epsilon
+            rows = self.weights.embedding[ids]
+            for layer, keys, values in zip(self.weights.layers, self.keys, self.values):
+                queries, keys[:, start:end], values[:, start:end] = self._project(rows, layer, turn)
+                rows = rows + attend(queries, keys[:, :end], values[:, :end], future) @ layer.output
+                rows = rows + feed_forward(normalized(rows, layer.mlp_norm, epsilon), layer)
+            self.filled = end
+            logits: Array = normalized(rows[-1], self.weights.norm, epsilon) @ self.weights.head
+            return logits
+
+    def _project(self, rows: Array, layer: Layer, turn: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+        """Each row's queries, keys and values, of the shape (heads, rows, head_dim); all but values are turned."""
+        heads, kv_heads = self.shape.heads, self.shape.kv_heads
+        mixed = normalized(rows, layer.attention_norm, self.shape.epsilon) @ layer.qkv + layer.qkv_bias
+        by_head = mixed.reshape(len(rows), -1, self.shape.head_dim).swapaxes(0, 1)
+        turned = rotated(by_head[: heads + kv_heads], *turn)
+        return turned[:heads], turned[heads:], by_head[heads + kv_heads :]
+
+    def close(self) -> None:
+        with self.lock:
+            if not self.closed:
+                self.closed = True
+                del self.weights, self.keys, self.values
+
+
+def normalized(rows: Array, weight: Array, epsilon: float) -> Array:
+    """RMSNorm: rows brought to the length that a row of ones has, then each number weighted."""
+    mean_square: Array = np.mean(rows * rows, axis=-1, keepdims=True)
+    even: Array = rows / np.sqrt(mean_square + np.float32(epsilon))
+    return even * weight
+
+
+def rotated(heads: Array, cosines: Array, sines: Array) -> Array:
+    """RoPE: number i of a head's first half and number i of its second are a point, turned by an angle that grows with
+    the position. The product of two turned heads depends on how far apart they stand, and not on where."""
+    half = heads.shape[-1] // 2
+    across: Array = np.concatenate([-heads[..., half:], heads[..., :half]], axis=-1)
+    return heads * cosines + across * sines
+
+
+def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
+    """Attention: every query weighs the keys before it, and takes so much of each value. Neighbouring heads of queries
+    share one of keys and values. Returns rows, the heads side by side."""
+    heads, rows, size = queries.shape
+    grouped = queries.reshape(len(keys), -1, size)  # those that share keys below each other: one product for them all
+    scores = (grouped @ keys.swapaxes(1, 2) / np.float32(np.sqrt(size))).reshape(heads, rows, -1) + future
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    mixed: Array = weights.reshape(len(keys), -1, weights.shape[-1]) @ values
+    return mixed.reshape(heads, rows, size).swapaxes(0, 1).reshape(rows, -1)
+
+
+def feed_forward(rows: Array, layer: Layer) -> Array:
+    """SwiGLU: a layer of numbers, each of them let through as far as its gate is open, and brought back to a row."""
+    both: Array = rows @ layer.gate_up
+    gate, up = both[:, : both.shape[1] // 2], both[:, both.shape[1] // 2 :]
+    added: Array = (gate / (1 + np.exp(-gate)) * up) @ layer.down
+    return added
+
+
+def supports(files: "ModelFiles") -> str | None:
+    """Why the reference can't run a model, None if it can."""
+    try:
+        LlamaFile(files, read_shape(files))
+    except ModelFileError as error:
+        return str(error)
+    return None
+
+
+def open(
+    files: "ModelFiles", *, context: int, gpu_layers: int | None, device: str | None, threads: int | None
+) -> ReferenceBackend:
+    """Load a model; `gpu_layers` and `threads` say nothing to NumPy. Raises ModelFileError, BackendError."""
+    if device not in (None, "cpu"):
+        raise BackendError(f"the reference backend runs on the CPU, and not on {device!r}: leave the device out")
+    try:
+        with loading("the reference backend", files):
+            return ReferenceBackend(files, context)
+    except ModelFileError as error:
+        raise ModelFileError(f"{files.name}: {error}") from error

@@ -1,0 +1,134 @@
+"""What can go wrong with an engine, as sentences: packages that are missing, memory that is short, its own errors.
+
+An engine says what went wrong in its own words, if it says it; some are ended by the system when memory runs out. So
+what a model needs is compared with what is free before it is loaded, and what an engine raises becomes a sentence of
+what to do. Chapter: Chat on your hardware.
+"""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BackendError, BPELabError, MissingDependencyError, ModelFileError
+from ..probes import host
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+SHORT = ("memory", "alloc", "resource temporarily")
+"""One of these words is in what engines say when memory runs out."""
+LONGEST = 300
+"""Characters of an engine's own words that are passed on."""
+LESS = "Take a model of fewer or smaller weights (a 4-bit quantization, say), or a smaller context"
+SPARE = 300 << 20
+"""Bytes of a process's own limit that are not given to a model: all that threads and code reserve counts there."""
+
+
+def package(name: str, extra: str) -> Any:
+    """A package that an extra of bpelab brings, imported.
+
+    Raises MissingDependencyError where it isn't installed, BackendError where it is and doesn't load.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise missing(name, error.name, extra) from error
+    except Exception as error:  # a driver or a library of the system that is missing, of any kind
+        raise BackendError(
+            f"{name} is installed, but does not load here: {_said(error)}. Install it again, for this machine: "
+            f'pip install --force-reinstall "bpelab[{extra}]"'
+        ) from error
+
+
+def missing(name: str, module: str | None, extra: str) -> MissingDependencyError:
+    """The error for a package `name` that isn't installed, or that lacks `module`."""
+    what = f"{name} is needed for this" if module in (name, None) else f"{name} is needed for this, and {module} for it"
+    return MissingDependencyError(f'{what}, which is not installed: pip install "bpelab[{extra}]"')
+
+
+@contextmanager
+def loading(engine: str, files: "ModelFiles") -> Iterator[None]:
+    """Errors of an engine that loads `files` become sentences, and its warnings nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except BPELabError:
+        raise
+    except Exception as error:
+        raise refused(engine, files, _said(error), isinstance(error, MemoryError)) from error
+
+
+def refused(engine: str, files: "ModelFiles", said: str, short: bool = False) -> BPELabError:
+    """The error for a model that `engine` doesn't load and about which it `said` something."""
+    if short or any(word in said.lower() for word in SHORT):
+        return BackendError(f"{files.name}: {engine} has not enough memory for it: {said}. {LESS}, or fewer GPU layers")
+    return ModelFileError(
+        f"{files.name}: {engine} doesn't load it: {said}. Its architecture is {files.architecture}: if this {engine} "
+        "doesn't know that, a newer one or another backend may; if it does, a file may be damaged: get it again"
+    )
+
+
+@contextmanager
+def running(engine: str) -> Iterator[None]:
+    """Errors of an engine that computes become BackendError."""
+    try:
+        yield
+    except BPELabError:
+        raise
+    except Exception as error:
+        raise BackendError(
+            f"{engine} failed while it ran: {_said(error)}. If memory is short: {LESS.lower()}"
+        ) from error
+
+
+def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
+    """Raise BackendError if the main memory that is free is known, and is less than a model needs.
+
+    Args:
+        weights: bytes of the weights as they are held.
+        cache: bytes of the keys and values of a full context.
+    """
+    free, work = free_memory(), weights // 8
+    if free is not None and weights + cache + work > free:
+        sizes = (
+            f"{size / 1e9:,.2f} GB {what}"
+            for size, what in (
+                (weights, "for its weights"),
+                (cache, "for the keys and values of a full context"),
+                (work, "to compute"),
+            )
+        )
+        raise BackendError(
+            f"{files.name}: not enough memory: it needs about {', '.join(sizes)}; {max(0, free) / 1e9:,.2f} GB are "
+            f"free here. {LESS}"
+        )
+
+
+def free_memory() -> int | None:
+    """The bytes of main memory that this process can take, by the system and by its own limit; None if unknown."""
+    free = host.windows().get("free") if sys.platform == "win32" else host.memory()[1]
+    with suppress(ImportError, OSError):  # no such limits, or a system that doesn't say what is taken
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            free = min(limit - taken - SPARE, limit if free is None else free)
+    return free
+
+
+def short(text: str) -> str:
+    """A text in one line, no longer than a sentence may be, without the full stop."""
+    line = " ".join(text.split())
+    return line.rstrip(".") if len(line) <= LONGEST else line[:LONGEST].rstrip() + " ..."
+
+
+def _said(error: BaseException) -> str:
+    return short(str(error)) or type(error).__name__

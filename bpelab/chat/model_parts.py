@@ -1,0 +1,126 @@
+"""What a model's folder is made of: weights in one file or in parts, and the files that say how to read them.
+
+Nothing is believed: parts may be missing, and a configuration may ask for sizes that no weights here have, which an
+engine would allocate before it looks. Chapter: Chat on your hardware. Cost: the files' headers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import ModelFileError
+from ..formats.json_file import JSONFile, shown
+from .tensor_files import AGAIN, Tensor, gguf_tensors
+
+INDEX = "model.safetensors.index.json"
+PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})(\.gguf|\.safetensors)")
+VOCABULARY = {f"tokenizer.ggml.{key}" for key in ("tokens", "token_type", "merges", "scores")}
+ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
+SIZES = (
+    "hidden_size", "vocab_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+    "head_dim",
+)  # fmt: skip
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, {} where there is no file. Raises TokenizerFileError."""
+    return JSONFile(path).data if path.exists() else {}
+
+
+def is_first_part(name: str) -> bool:
+    """Whether a file begins a model: it is the first of several parts, or whole.
+
+    >>> is_first_part("m.gguf"), is_first_part("m-00001-of-00003.gguf"), is_first_part("m-00002-of-00003.gguf")
+    (True, True, False)
+    """
+    part = PART.fullmatch(name)
+    return part is None or int(part[2]) == 1
+
+
+def parts_of(name: str) -> list[str]:
+    """The files of a model, from the name of one of them.
+
+    >>> parts_of("m-00002-of-00002.gguf")
+    ['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf']
+    """
+    part = PART.fullmatch(name)
+    if part is None:
+        return [name]
+    return [f"{part[1]}-{number:05}-of-{part[3]}{part[4]}" for number in range(1, int(part[3]) + 1)]
+
+
+def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
+    """The first part of a GGUF model, and what it says of itself, its vocabulary left out.
+
+    Raises ModelFileError where a part is missing or damaged, and for a vocabulary without weights.
+    """
+    parts = [path.with_name(name) for name in parts_of(path.name)]
+    missing = next((part for part in parts if not part.exists()), None)
+    if missing or not parts:
+        raise ModelFileError(f"{path} is a part of a model, and {missing or 'the first'} is not there: fetch it too")
+    headers = [gguf_tensors(part) for part in parts]
+    if not any(tensors for _, tensors in headers):
+        raise ModelFileError(f"{path} has no weights, only a vocabulary: it can tokenize and not chat")
+    metadata = headers[0][0].metadata
+    return parts[0], {key: value for key, value in metadata.items() if key not in VOCABULARY}
+
+
+def safetensors_files(folder: Path) -> tuple[Path, ...]:
+    """The safetensors files of a folder: one, or those that the index names; () if there are none.
+
+    Raises ModelFileError where a part is missing, and for an adapter without its model.
+    """
+    index = folder / INDEX
+    if (folder / "model.safetensors").exists():
+        return (folder / "model.safetensors",)
+    if index.exists():
+        file = JSONFile(index)
+        places = file.expect(file.data.get("weight_map"), dict, "weight_map").values()
+        names = sorted({file.expect(name, str, "weight_map") for name in places})
+        for name in names:
+            if re.search(r"[/\\:\0]", name) or not (folder / name).exists():
+                raise ModelFileError(f"{index} names {name[:80]!r}, which is not there: fetch it too")
+        return tuple(folder / name for name in names)
+    others = sorted(path.name for path in folder.glob("*.safetensors"))
+    if parts := list(filter(PART.fullmatch, others)):
+        raise ModelFileError(f"{folder} has {parts[0]} and no {INDEX}, which says what the parts are: fetch it too")
+    if "adapter_model.safetensors" in others:
+        raise ModelFileError(f"{folder} has an adapter, not a model: merge it into the model that it was trained on")
+    return ()
+
+
+def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor]) -> None:
+    """That a configuration's sizes are sizes, and fit into the tensors where there are some. Raises ModelFileError."""
+    text = config.get("text_config") or config
+    if not isinstance(text, Mapping):
+        raise ModelFileError(f"{path}: text_config is {shown(text)}, and an object was expected: {AGAIN}")
+    size = {key: text[key] for key in SIZES if text.get(key) is not None and not isinstance(text[key], list)}
+    for key, value in size.items():
+        if type(value) is not int or value < 1:
+            raise ModelFileError(f"{path}: {key} is {shown(value)}; a whole number from 1 on was expected: {AGAIN}")
+    most = 8 * sum(tensor.size for tensor in tensors)  # numbers, were each a single bit
+    width, head = size.get("hidden_size", 1), size.get("head_dim", 1)
+    for key, value in size.items():
+        needed = value if key == "hidden_size" else value * width * (head if key.endswith("_heads") else 1)
+        if tensors and needed > most:
+            raise ModelFileError(f"{path}: {key} is {value:,}, more than the weights at hand can have: {AGAIN}")
+    if size.get("num_attention_heads", 0) % size.get("num_key_value_heads", 1):
+        raise ModelFileError(f"{path}: num_attention_heads is no multiple of num_key_value_heads: {AGAIN}")
+
+
+def stop_ids(generation: Mapping[str, Any], config: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[int, ...]:
+    """The ends of an answer, from the first of the three that names any: so does transformers. Raises ModelFileError.
+
+    >>> stop_ids({"eos_token_id": [7, 5]}, {"eos_token_id": 2}, {})
+    (5, 7)
+    """
+    for held in (generation, config, config.get("text_config") or {}):
+        found = held.get("eos_token_id")
+        ids = found if isinstance(found, list) else [] if found is None else [found]
+        if not all(type(token) is int for token in ids):
+            raise ModelFileError(f"eos_token_id is {shown(found)}, and an id or a list of ids was expected: {AGAIN}")
+        if ids:
+            return tuple(sorted(set(ids)))
+    named = [metadata.get(f"tokenizer.ggml.{key}") for key in ENDS]
+    return tuple(sorted({token for token in named if type(token) is int}))

@@ -1,0 +1,152 @@
+"""A model by what a person calls it: a GGUF file, a folder, a name on the Hugging Face Hub, or nothing at all.
+
+What is found is looked through before any engine sees it (`tensor_files`): engines of C++ may crash on a file that is
+cut off or made to harm. Pickled weights are never opened: they can hold code.
+
+Chapter: Chat on your hardware. Cost: the files' headers; of a Hub's model that isn't in the cache, its download.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelFileError, TokenizerFileError
+from ..formats.detect import in_home
+from .model_parts import check_config, gguf_model, is_first_part, read_json, safetensors_files, stop_ids
+from .tensor_files import safetensors_tensors
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+SHIPPED = Path(__file__).parent.parent / "data" / "tiny_chat"
+"""The model that comes with bpelab."""
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+INSTEAD = "which can hold code and is never opened: take the model's safetensors or GGUF files"
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The files of a model, looked through.
+
+    Attributes:
+        name: what the user called it.
+        folder: where the files are.
+        gguf: its GGUF file, the first of several parts; None if there is none.
+        safetensors: its safetensors files, () if there are none.
+        config: config.json, {} where there is none.
+        stop_ids: the ids that the files name as ends of an answer.
+        metadata: what the GGUF file says of itself, without the vocabulary; {} where there is none.
+    """
+
+    name: str
+    folder: Path
+    gguf: Path | None
+    safetensors: tuple[Path, ...]
+    config: Mapping[str, Any] = field(repr=False)
+    stop_ids: tuple[int, ...]
+    metadata: Mapping[str, Any] = field(repr=False)
+
+    def tokenizer(self) -> "BPETokenizer":
+        """The model's own tokenizer, its chat templates included. Raises TokenizerFileError."""
+        from ..tokenizer import BPETokenizer
+
+        if self.safetensors or self.gguf is None:
+            return BPETokenizer.from_pretrained(self.folder)
+        return BPETokenizer.from_gguf(self.gguf)
+
+    @property
+    def architecture(self) -> str:
+        """The kind of model, as its files call it: "llama", "qwen2"."""
+        return str(self.config.get("model_type") or self.metadata.get("general.architecture") or "unknown")
+
+    @property
+    def context_length(self) -> int | None:
+        """How many ids the model was made for, if its files say so."""
+        text = self.config.get("text_config") or self.config
+        known = (
+            text.get("max_position_embeddings"),
+            text.get("n_positions"),
+            self.metadata.get(f"{self.metadata.get('general.architecture')}.context_length"),
+        )
+        return next((length for length in known if type(length) is int and length > 0), None)
+
+
+def find_model(
+    name: str | Path | None = None,
+    *,
+    gguf_file: str | None = None,
+    revision: str | None = None,
+    token: str | bool | None = None,
+    cache_dir: str | Path | None = None,
+) -> ModelFiles:
+    """The files of a model.
+
+    Args:
+        name: a GGUF file; a folder with one, or with config.json and safetensors; "organization/name" on the Hub, where
+            "organization/name:Q4_K_M" takes the GGUF file of that quantization. What exists here wins. None: the model
+            that comes with bpelab.
+        gguf_file: which one, where a folder or a repository has several.
+        revision, token, cache_dir: for the Hub, as for `bpelab.formats.hub.fetch`.
+
+    A download shows its progress, goes on when a connection breaks, and is kept file by file; HF_HUB_OFFLINE=1 forbids
+    it. Raises ModelFileError for files that are none of a model's, damaged, or cut off; BPELabError where the Hub
+    doesn't give them; MissingDependencyError without huggingface_hub.
+
+    >>> find_model("no/such/file.gguf")
+    Traceback (most recent call last):
+    bpelab.errors.ModelFileError: no/such/file.gguf: there is no such file or folder
+    """
+    path = SHIPPED if name is None else in_home(name)
+    called = "the model that comes with bpelab" if name is None else str(name)
+    try:
+        if path.is_dir():
+            return _in_folder(called, path, gguf_file)
+        if os.path.exists(path):
+            return _in_file(called, path)
+        if name is None:
+            raise ModelFileError(f"{path}, the model that comes with bpelab, is not there: install bpelab again")
+        if isinstance(name, Path) or path.suffix in (".gguf", ".safetensors", *PICKLES):
+            raise ModelFileError(f"{name}: there is no such file or folder")
+        from .download import fetch_model
+
+        folder, chosen = fetch_model(called, gguf_file=gguf_file, revision=revision, token=token, cache_dir=cache_dir)
+        return _in_folder(called, folder, None) if chosen is None else _in_file(called, folder / chosen)
+    except TokenizerFileError as error:
+        raise ModelFileError(str(error)) from error
+    except OSError as error:
+        raise ModelFileError(f"{called}: can't be read: {error.strerror or error}") from error
+
+
+def _in_file(name: str, path: Path) -> ModelFiles:
+    if path.suffix == ".safetensors":
+        raise ModelFileError(f"{path} has only a model's weights: name the folder that it is in, {path.parent}")
+    if path.suffix in PICKLES:
+        raise ModelFileError(f"{path} seems to be a pickle, {INSTEAD}")
+    first, metadata = gguf_model(path)
+    return ModelFiles(name, path.parent, first, (), {}, stop_ids({}, {}, metadata), metadata)
+
+
+def _in_folder(name: str, folder: Path, gguf_file: str | None) -> ModelFiles:
+    """The model in a folder; several GGUF files are in nobody's way where there are safetensors too."""
+    weights = safetensors_files(folder)
+    found = sorted(path.name for path in folder.glob("*.gguf") if not path.name.startswith("mmproj"))
+    chosen = [gguf_file] if gguf_file is not None else list(filter(is_first_part, found))
+    if gguf_file is not None and gguf_file not in found:
+        raise ModelFileError(
+            f"{folder} has no file {gguf_file!r}: {', '.join(found) or 'no GGUF file at all'} is there"
+        )
+    if len(chosen) > 1 and not weights:
+        raise ModelFileError(f"{folder} has {len(chosen)} models: name a file of {', '.join(chosen)}")
+    if not chosen and not weights:
+        pickled = sorted(path.name for path in folder.iterdir() if path.suffix in PICKLES)
+        only = f", only {pickled[0]}, {INSTEAD}" if pickled else ": name a folder that has"
+        raise ModelFileError(f"{folder} has no model.safetensors and no GGUF file{only}")
+    config = read_json(folder / "config.json")
+    if weights and not config:
+        raise ModelFileError(f"{folder} has weights and no config.json, which says how to read them: fetch that too")
+    check_config(folder / "config.json", config, [tensor for path in weights for tensor in safetensors_tensors(path)])
+    first, metadata = gguf_model(folder / chosen[0]) if len(chosen) == 1 else (None, {})
+    stops = stop_ids(read_json(folder / "generation_config.json"), config, metadata)
+    return ModelFiles(name, folder, first, weights, config, stops, metadata)

@@ -1,0 +1,141 @@
+"""Sampling: from the logits of the next token to one token.
+
+The settings are applied in this order, each to what the one before left: repetition penalty, temperature, top-k, top-p,
+min-p. That is the order of Hugging Face's transformers, and each setting means what it means there. One number between
+0 and 1 is drawn for each token; the tokens that are left stand in the order of their ids, each as wide as it is
+probable, and the number falls into one. So a seed and the same logits give the same ids on every backend, and anyone
+can repeat it: the numbers are those of NumPy's `Generator(PCG64(seed)).random()`.
+
+Chapter: Chat on your hardware. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
+al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (CTRL, the penalty);
+transformers `generation/logits_process.py`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from sys import float_info
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BackendError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .backends.base import Logits
+
+    Scores = NDArray[np.float64]
+
+LIMIT = 1_000.0
+"""A repetition penalty is at most this, and at least one through this: beyond, a logit could leave what floats hold."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a token is chosen. The default is greedy: always the most likely one.
+
+    Args:
+        temperature: what logits are divided by: below 1 the likely become likelier, above 1 less so. 0 is greedy: the
+            most likely token, of equal ones that with the lowest id, and no number is drawn.
+        top_k: only this many of the most likely tokens stay, and what is equal to the last of them; 0 for all.
+        top_p: only the most likely tokens stay, as many as it takes to reach this probability together.
+        min_p: only tokens stay that are at least this fraction as probable as the most likely one.
+        repetition_penalty: the logits of ids that stand in the row already are divided by it where they are positive
+            and multiplied where they are negative. 1 for none.
+        seed: for the same choices again; None for others each time.
+
+    Raises ValueError for a value that none can have.
+
+    >>> choose = Sampling(temperature=0.8, top_k=2, seed=1).chooser()
+    >>> import numpy as np
+    >>> logits = np.array([1.0, 3.0, 2.5, -1.0], dtype=np.float32)
+    >>> [choose(logits, [])[0] for _ in range(8)]
+    [1, 2, 1, 2, 1, 1, 2, 1]
+    >>> GREEDY.chooser()(logits, [])[0]
+    1
+    """
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        _check("temperature", self.temperature, 0)
+        _check("top_k", self.top_k, 0, whole=True)
+        _check("top_p", self.top_p, 0, 1)
+        _check("min_p", self.min_p, 0, 1)
+        _check("repetition_penalty", self.repetition_penalty, 1 / LIMIT, LIMIT)
+        if self.seed is not None:
+            _check("seed", self.seed, 0, whole=True)
+
+    def chooser(self) -> "Callable[[Logits, Sequence[int]], tuple[int, float]]":
+        """A function from logits, of the shape (vocabulary,), and the ids before to the next id and its probability.
+
+        The probability is what the model gives that token, before any setting. Each chooser begins with a new random
+        state from the seed, and two never share one. It raises BackendError for logits that are no numbers.
+        """
+        import numpy as np
+
+        random = np.random.Generator(np.random.PCG64(self.seed)) if self.temperature else None
+
+        def choose(logits: "Logits", row: Sequence[int]) -> tuple[int, float]:
+            scores = np.asarray(logits, np.float64)
+            if scores.ndim != 1 or not scores.size:
+                raise BackendError(f"the model gave logits of the shape {scores.shape}, and one row was expected")
+            highest = float(scores.max())  # NaN, if there is one
+            if not isfinite(highest):
+                what = "rules every token out" if highest == -inf else f"gave the logit {highest} for the next token"
+                raise BackendError(f"the model {what}: its weights are damaged, or its numbers overflow on this device")
+            settled = self._penalized(scores, row)
+            token = int(settled.argmax()) if random is None else self._drawn(settled, float(random.random()))
+            return token, float(np.exp(scores[token] - highest) / np.exp(scores - highest).sum())
+
+        return choose
+
+    def _penalized(self, scores: "Scores", row: Sequence[int]) -> "Scores":
+        import numpy as np
+
+        if self.repetition_penalty == 1 or not row:
+            return scores
+        scores, said = scores.copy(), list(set(row))
+        old = scores[said]
+        scores[said] = np.where(old < 0, old * self.repetition_penalty, old / self.repetition_penalty)
+        return scores
+
+    def _drawn(self, scores: "Scores", number: float) -> int:
+        """The token into which a number between 0 and 1 falls."""
+        import numpy as np
+
+        with np.errstate(over="ignore", divide="ignore"):  # a temperature near 0 makes what is far from the best -inf
+            scores = (scores - scores.max()) / self.temperature
+        if 0 < self.top_k < len(scores):
+            scores = np.where(scores < np.partition(scores, -self.top_k)[-self.top_k], -inf, scores)
+        weights = np.exp(scores)  # the best token's is 1, whatever the logits
+        if self.top_p < 1:
+            order = np.argsort(-scores, kind="stable")
+            before = np.cumsum(weights[order]) - weights[order]
+            out = before >= self.top_p * weights.sum()
+            out[0] = False
+            weights[order[out]] = 0
+        weights[weights < self.min_p] = 0
+        kept = np.flatnonzero(weights)
+        ends = np.cumsum(weights[kept])
+        place = int(np.searchsorted(ends, number * ends[-1], side="right"))
+        return int(kept[min(place, len(kept) - 1)])
+
+
+def _check(name: str, value: Any, least: float, most: float = float_info.max, *, whole: bool = False) -> None:
+    """That a setting is a number between the two; bools, NaN and infinities are none."""
+    kinds = (int,) if whole else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool) or not least <= value <= most:
+        kind = "a whole number" if whole else "a number"
+        between = f"of at least {least:g}" if most == float_info.max else f"between {least:g} and {most:g}"
+        raise ValueError(f"{name} must be {kind} {between}, and is {value!r}")
+
+
+GREEDY = Sampling()
+"""The most likely token, always."""

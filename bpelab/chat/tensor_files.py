@@ -1,0 +1,136 @@
+"""Weight files, looked through before anything that could crash reads them: which tensors are where.
+
+A GGUF or safetensors file begins with a list of its tensors. Each is checked here: its type is known, its numbers lie
+inside the file, and there are as many as its shape says. A file that was cut off, a web page under a model's name, a
+header that promises more than there is: all of it is a ModelFileError, and no byte of the weights has been read.
+
+Chapter: Chat on your hardware. Cost: O(header). Sources: the safetensors README (format), the GGUF specification,
+ggml's `ggml-common.h` for the sizes of blocks.
+"""
+
+import os
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import ModelFileError, TokenizerFileError
+from ..formats.gguf_file import GGUFFile, read_metadata
+from ..formats.json_file import JSONFile, open_file, refuse_others, shown
+
+AGAIN = "fetch it again, or convert the model again"
+LONGEST_HEADER = 100_000_000
+"""Bytes of a safetensors header, the limit of the safetensors library."""
+
+SAFETENSORS_BITS = {
+    "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
+    "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "C64": 64, "I64": 64, "U64": 64,
+    "F64": 64,
+}  # fmt: skip
+"""Bits of a number, by the type's name."""
+GGUF_BLOCKS = {
+    0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 36), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110),
+    12: ("Q4_K", 256, 144), 13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210), 15: ("Q8_K", 256, 292),
+    16: ("IQ2_XXS", 256, 66), 17: ("IQ2_XS", 256, 74), 18: ("IQ3_XXS", 256, 98), 19: ("IQ1_S", 256, 50),
+    20: ("IQ4_NL", 32, 18), 21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82), 23: ("IQ4_XS", 256, 136),
+    24: ("I8", 1, 1), 25: ("I16", 1, 2), 26: ("I32", 1, 4), 27: ("I64", 1, 8), 28: ("F64", 1, 8),
+    29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
+    40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
+}  # fmt: skip
+"""ggml's number of a type: its name, how many numbers make a block, and the bytes of one."""
+
+
+class Tensor(NamedTuple):
+    """Where a tensor's numbers are: `size` bytes from `offset` on. The shape has the fastest running length last."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    path: Path
+    offset: int
+    size: int
+
+
+def safetensors_tensors(path: Path) -> list[Tensor]:
+    """The tensors of a safetensors file, in the order of its header. Raises ModelFileError."""
+    try:
+        size, header, start = _safetensors_header(path)
+        entries = [(name, header.data[name]) for name in header.data if name != "__metadata__"]
+        if not entries:
+            raise ModelFileError(f"{path} holds no tensor: {AGAIN}")
+        return [_safetensors_tensor(header, name, entry, start, size) for name, entry in entries]
+    except (TokenizerFileError, OSError) as error:
+        raise ModelFileError(str(error)) from error
+    except MemoryError as error:
+        raise ModelFileError(f"{path}: the header asks for more memory than there is: {AGAIN}") from error
+
+
+def _safetensors_header(path: Path) -> tuple[int, JSONFile, int]:
+    """The file's size, the header, and where the numbers begin."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(32)
+        refuse_others(path, start)
+        length = int.from_bytes(start[:8], "little")
+        if len(start) < 10 or length > min(size - 8, LONGEST_HEADER):
+            said = f"says that its header has {length:,} bytes" if len(start) >= 8 else "has no header"
+            raise ModelFileError(f"{path} {said}, and the file has {size:,}: it is cut off or damaged; {AGAIN}")
+        file.seek(8)
+        return size, JSONFile(path, file.read(length)), 8 + length
+
+
+def _safetensors_tensor(header: JSONFile, name: str, entry: Any, start: int, size: int) -> Tensor:
+    where = f"the tensor {name[:80]!r}"
+    found = header.expect(entry, dict, where)
+    kind = header.expect(found.get("dtype"), str, f"{where}.dtype")
+    if kind not in SAFETENSORS_BITS:
+        raise header.wrong(f"{where}.dtype", f"{kind[:40]!r} is no type of safetensors known here")
+    shape = _counts(header, found.get("shape"), f"{where}.shape")
+    place = _counts(header, found.get("data_offsets"), f"{where}.data_offsets")
+    if len(place) != 2 or place[0] > place[1]:
+        raise header.wrong(f"{where}.data_offsets", "expected where the numbers begin and end")
+    held, needed = place[1] - place[0], prod(shape) * SAFETENSORS_BITS[kind]
+    if held * 8 != needed:
+        raise header.wrong(where, f"the shape asks for {needed // 8:,} bytes, and it has {held:,}; {AGAIN}")
+    if start + place[1] > size:
+        raise header.wrong(where, f"ends at byte {start + place[1]:,} of {size:,}: the file is cut off; {AGAIN}")
+    return Tensor(name, kind, tuple(shape), header.path, start + place[0], held)
+
+
+def _counts(header: JSONFile, value: Any, where: str) -> list[int]:
+    """A short list of numbers as 64 bits hold them."""
+    found = header.expect(value, list, where)
+    if len(found) > 16 or not all(type(item) is int and 0 <= item < 1 << 63 for item in found):
+        raise header.wrong(where, f"expected whole numbers, found {shown(value)}")
+    return found
+
+
+def gguf_tensors(path: Path) -> tuple[GGUFFile, list[Tensor]]:
+    """The header of a GGUF file and its tensors, in the order of the file. Raises ModelFileError."""
+    try:
+        with open_file(path) as file:
+            refuse_others(path, file.read(32))
+            size = os.fstat(file.fileno()).st_size
+        header = read_metadata(path)
+    except (TokenizerFileError, OSError) as error:
+        raise ModelFileError(f"{error}: {AGAIN}") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{path}: the header asks for more memory than there is: {AGAIN}") from error
+    seen: set[str] = set()
+    tensors = []
+    for info in header.tensors:
+        where = f"{path}: the tensor {info.name[:80]!r}"
+        if info.name in seen:
+            raise ModelFileError(f"{where} is there twice: {AGAIN}")
+        seen.add(info.name)
+        if info.type not in GGUF_BLOCKS:
+            raise ModelFileError(f"{where} is of ggml's type {info.type}, which is not known here: {AGAIN}")
+        kind, block, bytes_of_block = GGUF_BLOCKS[info.type]
+        count = prod(info.shape)
+        if not count or (info.shape[:1] and info.shape[0] % block):
+            raise ModelFileError(f"{where} has the shape {info.shape}, which {kind} can't hold: {AGAIN}")
+        held, start = count // block * bytes_of_block, header.data_start + info.offset
+        if start + held > size:
+            raise ModelFileError(f"{where} ends at byte {start + held:,} of {size:,}: the file is cut off; {AGAIN}")
+        tensors.append(Tensor(info.name, kind, info.shape[::-1], path, start, held))
+    return header, tensors
