@@ -1,0 +1,144 @@
+"""What `bpelab doctor` prints: this machine, what each backend can do on it, and which one would be taken, and why.
+
+Chapter: Chat on your hardware. Cost: that of `hardware.detect`.
+"""
+
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import BackendError
+from .hardware import VARIABLE, Machine, detect
+from .models import ModelFiles
+
+NOWHERE = Path("no such folder")
+FORMS = (
+    ModelFiles("a GGUF file", NOWHERE, NOWHERE / "model.gguf", (), {}, (), {}),
+    ModelFiles("safetensors files", NOWHERE, None, (NOWHERE / "model.safetensors",), {}, (), {}),
+)
+"""What models come as."""
+WIDTH = 96
+NAME = 44
+
+
+def report(machine: Machine) -> str:
+    """The machine, as tables of no more than 96 columns."""
+    lines = [f"{machine.system} {machine.architecture}, {machine.cores} cores to use", ""]
+    lines += [*_table(device_rows(machine)), "", *_table(backend_rows(machine))]
+    for status in machine.backends:
+        if status.problem or not status.devices:
+            lines += ["", *_wrapped(f"{status.name}: {status.problem or 'no device'}")]
+            lines += [f"  {line}" for line in shell_lines(status.install)]
+            lines += _wrapped(f"({status.note})", "  ") if status.note and status.install else []
+    for problem in machine.problems:
+        lines += ["", *_wrapped(problem)]
+    lines += ["", *(line for text in _choices(machine) for line in _wrapped(text))]
+    return "\n".join(lines)
+
+
+def as_json(machine: Machine) -> dict[str, Any]:
+    """The same for programs: the fields of `Machine`, for each backend whether it is usable, and the choice."""
+    data: dict[str, Any] = json.loads(json.dumps(asdict(machine)))  # lists for tuples, as JSON has them
+    for entry, status in zip(data["backends"], machine.backends):
+        entry["usable"] = bool(status.devices)
+    try:
+        data["choice"] = asdict(machine.explain())
+    except BackendError as error:
+        data["choice"] = {"backend": None, "why": str(error)}
+    return data
+
+
+def run(as_json: bool) -> int:
+    """Look at this machine and print it; the exit code."""
+    machine = detect()
+    text = _json_text(machine) if as_json else report(machine)
+    coding = sys.stdout.encoding or "ascii"  # not every terminal can show the ® of a device's name
+    print(text.encode(coding, "replace").decode(coding))
+    return 0
+
+
+def _json_text(machine: Machine) -> str:
+    return json.dumps(as_json(machine), indent=2)
+
+
+def device_rows(machine: Machine) -> list[list[str]]:
+    """A table of the devices, its head included."""
+    rows = [["device", "name", "memory", "free", "driver"]]
+    for device in machine.devices:
+        memory, free = size(device.memory_bytes), size(device.free_bytes)
+        rows.append([device.kind, _short(device.name), memory, free, _short(device.driver or "", 20)])
+    return rows
+
+
+def backend_rows(machine: Machine) -> list[list[str]]:
+    """A table of the backends, its head included."""
+    rows = [["backend", "installed", "can run on"]]
+    for status in machine.backends:
+        devices = list(dict.fromkeys(status.devices))
+        shown = ", ".join(devices[:3]) + (", ..." if len(devices) > 3 else "")
+        rows.append([status.name, _short(status.installed or "no", 18), _short(shown or "nothing yet", 60)])
+    return rows
+
+
+def size(count: int | None) -> str:
+    """A number of bytes for people.
+
+    >>> size(150754820096), size(512 << 20), size(None)
+    ('140.4 GiB', '512 MiB', 'unknown')
+    """
+    if count is None:
+        return "unknown"
+    return f"{count / (1 << 30):,.1f} GiB" if count >= 1 << 30 else f"{count >> 20:,} MiB"
+
+
+def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
+    """A command in lines that can be pasted together.
+
+    >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install "bpelab[llama]"', 40)
+    ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install "bpelab[llama]"']
+    """
+    if len(command) <= width:
+        return [command] if command else []
+    for mark, end in (("; ", ";"), (" && ", " &&"), ('" ', '" \\')):
+        first, there, rest = command.partition(mark)
+        if there:
+            return [first + end, "  " + rest]
+    return [command]
+
+
+def _choices(machine: Machine) -> list[str]:
+    """What would be taken for the shipped model and, unless that is settled, for models of either form.
+
+    Of the latter "reference" runs few, and would have to be loaded to say which.
+    """
+    others = replace(machine, backends=tuple(status for status in machine.backends if status.name != "reference"))
+    asked: list[tuple[Machine, ModelFiles | None]] = [(machine, None)]
+    asked += [(others, form) for form in FORMS if not os.environ.get(VARIABLE)]
+    lines = []
+    for able, files in asked:
+        try:
+            choice = able.explain(files)
+            what = "the shipped model" if files is None else files.name
+            lines.append(f"For {what} bpelab takes {choice.backend}: {choice.why}.")
+        except BackendError as error:
+            sentence = str(error).partition(":\n")[0]
+            lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    return lines
+
+
+def _short(text: str, most: int = NAME) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)

@@ -1,0 +1,181 @@
+"""What this machine has, what could use it, and which backend is best for a model.
+
+Devices are asked for by the tools of their drivers and by the libraries that would use them, each in a process of its
+own with a time limit: a driver that crashes or hangs is a sentence in `Machine.problems`. Nothing is guessed; what
+nobody says is None.
+
+The order of preference is `PREFERENCE`: the first line whose backend can use such a device, and can run the model's
+files. Any GPU comes before any processor: MLX on Apple's, since it is made for it; llama.cpp, whose quantized files
+need the least memory; transformers on NVIDIA's and AMD's, OpenVINO on Intel's GPUs and NPUs, transformers on what is
+left. On a processor a GGUF file goes to llama.cpp, and safetensors to OpenVINO, transformers, MLX, in this order.
+`reference` runs the shipped model, which is so small that nothing else pays, and otherwise what no other can. An
+argument comes before the environment variable BPELAB_BACKEND, and that before the order.
+
+Chapter: Chat on your hardware. Cost of `detect`: the slowest library's import, seconds; once a process.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ..errors import BackendError
+from .probes.backends import PACKAGES, installed_version
+from .probes.install import TOOLS
+from .probes.parts import BackendStatus, Device
+from .probes.processes import ask
+from .probes.survey import SYSTEMS, find_tool, questions, understand
+
+if TYPE_CHECKING:
+    from .models import ModelFiles
+
+__all__ = ["PREFERENCE", "VARIABLE", "BackendStatus", "Choice", "Device", "Machine", "detect"]
+
+PREFERENCE = (
+    ("mlx", {"metal"}),
+    ("llama_cpp", {"cuda", "rocm", "metal", "vulkan", "sycl", "gpu"}),
+    ("transformers", {"cuda", "rocm"}),
+    ("openvino", {"openvino-gpu", "openvino-npu"}),
+    ("transformers", {"mps", "xpu"}),
+    ("llama_cpp", {"cpu"}),
+    ("openvino", {"cpu"}),
+    ("transformers", {"cpu"}),
+    ("mlx", {"cuda", "cpu"}),
+    ("reference", {"cpu"}),
+)
+"""Backends and the kinds of devices they would use, the best first."""
+VARIABLE = "BPELAB_BACKEND"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A backend, and in a sentence why it and no other."""
+
+    backend: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, as a process on it may use it.
+
+    Attributes:
+        system: "Linux", "macOS", "Windows".
+        cpu: the processor's name.
+        cores: processors that this process may use; a container may have fewer than its machine.
+        memory_bytes: main memory that this process may have. None: unknown.
+        free_bytes: what of it was free. None: unknown.
+        devices: the processor, and whatever else a model can run on.
+        backends: the state of each backend, in the order of BACKENDS.
+        architecture: of this Python: "x86_64", "arm64".
+        problems: sentences about what could not be asked, or is not as it should be.
+    """
+
+    system: str
+    cpu: str
+    cores: int
+    memory_bytes: int | None
+    free_bytes: int | None
+    devices: tuple[Device, ...]
+    backends: tuple[BackendStatus, ...]
+    architecture: str = ""
+    problems: tuple[str, ...] = ()
+
+    def choose(self, files: "ModelFiles | None" = None, backend: str | None = None) -> str:
+        """The name of the best backend for a model; of None, the shipped model.
+
+        Args:
+            backend: take this one, as the environment variable BPELAB_BACKEND would; "auto" for neither.
+
+        Raises BackendError if that one can't run here, or none can, with the reason of each and what to do.
+
+        >>> cpu = BackendStatus("reference", "2.4", ("cpu",), None, "")
+        >>> Machine("Linux", "a CPU", 2, None, None, (), (cpu,)).choose()
+        'reference'
+        """
+        return self.explain(files, backend).backend
+
+    def explain(self, files: "ModelFiles | None" = None, backend: str | None = None) -> Choice:
+        """The same choice, with its reason."""
+        asked, who = backend, "the argument"
+        if asked in (None, "", "auto"):
+            asked, who = os.environ.get(VARIABLE), f"the environment variable {VARIABLE}"
+        statuses = {status.name: status for status in self.backends}
+        if asked and asked != "auto":
+            if asked not in statuses:
+                raise BackendError(f"{who} asks for the backend {asked!r}; there are {', '.join(statuses)}")
+            if obstacle := _obstacle(statuses[asked], files):
+                raise BackendError(f"{who} asks for the backend {asked}, which can't be used: {obstacle}")
+            return Choice(asked, f"{who} asks for it")
+        if _is_shipped(files) and "reference" in statuses and not _obstacle(statuses["reference"], files):
+            return Choice("reference", "the shipped model is so small that nothing else pays")
+        obstacles: dict[str, str | None] = {}
+        for name, kinds in PREFERENCE:  # a backend is asked about the files only when it is its turn
+            if status := statuses.get(name):
+                if name not in obstacles:
+                    obstacles[name] = _obstacle(status, files)
+                for device, kind in zip(status.devices, status.kinds):
+                    if kind in kinds and not obstacles[name]:
+                        return Choice(name, f"the first in the order of preference that can run it here, on {device}")
+        lines = "".join(f"\n- {name}: {obstacles[name]}" for name in statuses)
+        what = "the shipped model" if files is None else files.name
+        raise BackendError(f"no backend can run {what} here:{lines}")
+
+    def _repr_html_(self) -> str:
+        from .doctor import device_rows
+
+        head, *rows = device_rows(self)
+        names = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        usable = ", ".join(status.name for status in self.backends if status.devices) or "none"
+        return (
+            f'<div class="bl bpelab-figure"><p class="bl-head">{escape(self.system)} {escape(self.architecture)}</p>'
+            f'<div class="bl-scroll"><table class="bl-table"><thead><tr>{names}</tr></thead>'
+            f'<tbody>{body}</tbody></table></div><p class="bl-note">Backends that can run: {escape(usable)}</p></div>'
+        )
+
+
+_known: Machine | None = None
+_lock = Lock()
+
+
+def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
+    """This machine. It is looked at once in a process; `fresh` looks again.
+
+    Args:
+        time_limit: seconds after which whatever has not answered is stopped, and is a problem of the machine.
+
+    Never raises, and takes no more than `time_limit` and two seconds.
+    """
+    global _known  # noqa: PLW0603 - one machine a process
+    with _lock:
+        if _known is None or fresh:
+            system = SYSTEMS.get(sys.platform, sys.platform)
+            packages = [package for packages in PACKAGES.values() for package in packages]
+            versions = {name: found for name, module in packages if (found := installed_version(name, module))}
+            said = ask(questions(system, versions), time_limit)
+            _known = Machine(*understand(system, said, versions, [tool for tool in TOOLS if find_tool(tool)]))
+        return _known
+
+
+def _obstacle(status: BackendStatus, files: "ModelFiles | None") -> str | None:
+    """Why a backend can't run a model, None if it can."""
+    if not status.devices:
+        how = f" (to install it: {status.install})" if status.install else ""
+        return f"{status.problem or 'it has no device here'}{how}"
+    if files is None:
+        return None
+    try:
+        refusal: str | None = import_module(f".backends.{status.name}", __package__).supports(files)
+    except ImportError as error:  # its package is there, and can't be imported
+        return str(error)
+    return refusal
+
+
+def _is_shipped(files: "ModelFiles | None") -> bool:
+    from .models import SHIPPED
+
+    return files is None or files.folder == SHIPPED

@@ -1,0 +1,58 @@
+"""A Mac's processor, memory and GPU, by sysctl, vm_stat and system_profiler, which every macOS has.
+
+Chapter: Chat on your hardware. Source: sysctl(8), vm_stat(1), system_profiler(8).
+"""
+
+import re
+from typing import Any
+
+from .amd import json_in
+from .host import fields, number
+from .parts import Device, count, plain
+
+SYSCTL = ("machdep.cpu.brand_string", "hw.memsize", "hw.ncpu", "hw.optional.arm64", "sysctl.proc_translated")
+PROFILE = ("SPDisplaysDataType", "-json")
+FREE = ("Pages free", "Pages inactive", "Pages speculative")
+"""What vm_stat counts as free, or as free when it is asked for."""
+
+
+def sysctl(text: str) -> dict[str, Any]:
+    """The processor, its cores and the memory; whether it is Apple's, and whether this process is translated for it."""
+    found = fields(text)
+    return {
+        "cpu": found.get("machdep.cpu.brand_string"),
+        "memory": number(found.get("hw.memsize", "")),
+        "cores": number(found.get("hw.ncpu", "")),
+        "apple": found.get("hw.optional.arm64") == "1",
+        "translated": found.get("sysctl.proc_translated") == "1",
+    }
+
+
+def vm_stat(text: str) -> int | None:
+    """Bytes of memory that are free.
+
+    >>> vm_stat("(page size of 16384 bytes)\\nPages free: 10.\\nPages inactive: 5.\\nPages speculative: 1.\\n")
+    262144
+    """
+    size = re.search(r"page size of ([0-9]{3,8}) bytes", text)
+    pages = [number(fields(text).get(name, "").removesuffix(".")) for name in FREE]
+    return int(size[1]) * sum(page for page in pages if page) if size and pages[0] is not None else None
+
+
+def cards(text: str) -> list[Any]:
+    """The graphics cards in `system_profiler SPDisplaysDataType -json`."""
+    return list(json_in(text)["SPDisplaysDataType"])
+
+
+def graphics(machine: dict[str, Any], profiles: list[Any], free: int | None) -> list[Device]:
+    """Apple's GPU, which shares the machine's memory: by `sysctl`, and in more words if system_profiler answered."""
+    if not machine.get("apple"):
+        return []
+    name, metal = machine["cpu"] or "Apple GPU", None
+    for card in profiles:
+        if isinstance(card, dict) and card.get("spdisplays_vendor") == "sppci_vendor_Apple":
+            cores = number(str(card.get("sppci_cores", "")))
+            name = f"{card.get('sppci_model') or name}" + (f" ({cores}-core GPU)" if cores else "")
+            version = re.search(r"metal([0-9]+)$", str(card.get("spdisplays_mtlgpufamilysupport")))
+            metal = f"Metal {version[1]}" if version else None
+    return [Device("mlx", plain(name), count(machine["memory"]), free, metal)]

@@ -1,0 +1,66 @@
+"""The command that installs a backend on this machine, or that mends one which can't use all that the machine has.
+
+PyTorch's packages for other accelerators than the usual one are on indexes of its own, which `uv` knows by name:
+`--torch-backend=auto` takes the one for the GPU and driver that it finds. llama.cpp is compiled where it is installed,
+and what for is said in CMAKE_ARGS. Chapter: Chat on your hardware. Sources: the installation pages of llama-cpp-python,
+MLX, OpenVINO and PyTorch, and uv's guide for PyTorch.
+"""
+
+from collections.abc import Collection
+
+LARGE = "torch for Linux brings several GB of packages for CUDA"
+LARGE_CPU = f'{LARGE}; without them: uv pip install "bpelab[transformers]" --torch-backend=cpu'
+UV = "it downloads several GB; uv asks for a virtual environment"
+COMPILED = "it is compiled, which takes minutes"
+FLAGS = (
+    ("cuda", "-DGGML_CUDA=on", "nvcc", "the CUDA toolkit"),
+    ("rocm", "-DGGML_HIP=on", "hipcc", "ROCm's HIP compiler"),
+    ("vulkan", "-DGGML_VULKAN=on", "glslc", "the Vulkan SDK"),
+)
+"""What llama.cpp is built for: the kind of device, the flag, the compiler that is needed, and what brings it."""
+COMPILERS = ("c++", "g++", "clang++", "cl")
+TOOLS = (*COMPILERS, *(tool for _, _, tool, _ in FLAGS))
+
+
+def llama(system: str, kinds: Collection[str], there: Collection[str], again: bool) -> tuple[str, str | None]:
+    """The command for llama.cpp, and what to know about it.
+
+    Args:
+        kinds: of the machine's devices.
+        there: which of `TOOLS` are on the path.
+        again: whether it is installed, and not for the device.
+
+    >>> llama("Linux", {"cuda", "cpu"}, {"g++", "nvcc"}, again=False)[0]
+    'CMAKE_ARGS="-DGGML_CUDA=on" pip install "bpelab[llama]" --no-cache-dir'
+    """
+    command = 'pip install "bpelab[llama]" --no-cache-dir'
+    if again:
+        command = "pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python"
+    missing = [] if any(tool in there for tool in COMPILERS) else ["a C++ compiler"]
+    for kind, flag, tool, brought in FLAGS:
+        if kind in kinds:  # Metal, on Apple's machines, is built without being asked for
+            command = (
+                f'$env:CMAKE_ARGS="{flag}"; {command}' if system == "Windows" else f'CMAKE_ARGS="{flag}" {command}'
+            )
+            missing += [] if tool in there else [f"{tool} ({brought})"]
+            break
+    note = f"{COMPILED}, and needs {' and '.join(missing)}, not found here" if missing else COMPILED
+    return command, note
+
+
+def transformers(system: str, architecture: str, kinds: Collection[str], again: bool) -> tuple[str, str | None]:
+    """The command for transformers with PyTorch, and what to know about it; the arguments are those of `llama`.
+
+    >>> transformers("Linux", "x86_64", {"cpu"}, again=False)[0]
+    'pip install "bpelab[transformers]"'
+    >>> transformers("Windows", "AMD64", {"cuda", "cpu"}, again=True)[0]
+    'pip install uv; uv pip install --reinstall-package torch torch --torch-backend=auto'
+    """
+    if system == "macOS" or not {"cuda", "rocm"} & set(kinds):
+        command = "pip install --force-reinstall torch" if again else 'pip install "bpelab[transformers]"'
+        return command, LARGE_CPU if system == "Linux" and not again else None
+    if system == "Linux" and architecture == "x86_64" and "cuda" in kinds and not again:
+        return 'pip install "bpelab[transformers]"', LARGE
+    join = ";" if system == "Windows" else " &&"
+    what = "--reinstall-package torch torch" if again else '"bpelab[transformers]"'
+    return f"pip install uv{join} uv pip install {what} --torch-backend=auto", UV

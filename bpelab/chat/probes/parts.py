@@ -1,0 +1,87 @@
+"""What is known about a device and about a backend, and how text and numbers from outside are taken in.
+
+Names and sizes come from tools that may print anything: a number that can't be one is unknown, and never a guess.
+Chapter: Chat on your hardware.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MIB = 1 << 20
+LARGEST = 1 << 56
+"""More bytes than any device has."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """Something that a model can run on.
+
+    Attributes:
+        kind: "cpu", or by what it is driven: "cuda", "rocm", "mlx", "openvino-gpu", "openvino-npu", "vulkan", "xpu". A
+            GPU that two of them drive is there twice.
+        name: its maker's name for it.
+        memory_bytes: all of its memory; of an Apple GPU the machine's, which it shares. None: unknown.
+        free_bytes: what of it was free. None: unknown.
+        driver: the driver's version.
+    """
+
+    kind: str
+    name: str
+    memory_bytes: int | None = None
+    free_bytes: int | None = None
+    driver: str | None = None
+
+
+@dataclass(frozen=True)
+class BackendStatus:
+    """What a backend can do on this machine, as things are.
+
+    Attributes:
+        name: its name in BACKENDS.
+        installed: the version of its package. None: not installed.
+        devices: what it can use now, the best first, as "kind" or "kind: name"; none if it can't run.
+        problem: what is in the way, of running at all or of using more.
+        install: the command that installs or mends it on this machine; "" where there is none.
+        note: what to know before running that command.
+    """
+
+    name: str
+    installed: str | None
+    devices: tuple[str, ...]
+    problem: str | None
+    install: str
+    note: str | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its devices.
+
+        >>> BackendStatus("mlx", "0.32", ("metal: Apple M2", "cpu"), None, "").kinds
+        ('metal', 'cpu')
+        """
+        return tuple(device.partition(":")[0] for device in self.devices)
+
+
+def plain(text: object, most: int = 120) -> str:
+    """`text` in one line of characters that can be printed, and not too long.
+
+    >>> plain("  NVIDIA\\tH200\\x1b[0m\\n")
+    'NVIDIA H200 [0m'
+    """
+    kept = "".join(char if char.isprintable() else " " for char in str(text)[: 4 * most])
+    line = " ".join(kept.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def count(value: Any, unit: int = 1, least: int = 1) -> int | None:
+    """A number of bytes from what a tool says, in units of `unit` bytes; None where it is no such number.
+
+    >>> count("143771", MIB), count("[N/A]", MIB), count(-1), count(True), count("9" * 5000)
+    (150754820096, None, None, None, None)
+    """
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,18}\s*", value, re.ASCII):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value * unit) if least <= value * unit < LARGEST else None
