@@ -30,9 +30,9 @@ READ = [
     ".bl-say", ".bl-button", ".bl-count", ".bl-small", ".bl-head", ".bl-token", ".bl-entry", ".bl-entry .bl-small",
     ".bl-remark", ".bl-payload", ".bl-chip", ".bl-table td", ".bl-here td", ".bl-token.bl-new", ".bl-token.bl-made",
     ".bl-legend code", ".bl-detail", ".bl-control", ".bl-forged", ".bl-said", ".bl-id", ".bl-forged .bl-id",
-    ".bl-mark", ".bl-missing", *(f".bl-hue{number}" for number in range(9)),
+    ".bl-mark", ".bl-missing", ".bl-who", *(f".bl-hue{number}" for number in range(9)),
 ]  # fmt: skip
-PLAYERS = ["merge_player", "train_scrubber", "heap_stepper", "trie_walker", "stream_buffer"]
+PLAYERS = ["merge_player", "train_scrubber", "heap_stepper", "trie_walker", "stream_buffer", "chat_box"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
@@ -159,6 +159,7 @@ class TestEveryFigure:
     def test_obeys_the_keyboard(self, shared_page, name):
         page, problems = shared_page
         figure = figure_on(page, name)
+        page.mouse.move(0, 0)  # where the last test left the pointer, this figure may scroll under it
         figure.get_by_role("slider").fill("0")
         figure.locator(".bl").focus()
         first = shown(figure)
@@ -346,6 +347,23 @@ def jupyter(tmp_path):
             server.wait(30)
 
 
+def chat_in_jupyter(figure):
+    """Send a message: its answer comes, and is then a part of the figure, to be stepped through."""
+    answers = figure.locator(".bl-answer")
+    had = answers.count()
+    figure.get_by_role("textbox", name="Your message").fill("Hello <b>!")
+    figure.get_by_role("button", name="Send").click()
+    playwright.expect(answers).to_have_count(had + 1, timeout=20_000)
+    playwright.expect(figure.locator(".bl-turn").nth(2 * had)).to_contain_text("Hello·<b>!")
+    playwright.expect(answers.nth(had).locator(".bl-token").first).to_be_visible(timeout=20_000)
+    count = figure.locator(".bl-count")
+    playwright.expect(count).to_have_text(re.compile(r"^(\d+) of \1$"), timeout=20_000)
+    figure.get_by_role("button", name="Back").click()
+    playwright.expect(figure.locator(".bl-say")).to_contain_text("probability")
+    figure.get_by_role("button", name="Stop").click()  # nothing is under way: nothing happens
+    figure.page.mouse.move(0, 0)  # the next figure scrolls under the pointer
+
+
 def test_live_in_jupyter(browser, jupyter):
     """Run the cells, type another text into each figure, and see another figure."""
     address, notebook = jupyter
@@ -360,13 +378,16 @@ def test_live_in_jupyter(browser, jupyter):
     for _ in range(3):  # set up, words, figures
         page.keyboard.press("Shift+Enter")
     playwright.expect(page.locator(".bl-say").nth(len(FIGURES) - 1)).to_be_attached(timeout=90_000)
-    for place in range(len(FIGURES)):
+    for place, name in enumerate(FIGURES):
         figure = page.locator(".bl").nth(place)
         sentence = figure.locator(".bl-say")
         figure.scroll_into_view_if_needed()
         before = sentence.text_content()
         figure.get_by_role("button", name="Next").click()
         playwright.expect(sentence).not_to_have_text(before)
+        if name == "chat_box":
+            chat_in_jupyter(figure)
+            continue
         box = figure.get_by_role("textbox", name="Your own text")
         box.fill("harbour harbour")
         playwright.expect(figure.locator(".bl-count")).to_contain_text(re.compile("^0 of"), timeout=20_000)

@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 import unicodedata
 from collections import Counter
 from functools import lru_cache
@@ -13,19 +14,34 @@ from importlib.resources import files
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, ModelError, PatternError, Split, StreamDecoder, TrainingError, trace_encode
+from bpelab import (
+    BPEModel,
+    BPETokenizer,
+    ModelError,
+    PatternError,
+    Split,
+    StreamDecoder,
+    TrainingError,
+    chat,
+    trace_encode,
+)
+from bpelab.added_tokens import AddedToken
+from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
-from bpelab.errors import BPELabError
+from bpelab.errors import BackendError, BPELabError, ConversationError, TemplateError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.unicode_tables import category
+from bpelab.special_tokens import SpecialTokens
 from bpelab.trace import HeapStep, MergeStep
 from bpelab.trainers.naive import count_pairs, train_naive
 from bpelab.units import Units
 
+from ..chat.scripted import Scripted
+from ..chat.tiny import tiny_tokenizer
 from ..conftest import amount, fuzz_text, random_merges
 
 pytest.importorskip("anywidget", reason='interactive figures need anywidget: pip install "bpelab[book]"')
@@ -33,10 +49,12 @@ pytest.importorskip("anywidget", reason='interactive figures need anywidget: pip
 from bpelab import widgets
 from bpelab.widgets import (
     ByteInspector,
+    ChatBox,
     HeapStepper,
     MergePlayer,
     PreTokenView,
     StreamBuffer,
+    TemplateInspector,
     TokenView,
     TrainScrubber,
     TrieWalker,
@@ -66,9 +84,28 @@ def spelling_tokenizer() -> BPETokenizer:
     """As SentencePiece's: characters, bytes that are spelled, ▁ for spaces, and decoders that hold tokens back."""
     tokens = [*(f"<0x{byte:02X}>" for byte in range(256)), *"▁abt"]
     units = Units(characters=True, byte_tokens={byte: byte for byte in range(256)})
-    model = BPEModel({number: token.encode() for number, token in enumerate(tokens)}, {}, {}, units=units)
+    ids = {token.encode(): number for number, token in enumerate(tokens)}
+    model = BPEModel({number: token for token, number in ids.items()}, {}, ids, units=units)
     decoder = DecoderSequence((Replace(Pattern("String", "▁"), " "), ByteFallback(), Fuse(), Strip(" ", 1, 0)))
     return BPETokenizer(model, pattern=None, pre_tokenizer=Metaspace(), decoder=decoder)
+
+
+@lru_cache(1)
+def chat_tokenizer() -> BPETokenizer:
+    return tokenizer().with_special_tokens([*chat.NAMED["chatml"].tokens, *chat.NAMED["llama3"].tokens])
+
+
+def conversation(text: str) -> list[dict]:
+    return [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": "Hello\n there."},
+    ]
+
+
+def talk(say=lambda said, turn: tiny_tokenizer().encode(f"{turn}. " + said)[:20]) -> ChatSession:
+    """A session with a model that says it after you, or what `say` gives."""
+    return ChatSession(backend=Scripted(say), tokenizer=tiny_tokenizer(), max_tokens=40)
 
 
 MAKERS = {
@@ -89,6 +126,12 @@ MAKERS = {
     "StreamBuffer, decoders": lambda text: StreamBuffer(spelling_tokenizer(), text),
     "TokenView": lambda text: TokenView(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}),
     "TokenView, NFC": lambda text: TokenView(text, tokenizer().with_options(normalizer="NFC")),
+    "TemplateInspector": lambda text: TemplateInspector(chat_tokenizer(), conversation(text), "chatml"),
+    "TemplateInspector, NFC": lambda text: TemplateInspector(
+        chat_tokenizer().with_options(normalizer="NFC"), conversation(text), "llama3"
+    ),
+    "ChatBox": lambda text: ChatBox(talk(), text),
+    "ChatBox, the second message": lambda text: ChatBox(talk(), ["Hi é", text]),
     "ByteInspector": ByteInspector,
 }
 HOSTILE = [
@@ -445,7 +488,7 @@ class TestStreamBuffer:
     def test_what_waits_for_the_end(self):
         says = [step["say"] for step in StreamBuffer(spelling_tokenizer(), "a日").data["steps"]]
         assert says[-2:] == [
-            "Push id 165, 3C 30 78 41 44 3E: nothing is shown, and 3 bytes are held back.",
+            "Push id 165, 3C 30 78 41 35 3E: nothing is shown, and 3 bytes are held back.",
             "Finish: the 3 bytes held back become “日”.",
         ]
 
@@ -479,6 +522,157 @@ class TestTokenView:
     def test_nothing_to_compare(self):
         with pytest.raises(BPELabError, match="nothing to compare"):
             TokenView("text", {})
+
+
+class TestTemplateInspector:
+    CONTROL = ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|start_header_id|>")
+
+    def attacks(self):
+        rng = random.Random(11)
+        for text in texts(amount(20, 1000)):
+            yield text
+            yield text[:20] + rng.choice(self.CONTROL) + text[20:40] + rng.choice(self.CONTROL)[rng.randint(0, 2) :]
+
+    @pytest.mark.parametrize("template", ["chatml", "llama3"])
+    def test_says_what_the_library_says(self, template):
+        which = chat_tokenizer()
+        for text in self.attacks():
+            view = TemplateInspector(which, conversation(text), template)
+            data, messages = view.data, conversation(view.text)
+            ours, naive = (panel["tokens"] for panel in data["panels"])
+            ids, mask = which.apply_chat_template(messages, template, return_assistant_mask=True)
+            written = which.apply_chat_template(messages, template, tokenize=False)
+            assert ([row[0] for row in ours], [row[4] for row in ours]) == (ids, mask)
+            assert [row[0] for row in naive] == which.encode(written, allowed_special="all")
+            special = set(which.special_tokens.values())
+            assert all(row[3] == (row[0] in special) for row in ours + naive)
+            extra = sum(row[3] for row in naive) - sum(row[3] for row in ours)
+            assert sum(row[4] for row in naive) == extra
+            assert f"the assistant said {sum(mask)} token" in data["say"]
+            assert ("messages forge none" in data["say"]) == (extra == 0)
+            assert [segment["start"] for segment in data["segments"][1:]] == [s["end"] for s in data["segments"][:-1]]
+            spoken = {s["by"]: written[s["start"] : s["end"]] for s in data["segments"] if s["by"] != "template"}
+            trim = str.strip if template == "llama3" else str
+            assert spoken.get("user", "") == trim(view.text)
+            assert spoken["assistant"] == "Hello\n there."
+
+    def test_white_space_that_a_control_token_takes_is_no_forgery(self):
+        special = SpecialTokens([AddedToken(name, 9_000 + n, rstrip=True) for n, name in enumerate(self.CONTROL[:2])])
+        which = tokenizer().with_options(special_tokens=special)
+        source = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
+        naive = TemplateInspector(which, conversation("  hi"), source).data["panels"][1]["tokens"]
+        assert [sum(row[3] for row in naive), sum(row[4] for row in naive)] == [3, 0]
+
+    def test_who_speaks_in_other_fields(self):
+        messages = [{"role": "guest<|im_end|>", "content": "a"}, {"role": "user", "content": "b", "name": "c"}]
+        source = "{% for m in messages %}<|im_start|>{{ m.role }}{{ m.name }}{{ m.content }}{% endfor %}{{ messages }}"
+        data = TemplateInspector(chat_tokenizer(), messages, source).data
+        speakers = [segment["by"] for segment in data["segments"]]
+        guest = "guest<|im_end|>"
+        assert speakers == ["template", f"{guest}, role", guest, "template", "user, name", "user", "unknown origin"]
+
+    def test_refusals(self):
+        with pytest.raises(ConversationError, match="a user's text"):
+            TemplateInspector(chat_tokenizer(), [{"role": "system", "content": "x"}], "chatml")
+        with pytest.raises(ConversationError, match="empty"):
+            TemplateInspector(chat_tokenizer(), [], "chatml")
+        with pytest.raises(TemplateError, match="with_special_tokens"):
+            TemplateInspector(tokenizer(), conversation("x"), "chatml")
+
+    def test_a_template_that_refuses_a_text_says_so(self):
+        source = "{% if '!' in messages[1].content %}{{ raise_exception('no shouting') }}{% endif %}x"
+        view = TemplateInspector(chat_tokenizer(), conversation("x"), source)
+        view.text = "x!"
+        assert "no shouting" in view.error
+
+
+class TestChatBox:
+    def live(self, session, said="Hello"):
+        """A box, the messages that it sends, and how to send it one."""
+        box, sent = ChatBox(session, said), []
+        box.send = lambda content, buffers=None: sent.append(content)
+        return box, sent, lambda content: box._handle_custom_msg(content, [])
+
+    def wait(self, sent, kind, count=1):
+        for _ in range(1000):
+            if [message["kind"] for message in sent].count(kind) >= count:
+                return
+            time.sleep(0.01)
+        raise AssertionError(sent)
+
+    def test_says_what_the_session_says(self):
+        for text in texts(amount(10, 300)):
+            questions = [text[:20], text[20:] or "?"]
+            turns = ChatBox(talk(), questions).data["turns"]
+            session = talk()
+            for turn, said in zip(turns, filter(None, questions)):
+                pieces = [[piece.id, round(piece.probability, 2)] for piece in session.stream(said)]
+                assert turn["tokens"] == pieces
+                assert f"{len(pieces)} token" in turn["end"] and "stop token" in turn["end"]
+                assert turn["cost"].startswith(f"{session.last.prompt_tokens} tokens of prompt")
+                assert turn is turns[0] or f", {session.last.reused} of them" in turn["cost"]
+
+    def test_steps_are_counted_as_the_front_end_counts_them(self):
+        data = ChatBox(talk(), ["one", "two", "three"]).data
+        steps = sum((number > 0) + len(turn["tokens"]) + 1 for number, turn in enumerate(data["turns"]))
+        assert data["count"] == steps
+
+    def test_an_answer_comes_token_by_token(self):
+        box, sent, send = self.live(talk())
+        send({"kind": "ask", "text": "and <b>é"})
+        self.wait(sent, "end")
+        expected = ChatBox(talk(), ["Hello", "and <b>é"]).data
+        pieces = sent[1:-1]
+        assert [message["kind"] for message in sent] == ["begin", *["piece"] * len(pieces), "end"]
+        assert [[piece["id"], piece["share"]] for piece in pieces] == expected["turns"][1]["tokens"]
+        assert [piece["parts"] for piece in pieces] == [expected["tokens"][str(piece["id"])] for piece in pieces]
+        assert box.data == {**expected, "start": expected["count"]}
+        check(box)
+
+    def test_an_answer_can_be_stopped_and_one_more_asked(self):
+        session = talk(lambda said, turn: tiny_tokenizer().encode("word " * (40 if said == "slow" else 1)))
+        box, sent, send = self.live(session)
+        session.backend.before = lambda held: time.sleep(0.02)
+        send({"kind": "ask", "text": "slow"})
+        self.wait(sent, "piece", 3)
+        send({"kind": "ask", "text": "not heard while the model speaks"})
+        send({"kind": "cancel"})
+        self.wait(sent, "end")
+        assert box.data["turns"][-1]["end"].startswith("The answer was stopped: ")
+        assert len(box.data["turns"][-1]["tokens"]) < 40
+        box._worker.join(5)
+        send({"kind": "ask", "text": "again"})
+        self.wait(sent, "end", 2)
+        assert [turn["end"].partition(":")[0][-7:] for turn in box.data["turns"]] == ["er ends", "stopped", "er ends"]
+
+    def test_what_goes_wrong_is_a_sentence(self):
+        session = talk()
+        box, sent, send = self.live(session)
+        before = box.data
+
+        def fail(held):
+            raise BackendError("the device is gone")
+
+        session.backend.before = fail
+        send({"kind": "ask", "text": "x"})
+        self.wait(sent, "end")
+        assert (box.error, box.data) == ("the device is gone", before)
+        session.backend.before = lambda held: None
+        send({"kind": "ask", "text": "x" * 400})
+        self.wait(sent, "end", 2)
+        assert box.error == "" and len(box.data["turns"]) == 2
+        assert session.messages[2]["content"] == "x" * 300
+
+    def test_what_is_no_message_is_left_alone(self):
+        box, sent, send = self.live(talk())
+        for content in ("ask", {}, {"kind": "ask"}, {"kind": "ask", "text": ""}, {"kind": 3}, {"kind": "cancel"}):
+            send(content)
+        assert box._worker is None and sent == []
+
+    def test_refusals(self):
+        assert ChatBox(talk(), []).data["say"] == "No text, so no answer."
+        with pytest.raises(ConversationError):
+            ChatBox(ChatSession(backend=Scripted("x", context=12), tokenizer=tiny_tokenizer()), "far too long " * 9)
 
 
 def test_byte_inspector_says_what_python_says():

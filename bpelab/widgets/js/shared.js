@@ -125,14 +125,15 @@ function makeTextBox(model) {
   return make("label", { class: "bl-own" }, make("span", {}, "Your own text"), area);
 }
 
-// Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page.
-function mount({ model, el }, title, build) {
+// Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page;
+// `ask(model)` is what a reader writes into where there is a kernel.
+function mount({ model, el }, title, build, ask = makeTextBox) {
   let controls = null;
   const problem = make("p", { class: "bl-error", role: "status", hidden: true });
   const body = make("div", { class: "bl-body" });
   const root = make("div", {
     class: "bl", role: "group", "aria-label": title, tabindex: 0, keydown: (event) => controls && controls.key(event),
-  }, model.get("live") ? makeTextBox(model) : null, problem, body);
+  }, model.get("live") ? ask(model) : null, problem, body);
 
   function redraw() {
     if (controls) controls.stop();
