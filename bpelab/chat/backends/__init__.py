@@ -66,7 +66,7 @@ def open_backend(
     with _lock:
         key = (name, _state(files), *options.values())
         backend = _opened.pop(key, None)
-        if backend is None or getattr(backend, "closed", False):
+        if backend is None or backend.closed:
             refused = _module(name).supports(files)
             if refused is not None:
                 raise ModelFileError(f"{files.name}: {refused}. {_others(name, files)}")

@@ -8,10 +8,12 @@ Chapter: Chat on your hardware. Cost of a call: the model's, for the ids that th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import ConversationError
+from ...errors import BackendError, ConversationError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +35,7 @@ def never() -> bool:
 
 
 class Backend(ABC):
-    """A loaded model.
+    """A loaded model. Several conversations may share it: each call finds out by itself what is held.
 
     Attributes:
         name: the backend's name in BACKENDS.
@@ -41,12 +43,14 @@ class Backend(ABC):
         context: how many ids it can hold.
         vocab_size: how many logits it gives.
         kv_bytes: the bytes of keys and values that one id takes.
+        closed: whether the model was given back. Who asks it for logits then gets a BackendError.
     """
 
     name: ClassVar[str]
 
     def __init__(self, *, device: str, context: int, vocab_size: int, kv_bytes: int) -> None:
         self.device, self.context, self.vocab_size, self.kv_bytes = device, context, vocab_size, kv_bytes
+        self.closed, self._lock = False, Lock()
         self._held: list[int] = []
         self.reused = 0
         """How many ids of the last call were there from the one before."""
@@ -64,20 +68,21 @@ class Backend(ABC):
         strange = next((token for token in ids if not 0 <= token < self.vocab_size), None)
         if strange is not None:
             raise ConversationError(f"the model has {self.vocab_size:,} tokens, and the prompt holds the id {strange}")
-        held, self._held = self._held, []
-        shared = 0
-        for old, new in zip(held, ids[:-1]):  # the last id is fed in any case: its logits are asked for
-            if old != new:
-                break
-            shared += 1
-        self.reused = shared = self._keep(shared)
-        for start in range(shared, len(ids), CHUNK):
-            if cancelled():
-                self._keep(0)
-                raise Cancelled
-            logits = self._feed(list(ids[start : start + CHUNK]))
-        self._held = list(ids)
-        return logits
+        with self._in_use():
+            held, self._held = self._held, []
+            shared = 0
+            for old, new in zip(held, ids[:-1]):  # the last id is fed in any case: its logits are asked for
+                if old != new:
+                    break
+                shared += 1
+            self.reused = shared = self._keep(shared)
+            for start in range(shared, len(ids), CHUNK):
+                if cancelled():
+                    self._keep(0)
+                    raise Cancelled
+                logits = self._feed(list(ids[start : start + CHUNK]))
+            self._held = list(ids)
+            return logits
 
     def own_ids(self, text: str) -> list[int] | None:
         """What the backend's own tokenizer makes of a prompt, the names of special tokens in it being special tokens
@@ -85,7 +90,19 @@ class Backend(ABC):
         return None
 
     def close(self) -> None:
-        """Give back what the model takes."""
+        """Give back what the model takes, once a call that is under way has ended."""
+        with self._lock:
+            if not self.closed:
+                self.closed = True
+                self._free()
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """No model may be taken away while it computes: `close` waits, and what comes later gets an error."""
+        with self._lock:
+            if self.closed:
+                raise BackendError(f"{self.name}: this model was closed to make room for others: open it again")
+            yield
 
     def __enter__(self) -> "Backend":
         return self
@@ -100,3 +117,7 @@ class Backend(ABC):
     @abstractmethod
     def _feed(self, ids: list[int]) -> "Logits":
         """Add `ids` to what is held; the logits behind the last."""
+
+    def _free(self) -> None:
+        """Let the model go."""
+        self._held = []

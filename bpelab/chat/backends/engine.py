@@ -4,55 +4,30 @@ Chapter: Chat on your hardware.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from ...errors import BackendError
 from ..tensor_files import safetensors_tensors
-from .base import Backend, never
+from .base import Backend
 from .trouble import package
 
 if TYPE_CHECKING:
     from ..models import ModelFiles
-    from .base import Logits
 
 
 class Engine(Backend):
     """A backend that finds out by feeding one id how many logits there are, and what an id takes.
 
     It also is the first use: what an engine puts off until then happens while a model is opened, errors included.
-
-    Attributes:
-        closed: whether the model was given back. Who asks it for logits then gets a BackendError.
     """
 
     def __init__(self, *, device: str, context: int) -> None:
         super().__init__(device=device, context=context, vocab_size=0, kv_bytes=0)
-        self.closed, self._lock = False, Lock()
         self._count = 0
         self.vocab_size = len(self._feed([0]))
         self.kv_bytes = self._bytes_held()
         self._keep(0)
-
-    def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = never) -> "Logits":
-        with self._in_use():
-            return super().next_logits(ids, cancelled)
-
-    def close(self) -> None:
-        with self._lock:
-            if not self.closed:
-                self.closed = True
-                self._free()
-
-    @contextmanager
-    def _in_use(self) -> Iterator[None]:
-        """No engine may lose its model while it computes: `close` waits, and what comes later gets an error."""
-        with self._lock:
-            if self.closed:
-                raise BackendError(f"{self.name}: this model was closed to make room for others: open it again")
-            yield
 
     def _keep(self, count: int) -> int:
         if not count or (count < self._count and not self._cut(count)):

@@ -10,14 +10,12 @@ throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang a
 al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the logits agree.
 """
 
-from collections.abc import Callable, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import BackendError, ModelFileError
-from .base import Backend, never
+from .base import Backend
 from .llama_shape import read_shape
 from .llama_weights import Array, Layer, LlamaFile
 from .trouble import check_memory, loading, running
@@ -42,11 +40,7 @@ class ReferenceBackend(Backend):
         self.cosines, self.sines = np.cos(angles), np.sin(angles)
         size = (shape.layers, shape.kv_heads, context, shape.head_dim)
         self.keys, self.values = np.zeros(size, np.float32), np.zeros(size, np.float32)
-        self.filled, self.closed, self.lock = 0, False, Lock()
-
-    def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = never) -> Array:
-        with self.lock:  # two conversations may share a model: each call finds out by itself what is held
-            return super().next_logits(ids, cancelled)
+        self.filled = 0
 
     def _keep(self, count: int) -> int:
         self.filled = count
@@ -54,8 +48,6 @@ class ReferenceBackend(Backend):
 
     def _feed(self, ids: list[int]) -> Array:
         """The forward pass: rows for new ids, layer by layer, each attending to all that is held and to itself."""
-        if self.closed:
-            raise BackendError("this model was closed to make room for others: open it again")
         with running("the reference backend"), np.errstate(all="ignore"):
             start, end = self.filled, self.filled + len(ids)
             turn = self.cosines[start:end], self.sines[start:end]
@@ -78,11 +70,8 @@ class ReferenceBackend(Backend):
         turned = rotated(by_head[: heads + kv_heads], *turn)
         return turned[:heads], turned[heads:], by_head[heads + kv_heads :]
 
-    def close(self) -> None:
-        with self.lock:
-            if not self.closed:
-                self.closed = True
-                del self.weights, self.keys, self.values
+    def _free(self) -> None:
+        del self.weights, self.keys, self.values
 
 
 def normalized(rows: Array, weight: Array, epsilon: float) -> Array:

@@ -48,8 +48,8 @@ def package(name: str, extra: str) -> Any:
 
 def missing(name: str, module: str | None, extra: str) -> MissingDependencyError:
     """The error for a package `name` that isn't installed, or that lacks `module`."""
-    what = f"{name} is needed for this" if module in (name, None) else f"{name} is needed for this, and {module} for it"
-    return MissingDependencyError(f'{what}, which is not installed: pip install "bpelab[{extra}]"')
+    what = name if module in (name, name.partition(".")[0], None) else f"{module}, which {name} needs,"
+    return MissingDependencyError(f'{what} is not installed: pip install "bpelab[{extra}]"')
 
 
 @contextmanager

@@ -1,0 +1,152 @@
+"""llama.cpp: GGUF files, of any quantization, on CPUs, CUDA, ROCm, Vulkan and Metal.
+
+Its C functions are called directly, through the bindings of llama-cpp-python: load, `llama_decode`, logits, and
+`llama_memory_seq_rm` to forget what follows a shared prefix. Keys and values are float32 for a model whose weights are
+all float32, so that nothing is rounded that others don't round, and float16 for all else. Chapter: Chat on your
+hardware. Source: llama.cpp `include/llama.h`.
+"""
+
+import ctypes
+import os
+import re
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BackendError, ModelFileError
+from ..probes import host
+from .base import CHUNK
+from .engine import Engine
+from .llama_log import listening, reason
+from .trouble import LESS, check_memory, package, refused
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+    from .base import Logits
+
+ALL_LAYERS = 2**31 - 1
+
+
+def supports(files: "ModelFiles") -> str | None:
+    """Why llama.cpp can't run a model, None if nothing is known against it."""
+    return None if files.gguf else "llama.cpp runs GGUF files, and there is none of this model"
+
+
+def open(
+    files: "ModelFiles", *, context: int, gpu_layers: int | None, device: str | None, threads: int | None
+) -> "LlamaCppBackend":
+    """Load a GGUF file.
+
+    Args:
+        gpu_layers: how many layers go to the GPU; None for all, if this llama.cpp can use one.
+        device: "cpu", or "gpu" for an error where none can be used.
+        threads: None for half of the machine's, and all of them for a prompt.
+
+    Raises MissingDependencyError; ModelFileError for a file that llama.cpp refuses, with what it says; BackendError
+    where memory is short.
+    """
+    problem = supports(files)
+    if problem:
+        raise ModelFileError(f"{files.name}: {problem}")
+    if device not in (None, "cpu", "gpu"):
+        raise BackendError(f'llama.cpp has the devices "cpu" and "gpu", and no {device!r}')
+    offloads = package("llama_cpp", "llama").llama_supports_gpu_offload()
+    if (gpu_layers or device == "gpu") and not offloads:
+        raise BackendError(
+            "this llama.cpp can't use a GPU: it was built for the CPU, or finds no driver. `bpelab doctor` says how to "
+            "build it for the GPU of this machine"
+        )
+    on_cpu = device == "cpu" or gpu_layers == 0 or not offloads
+    return LlamaCppBackend(files, context, 0 if on_cpu else gpu_layers or ALL_LAYERS, threads)
+
+
+class LlamaCppBackend(Engine):
+    """A model in llama.cpp."""
+
+    name = "llama_cpp"
+
+    def __init__(self, files: "ModelFiles", context: int, gpu_layers: int, threads: int | None) -> None:
+        self._engine = engine = package("llama_cpp", "llama")
+        with listening(engine) as log, ExitStack() as stack:
+            engine.llama_backend_init()
+            parameters = engine.llama_model_default_params()
+            parameters.n_gpu_layers = gpu_layers
+            model = engine.llama_model_load_from_file(os.fsencode(str(files.gguf)), parameters)
+            if not model:
+                raise refused("llama.cpp", files, reason(log))
+            stack.callback(engine.llama_model_free, model)
+            if engine.llama_model_has_encoder(model) or not engine.llama_model_has_decoder(model):
+                raise refused("llama.cpp", files, "it is no model that only decodes")
+            weights = engine.llama_model_size(model)
+            exact = weights >= 4 * engine.llama_model_n_params(model)
+            kv_bytes = _values_of_an_id(engine, model) * (4 if exact else 2)
+            if not gpu_layers:
+                check_memory(files, weights, kv_bytes * context)
+            options = engine.llama_context_default_params()
+            options.n_ctx, options.n_batch, options.n_ubatch = context, min(CHUNK, context), min(CHUNK, context)
+            cores = host.cores()
+            options.n_threads, options.n_threads_batch = threads or max(1, cores // 2), threads or cores
+            options.type_k = options.type_v = engine.GGML_TYPE_F32 if exact else engine.GGML_TYPE_F16
+            options.flash_attn_type = engine.LLAMA_FLASH_ATTN_TYPE_DISABLED
+            options.no_perf = True
+            self._run = engine.llama_init_from_model(model, options)
+            if not self._run:
+                raise BackendError(f"{files.name}: llama.cpp can't begin: {reason(log)}. {LESS}, or fewer GPU layers")
+            stack.callback(engine.llama_free, self._run)
+            self._stack = stack.pop_all()
+        self._memory = engine.llama_get_memory(self._run)
+        self._vocabulary = engine.llama_model_get_vocab(model)
+        self._kv_bytes = kv_bytes
+        gpu = re.search(r"using device \S+ \(([^)]+)\)", "".join(text for _, text in log))
+        try:
+            super().__init__(device="CPU" if not gpu_layers else gpu[1] if gpu else "GPU", context=context)
+        except BaseException:
+            self._free()
+            raise
+
+    def own_ids(self, text: str) -> list[int]:
+        data = text.encode("utf-8", "surrogateescape")
+        room = (self._engine.llama_token * (len(data) + 16))()  # a token is a byte at least, but for a space in front
+        with self._in_use():
+            count = self._engine.llama_tokenize(self._vocabulary, data, len(data), room, len(room), False, True)
+        return list(room[:count])
+
+    def _free(self) -> None:
+        with listening(self._engine):
+            self._stack.close()
+
+    def _bytes_held(self) -> int:
+        return self._kv_bytes * self._count
+
+    def _clear(self) -> None:
+        self._engine.llama_memory_clear(self._memory, False)
+
+    def _cut(self, count: int) -> bool:
+        return bool(self._engine.llama_memory_seq_rm(self._memory, 0, count, -1))
+
+    def _feed(self, ids: list[int]) -> "Logits":
+        import numpy as np
+
+        tokens = (self._engine.llama_token * len(ids))(*ids)
+        with listening(self._engine) as log:
+            code = self._engine.llama_decode(self._run, self._engine.llama_batch_get_one(tokens, len(ids)))
+        if code:
+            raise BackendError(f"llama.cpp failed while it ran, with code {code}: {reason(log)}. {LESS}")
+        self._count += len(ids)
+        row = self._engine.llama_get_logits_ith(self._run, -1)
+        size = self._engine.llama_vocab_n_tokens(self._vocabulary)
+        return np.ctypeslib.as_array(row, shape=(size,)).astype(np.float32)
+
+
+def _values_of_an_id(engine: Any, model: int) -> int:
+    """How many numbers the keys and values of one id are."""
+
+    def noted(key: str) -> str:
+        room = ctypes.create_string_buffer(64)
+        return room.value.decode() if engine.llama_model_meta_val_str(model, key.encode(), room, 64) >= 0 else ""
+
+    layers, heads, kv_heads, width = (
+        getattr(engine, f"llama_model_{what}")(model) for what in ("n_layer", "n_head", "n_head_kv", "n_embd")
+    )
+    attention = f"{noted('general.architecture')}.attention"
+    sizes = (noted(f"{attention}.{which}_length") or width // max(1, heads) for which in ("key", "value"))
+    return int(layers * kv_heads * sum(map(int, sizes)))

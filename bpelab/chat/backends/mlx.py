@@ -1,0 +1,110 @@
+"""MLX: models of Hugging Face's form, or converted for MLX, on Apple's GPUs, and on CPUs elsewhere.
+
+The models are those of mlx-lm. On a CPU weights become float32, so that nothing is rounded that others don't round; on
+a GPU they stay as they are. MLX computes when a value is asked for: the logits are, and with them all keys and values.
+Chapter: Chat on your hardware. Source: mlx-lm `utils.py` and `models/cache.py`.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BackendError, ModelFileError
+from .engine import Engine, cache_bytes, float32_bytes, own_tokenizer
+from .trouble import check_memory, loading, package, running
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+    from .base import Logits
+
+
+def supports(files: "ModelFiles") -> str | None:
+    """Why MLX can't run a model, None if nothing is known against it."""
+    if not files.safetensors:
+        return "MLX runs models whose weights are safetensors, and there are none of this one"
+    if files.config.get("model_file"):
+        return f"its config.json names code to run, {files.config['model_file']}; bpelab runs no code that models bring"
+    return None
+
+
+def open(
+    files: "ModelFiles", *, context: int, gpu_layers: int | None, device: str | None, threads: int | None
+) -> "MlxBackend":
+    """Load a model.
+
+    Args:
+        gpu_layers: 0 for the CPU; else all are where `device` says.
+        device: "cpu" or "gpu"; None for the GPU where MLX has one.
+        threads: has no effect: MLX chooses.
+
+    Raises MissingDependencyError; ModelFileError for a model that mlx-lm refuses; BackendError where memory is short.
+    """
+    problem = supports(files)
+    if problem:
+        raise ModelFileError(f"{files.name}: {problem}")
+    return MlxBackend(files, context, "cpu" if gpu_layers == 0 else device)
+
+
+class MlxBackend(Engine):
+    """A model in MLX."""
+
+    name = "mlx"
+    _cache: Any
+
+    def __init__(self, files: "ModelFiles", context: int, device: str | None) -> None:
+        self._mx = mx = package("mlx.core", "mlx")
+        if device not in (None, "cpu", "gpu"):
+            raise BackendError(f'MLX has the devices "cpu" and "gpu", and no {device!r}')
+        self._device = mx.default_device() if device is None else getattr(mx, device)
+        on_cpu = self._device == mx.cpu
+        if on_cpu:
+            check_memory(files, float32_bytes(files), cache_bytes(files, context))
+        utils, self._caches = package("mlx_lm.utils", "mlx"), package("mlx_lm.models.cache", "mlx")
+        with loading("MLX", files), mx.stream(self._device):
+            self._model, _ = utils.load_model(files.folder, lazy=on_cpu, model_config=_rope(files.config))
+            if on_cpu:
+                self._model.set_dtype(mx.float32)
+                mx.eval(self._model.parameters())
+            self._clear()
+            self._tokenizer = own_tokenizer(files)
+            super().__init__(device="CPU" if on_cpu else mx.device_info()["device_name"], context=context)
+
+    def own_ids(self, text: str) -> list[int] | None:
+        return None if self._tokenizer is None else list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _bytes_held(self) -> int:
+        return sum(getattr(part, "nbytes", 0) for layer in self._cache for part in layer.state)
+
+    def _free(self) -> None:
+        self._model = self._cache = None
+        self._mx.clear_cache()
+
+    def _clear(self) -> None:
+        self._cache = self._caches.make_prompt_cache(self._model)
+
+    def _cut(self, count: int) -> bool:
+        surplus = self._count - count
+        return bool(self._caches.trim_prompt_cache(self._cache, surplus) == surplus)
+
+    def _feed(self, ids: list[int]) -> "Logits":
+        import numpy as np
+
+        mx = self._mx
+        with running("MLX"), mx.stream(self._device):
+            row = self._model(mx.array([ids]), cache=self._cache)[0, -1].astype(mx.float32)
+            mx.eval(row, [layer.state for layer in self._cache])
+            self._count += len(ids)
+            return np.array(row)
+
+
+def _rope(config: Mapping[str, Any]) -> dict[str, Any]:
+    """rope_theta and rope_scaling, which mlx-lm reads, from rope_parameters, which transformers 5 writes instead.
+
+    Without them mlx-lm takes a default, and the model talks nonsense that nothing warns of.
+    """
+    rope = config.get("rope_parameters")
+    if not isinstance(rope, Mapping) or "rope_theta" in config or "rope_theta" not in rope:
+        return {}
+    theta = {"rope_theta": rope["rope_theta"]}
+    if rope.get("rope_type", "default") == "default":
+        return theta
+    return theta | {"rope_scaling": {key: value for key, value in rope.items() if key != "rope_theta"}}

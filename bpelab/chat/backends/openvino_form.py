@@ -1,0 +1,90 @@
+"""A model in OpenVINO's form, made by optimum-intel when it is first asked for, and kept.
+
+The conversion runs in a process of its own: it needs PyTorch and the model twice, all of which is given back at its
+end, and if memory runs out, that process ends and not this one. Chapter: Chat on your hardware. Source: optimum-intel
+`modeling_decoder.py`.
+"""
+
+import atexit
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...formats.table_cache import cache_folder
+from .trouble import missing, refused, short
+
+if TYPE_CHECKING:
+    from ..models import ModelFiles
+
+INVENTED = "newly initialized"
+"""What transformers writes of tensors that it didn't find, before it goes on with random ones."""
+KILLED = -9
+"""How Linux and macOS end a process when memory has run out."""
+CONVERT = """
+import sys
+from optimum.intel import OVModelForCausalLM
+source, target = sys.argv[1:]
+options = {"export": True, "compile": False, "load_in_8bit": False, "local_files_only": True}
+OVModelForCausalLM.from_pretrained(source, **options).save_pretrained(target)
+"""
+
+
+def converted(files: "ModelFiles") -> Path:
+    """The folder of a model in OpenVINO's form, converted now if that wasn't done before. Needs optimum-intel then.
+
+    It lies in `openvino` in bpelab's cache, which can be deleted at any time, under the hash of the paths, sizes and
+    times of the model's files; or in a folder of this process where nothing is to be kept. It is there whole or not at
+    all. Cost: once, what PyTorch needs to load the model and write it again; the same room on the disk.
+    """
+    digest = hashlib.sha256()
+    for path in (*files.safetensors, files.folder / "config.json"):
+        found = path.resolve().stat()
+        digest.update(f"{path.resolve()} {found.st_size} {found.st_mtime_ns}\n".encode())
+    kept = cache_folder()
+    if kept is None:
+        kept = Path(tempfile.mkdtemp(prefix="bpelab-"))
+        atexit.register(shutil.rmtree, kept, ignore_errors=True)
+    target = kept / "openvino" / digest.hexdigest()[:32]
+    if target.is_dir():
+        return target
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=".", dir=target.parent))
+    try:
+        print(f"{files.name}: converting it to OpenVINO's form, once; kept in {target} ...", file=sys.stderr)
+        _convert(files, part)
+        with contextlib.suppress(OSError):  # another process has it there by now
+            part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return target
+
+
+def _convert(files: "ModelFiles", target: Path) -> None:
+    quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TRANSFORMERS_VERBOSITY": "warning"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", CONVERT, files.folder.resolve(), target],
+        env={**os.environ, **quiet},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == KILLED:
+        raise refused("OpenVINO", files, "the system ended the conversion: out of memory")
+    if done.returncode:
+        # The last error, from the line on that begins with its name.
+        said = short(re.split(r"^(?=[\w.]*(?:Error|Exception)\b)", done.stderr, flags=re.MULTILINE)[-1])
+        said = said or f"the conversion ended with code {done.returncode}"
+        if said.startswith("ModuleNotFoundError"):
+            raise missing("optimum-intel", said.split("'")[1], "openvino")
+        raise refused("OpenVINO", files, said)
+    if INVENTED in done.stderr:
+        raise refused("OpenVINO", files, "tensors are missing in the files, which transformers would make up")
