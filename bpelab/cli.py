@@ -1,4 +1,4 @@
-"""The command line: `bpelab train | encode | decode | stream | count | info | convert`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
+from .chat.command import add_commands
 from .errors import BPELabError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ examples:
   tail -f server.log | bpelab stream
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
+  bpelab chat
 
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or the name of a tiktoken encoding such as cl100k_base, the
@@ -103,6 +105,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
+    add_commands(command)
     return parser
 
 

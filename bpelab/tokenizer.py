@@ -515,6 +515,35 @@ class BPETokenizer(Vocabulary):
 
         return fit_to_context(self, messages, max_tokens, **options)
 
+    def chat(
+        self,
+        messages: Sequence["Message"],
+        model_path: str | Path | None = None,
+        *,
+        max_tokens: int = 256,
+        template: str | None = None,
+        backend: str = "auto",
+        **options: Any,
+    ) -> str:
+        """One answer of a language model to a conversation, with this tokenizer between text and ids.
+
+        Args:
+            model_path: a GGUF file, a folder, or a Hub id; None for the small model that bpelab ships. It must have
+                been trained with this tokenizer.
+            template: by default this tokenizer's own, and the model's where it has none.
+            options: context, gpu_layers, threads, sampling, and what the template reads; as for
+                `bpelab.chat.ChatSession`, which is there for longer conversations.
+
+        Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
+        tokenizer has), BackendError, MissingDependencyError. Cost: the model is loaded once and kept.
+        """
+        from .chat.session import ChatSession
+
+        session = ChatSession(
+            model_path, tokenizer=self, template=template, backend=backend, max_tokens=max_tokens, **options
+        )
+        return session.ask(messages).text
+
     # -- files and other libraries -----------------------------------------------------------------------------------
 
     def save(self, folder: str | Path) -> None:

@@ -1,0 +1,155 @@
+"""`bpelab chat` and `bpelab doctor`: their arguments, and what they run.
+
+Nothing heavy is imported until one of them is called.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BPELabError
+
+if TYPE_CHECKING:
+    from .session import ChatSession
+
+EXAMPLES = """\
+examples:
+  bpelab chat
+  bpelab chat --model Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M --temperature 0.7 --top-p 0.9
+  bpelab chat --model ./my-model --backend transformers --system "Answer in one sentence."
+  bpelab chat --prompt "What is a token?" --tokens
+  printf 'What is a byte?\\nAnd a merge?\\n' | bpelab chat --json
+
+Without --model, a small model that comes with bpelab answers questions about tokens. In a terminal, /help lists the
+commands, Ctrl-C stops an answer, Ctrl-D leaves. From a pipe, each line is a message, and each answer is printed plainly
+or, with --json, as one line of JSON. `bpelab doctor` says which backends can run here.
+"""
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
+
+
+def _positive(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
+    return number
+
+
+_positive.__name__ = "number"  # what argparse calls it where it is none
+
+
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
+    chat = command("chat", "talk with a language model that runs on this machine", run_chat)
+    chat.epilog, chat.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    chat.add_argument(
+        "--model", "-m", help="a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
+    )
+    chat.add_argument("--tokenizer", "-t", help="another tokenizer than the model's own; see `bpelab --help`")
+    chat.add_argument("--backend", default="auto", help="what runs the model; see `bpelab doctor` (default: auto)")
+    chat.add_argument("--template", help="a template's name, Jinja, or a file of it (default: the model's own)")
+    chat.add_argument("--system", metavar="TEXT", help="the system message")
+    chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and leave")
+    chat.add_argument("--load", metavar="FILE", help="go on with a conversation that /save wrote")
+    chat.add_argument("--max-tokens", type=_positive, metavar="N", help="tokens of an answer, at most (default: 256)")
+    chat.add_argument(
+        "--n-ctx", type=_positive, metavar="N", help="tokens that the model holds (default: its own, <= 4096)"
+    )
+    chat.add_argument("--n-gpu-layers", type=int, metavar="N", help="layers on the GPU (default: all that fit)")
+    chat.add_argument("--threads", type=_positive, metavar="N", help="threads (default: the backend's own choice)")
+    chat.add_argument("--temperature", type=float, help="how freely tokens are chosen; 0, the default, is not at all")
+    chat.add_argument("--top-k", type=int, metavar="N", help="choose among the N most likely tokens only")
+    chat.add_argument(
+        "--top-p", type=float, metavar="P", help="among the likeliest that reach this probability together"
+    )
+    chat.add_argument(
+        "--min-p", type=float, metavar="P", help="among those with this fraction of the best's probability"
+    )
+    chat.add_argument("--repetition-penalty", type=float, metavar="X", help="make what was said less likely (1: not)")
+    chat.add_argument("--seed", type=int, metavar="N", help="the same choices again")
+    chat.add_argument("--tokens", action="store_true", help="show where tokens begin and end")
+    chat.add_argument("--json", action="store_true", help="one line of JSON an answer; messages are lines of the input")
+    doctor = command("doctor", "say what this machine has, and which backends can run on it", run_doctor)
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_doctor(args: argparse.Namespace) -> int:
+    from .doctor import run
+
+    return run(args.json)
+
+
+def run_chat(args: argparse.Namespace) -> int:
+    from .lines import answer_lines
+    from .screen import Screen, one_line
+    from .terminal import Terminal
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that can't show a character shows its number
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        session = _session(args)
+        screen = Screen(sys.stdout, tokens=args.tokens)
+        if args.prompt is not None:
+            return answer_lines(session, [args.prompt], screen, as_json=args.json)
+        if args.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return answer_lines(session, _lines(), screen, as_json=args.json)
+        return Terminal(session, screen).run()
+    except (BPELabError, ValueError) as error:
+        raise BPELabError(one_line(error)) from error  # a file may have put anything into its message
+
+
+def _session(args: argparse.Namespace) -> "ChatSession":
+    from dataclasses import replace
+
+    from .sampling import Sampling
+    from .session import ChatSession
+
+    tokenizer = None
+    if args.tokenizer is not None:
+        from ..formats.detect import open_tokenizer
+
+        tokenizer = open_tokenizer(args.tokenizer)
+    if args.load is not None and args.system is not None:
+        raise BPELabError("--load brings its own system message: leave out --system")
+    given = {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
+    sampling = Sampling(**given)  # before anything is loaded
+    session = ChatSession(
+        args.model,
+        tokenizer=tokenizer,
+        backend=args.backend,
+        template=_template(args.template),
+        system=args.system,
+        context=args.n_ctx,
+        gpu_layers=args.n_gpu_layers,
+        threads=args.threads,
+        sampling=sampling,
+    )
+    if args.load is not None:
+        session.load(args.load)
+        session.sampling = replace(session.sampling, **given)  # what the command line says goes first
+    if args.max_tokens is not None:
+        session.max_tokens = args.max_tokens
+    return session
+
+
+def _template(name: str | None) -> str | None:
+    """A template's name or source; the content of a file, if it is the name of one."""
+    from .named import NAMED
+
+    if name is None or name in NAMED or "{" in name or not Path(name).is_file():
+        return name
+    try:
+        return Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BPELabError(f"{name}: can't be read as a template: {error}") from error
+
+
+def _lines() -> Any:
+    """The lines of standard input, one by one, as they come."""
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise BPELabError(f"standard input, line {number}: is not UTF-8: {error.reason}") from error

@@ -1,0 +1,81 @@
+"""Parity: whether the backend's own tokenizer reads a prompt as bpelab does.
+
+A model that is fed other ids than those it was trained on answers worse, and nothing says so. So the first prompt of a
+session, as text, also goes through the backend's tokenizer where it has one, and the two rows of ids are compared. Only
+bpelab's are fed.
+
+Chapter: Chat on your hardware. Cost: as encoding the prompt twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import BackendError
+from ..formats.readable import visible
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+    from .backends.base import Backend
+
+AROUND = 3
+"""Tokens that are shown on either side of a difference."""
+
+Row = tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The comparison of two tokenizers on one prompt.
+
+    Attributes:
+        checked: whether the backend has a tokenizer to compare with.
+        equal: whether the ids are the same; None if not checked.
+        first: the index of the first token that differs; None where there is none.
+        ours, theirs: (id, token) of the tokens around it.
+        intended: whether they differ since a message spells a control token, which bpelab leaves the text that it is.
+        note: all of that in a sentence.
+    """
+
+    checked: bool
+    equal: bool | None = None
+    first: int | None = None
+    ours: Row = ()
+    theirs: Row = ()
+    intended: bool = False
+    note: str = ""
+
+
+def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Sequence[int]) -> Parity:
+    """Compare `ids`, the prompt `text` as bpelab encodes it, with what the backend's own tokenizer makes of it."""
+    try:
+        other = backend.own_ids(text)
+    except BackendError as error:
+        return Parity(False, note=f"{backend.name}'s own tokenizer failed: {error}")
+    if other is None:
+        return Parity(False, note=f"{backend.name} has no tokenizer of its own to compare with")
+    mine, theirs = list(ids), list(other)
+    if mine == theirs:
+        return Parity(True, True, note=f"{backend.name}'s own tokenizer gives the same {len(mine):,} ids")
+    pairs = enumerate(zip(mine, theirs))
+    first = next((place for place, (a, b) in pairs if a != b), min(len(mine), len(theirs)))
+    around = slice(max(first - AROUND, 0), first + AROUND + 1)
+    ours, others = (tuple((token, _shown(tokenizer, token)) for token in row[around]) for row in (mine, theirs))
+    what = " and ".join(
+        f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (f"{backend.name}'s", theirs))
+    )
+    note = f"the tokenizers differ from token {first:,} of the prompt on: {what}"
+    # Read as trusted text, with every special token that it spells, does the prompt give their ids?
+    intended = tokenizer.encode(text, allowed_special="all", add_special_tokens=False) == theirs
+    if intended:
+        note += ". A message spells a control token there; bpelab leaves it the text that it is"
+    return Parity(True, False, first, ours, others, intended, note)
+
+
+def _named(tokenizer: "BPETokenizer", row: list[int], place: int) -> str:
+    return f"has {row[place]} {_shown(tokenizer, row[place])!r}" if place < len(row) else "ends"
+
+
+def _shown(tokenizer: "BPETokenizer", token: int) -> str:
+    data = tokenizer.id_to_token(token)
+    return "no token of bpelab's tokenizer" if data is None else visible(data)

@@ -1,0 +1,86 @@
+"""What a chat shows: a model's words made harmless, its tokens marked, colours where they are wanted.
+
+A model may say anything, escape sequences that rename a window or clear it among it. None reaches the terminal: control
+characters are shown as what they are.
+
+Chapter: Chat on your hardware. Cost: linear.
+"""
+
+import os
+from typing import TextIO
+
+from .answering import Piece
+
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+DIM, PLAIN = "\x1b[2m", "\x1b[0m"
+TOKENS = ("\x1b[30;46m", "\x1b[30;43m")
+"""Black on cyan, black on yellow: told apart by whoever sees red and green alike, on dark and on light."""
+
+
+def harmless(text: str) -> str:
+    """`text` with its control characters (C0, DEL, C1) visible, line feeds and tabs apart.
+
+    >>> harmless("a\\x1b[2Jb\\n\\x9b")
+    'a\\\\x1b[2Jb\\n\\\\x9b'
+    """
+    return text.translate(CONTROLS)
+
+
+def one_line(error: object) -> str:
+    """An error as one harmless line."""
+    return harmless(" ".join(str(error).split()))
+
+
+def spelled(token: bytes) -> str:
+    """A token for the eye: as `harmless`, with bytes that are no whole character as \\xNN.
+
+    >>> spelled(b" a\\xe2\\x82")
+    ' a\\\\xe2\\\\x82'
+    """
+    return harmless(token.decode("utf-8", "backslashreplace"))
+
+
+def wants_colours(out: TextIO) -> bool:
+    """Whether `out` is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not set."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    old_windows = os.name == "nt" and not os.environ.get("WT_SESSION")
+    return out.isatty() and not plain and not old_windows
+
+
+class Screen:
+    """Writes a chat to `out`. With `tokens`, the boundaries of tokens are shown: by two colours in turn, or by `|`."""
+
+    def __init__(self, out: TextIO, *, tokens: bool = False) -> None:
+        self.out, self.tokens, self.colours = out, tokens, wants_colours(out)
+        self._count = 0
+        self._ended, self._shown = True, False
+
+    def piece(self, piece: Piece) -> None:
+        """The next piece of an answer."""
+        text = harmless(piece.text)
+        if self.tokens:
+            text = spelled(piece.token)
+            if self.colours:
+                style = TOKENS[self._count % 2]
+                text = "\n".join(f"{style}{part}{PLAIN}" if part else "" for part in text.split("\n"))
+            elif self._count:
+                text = "|" + text
+        self._count += 1
+        if text:
+            self._ended, self._shown = text.endswith("\n"), True
+        self.out.write(text)
+        self.out.flush()
+
+    def end(self, *, empty_line: bool = False) -> None:
+        """The answer is over: the line ends, if it didn't; with `empty_line`, also where nothing was shown."""
+        if not self._ended or (empty_line and not self._shown):
+            self.out.write("\n")
+            self.out.flush()
+        self._count, self._ended, self._shown = 0, True, False
+
+    def note(self, text: str) -> None:
+        """A line, or some, that the model didn't say."""
+        self.end()
+        for line in harmless(text).split("\n"):
+            self.out.write(f"{DIM}{line}{PLAIN}\n" if self.colours else f"{line}\n")
+        self.out.flush()

@@ -1,0 +1,204 @@
+"""The chat in a terminal: messages in, answers out, and a few commands.
+
+Chapter: Chat on your hardware.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+
+from ..errors import BPELabError
+from ..formats.table_cache import cache_folder
+from .answering import Answer
+from .screen import Screen, one_line
+from .session import ChatSession
+
+HISTORY = 1_000
+HELP = '''\
+A message ends with its line. A line that ends in a backslash goes on in the next; """ begins and ends many lines.
+/help          this
+/reset         begin anew, with the same system message
+/system TEXT   begin anew, with another system message; without TEXT, with none
+/save FILE     write the conversation to a file (JSON)
+/load FILE     go on with a conversation from a file
+/tokens        show where tokens begin and end, or stop showing it
+/stats         what the last answer cost
+/quit          leave; so does Ctrl-D
+Ctrl-C stops an answer. A message that begins with a slash: put a space in front.'''
+ENDS = {
+    "length": "ended after {n:,} tokens, the most that --max-tokens allows",
+    "context": "ended: the model's context is full",
+    "cancelled": "stopped",
+}
+
+
+class Terminal:
+    """A conversation with someone at a terminal, whose lines `input` reads."""
+
+    def __init__(self, session: ChatSession, screen: Screen) -> None:
+        self._session, self._screen = session, screen
+        self._dropped, self._compared = 0, False
+        self._commands: dict[str, Callable[[str], None]] = {
+            "/help": lambda rest: screen.note(HELP),
+            "/reset": self._reset,
+            "/system": self._system,
+            "/save": self._save,
+            "/load": self._load,
+            "/tokens": self._tokens,
+            "/stats": self._stats,
+            "/quit": self._quit,
+        }
+
+    def run(self) -> int:
+        """Talk until someone leaves. The exit code."""
+        self._screen.note(banner(self._session))
+        with history():
+            while True:
+                try:
+                    text = self._message()
+                    if text.strip():
+                        self._turn(text)
+                except EOFError:
+                    self._screen.out.write("\n")
+                    return 0
+                except KeyboardInterrupt:
+                    self._screen.note("\nCtrl-D or /quit leaves")
+                except (BPELabError, OSError, ValueError) as error:
+                    self._screen.note(one_line(error))
+
+    def _message(self) -> str:
+        """A message of one line or several."""
+        line = input("> ")
+        if line.startswith('"""'):
+            lines = [line[3:]]
+            while not lines[-1].endswith('"""'):
+                lines.append(input("... "))
+            return "\n".join(lines)[:-3].strip("\n")
+        lines = [line]
+        while lines[-1].endswith("\\"):
+            lines[-1] = lines[-1][:-1]
+            lines.append(input("... "))
+        return "\n".join(lines)
+
+    def _turn(self, text: str) -> None:
+        if text.startswith("/"):
+            word, _, rest = text.partition(" ")
+            if word not in self._commands:
+                raise BPELabError(f"there is no command {word}; /help lists them")
+            self._commands[word](rest.strip())
+            return
+        answer = None
+        try:
+            with closing(self._session.stream(text)) as pieces:
+                for piece in pieces:
+                    self._screen.piece(piece)
+            answer = self._session.last
+        except KeyboardInterrupt:  # while a piece was shown: the session keeps what was said
+            self._screen.note(f"\n({ENDS['cancelled']})")
+        finally:
+            self._screen.end()
+        if answer is not None:
+            self._comment(answer)
+
+    def _comment(self, answer: Answer) -> None:
+        """What there is to say about an answer, where there is something."""
+        if answer.reason in ENDS:
+            self._screen.note(f"({ENDS[answer.reason].format(n=len(answer.ids))})")
+        turns = sum(message["role"] == "user" for message in answer.dropped)
+        if turns > self._dropped:
+            count = "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
+            self._screen.note(f"(the context is full: {count} of this conversation no longer went to the model)")
+        self._dropped = turns
+        parity = self._session.parity
+        if parity is not None and parity.equal is False and not self._compared:
+            self._screen.note(f"({parity.note})")
+        self._compared = True
+
+    def _reset(self, rest: str) -> None:
+        self._session.reset()
+        self._screen.note("a new conversation")
+
+    def _system(self, rest: str) -> None:
+        self._session.reset(system=rest or None)
+        self._screen.note("a new conversation, with " + ("that" if rest else "no") + " system message")
+
+    def _save(self, rest: str) -> None:
+        self._session.save(_file(rest, "/save"))
+        self._screen.note(f"{rest}: {len(self._session.messages):,} messages written")
+
+    def _load(self, rest: str) -> None:
+        self._session.load(_file(rest, "/load"))
+        self._screen.note(f"{rest}: {len(self._session.messages):,} messages; go on")
+
+    def _tokens(self, rest: str) -> None:
+        self._screen.tokens = not self._screen.tokens
+        self._screen.note("tokens are " + ("shown" if self._screen.tokens else "not shown"))
+
+    def _stats(self, rest: str) -> None:
+        self._screen.note(statistics(self._session))
+
+    def _quit(self, rest: str) -> None:
+        raise EOFError
+
+
+def _file(name: str, command: str) -> str:
+    if not name:
+        raise BPELabError(f"{command} needs the name of a file")
+    return name
+
+
+def banner(session: ChatSession) -> str:
+    """Two lines: what answers, and what to do."""
+    from .models import SHIPPED
+
+    files, backend = session.files, session.backend
+    where = f"on {backend.name} ({backend.device}), context {backend.context:,} tokens"
+    if files is not None and files.folder == SHIPPED:
+        return f"bpelab's own tiny model, {where}. It knows tokens, bytes and merges, and little else.\n/help for help"
+    return f"{'a model' if files is None else files.name}, {where}\n/help for help"
+
+
+def statistics(session: ChatSession) -> str:
+    """What the last answer cost, and where it was made."""
+    answer, backend = session.last, session.backend
+    if answer is None:
+        return "no answer yet"
+    held = answer.prompt_tokens + len(answer.ids)
+    lines = [
+        f"backend   {backend.name} on {backend.device}",
+        f"prompt    {answer.prompt_tokens:,} tokens, {answer.reused:,} of them held from before",
+        f"answer    {len(answer.ids):,} tokens, ended by {answer.reason}",
+        f"context   {held:,} of {backend.context:,} tokens, {held * backend.kv_bytes / 1e6:,.2f} MB of keys and values",
+    ]
+    if answer.first_token_seconds is not None:
+        rate = "" if answer.tokens_per_second is None else f", then {answer.tokens_per_second:,.1f} tokens a second"
+        lines.append(f"speed     first token after {answer.first_token_seconds:.3f} s{rate}")
+    if answer.dropped:
+        lines.append(f"left out  {len(answer.dropped):,} messages")
+    if session.parity is not None:
+        lines.append(f"parity    {session.parity.note}")
+    return "\n".join(lines)
+
+
+@contextmanager
+def history() -> Iterator[None]:
+    """Earlier messages on the arrow keys, where there is readline: the last 1,000 lines, in the cache's folder."""
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    folder = cache_folder()
+    path = None if folder is None else folder / "chat_history"
+    if path is not None:
+        with suppress(OSError):
+            readline.read_history_file(path)
+    try:
+        yield
+    finally:
+        if path is not None:
+            with suppress(OSError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else's to read
+                readline.set_history_length(HISTORY)
+                readline.write_history_file(path)

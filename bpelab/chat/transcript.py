@@ -1,0 +1,119 @@
+"""A conversation as a file: JSON that people can read, written whole or not at all, and read without belief.
+
+The file is an object with "bpelab_conversation" (the version of this format), "model" (its name, for people),
+"max_tokens", "sampling" and "messages"; other programs find the messages where they look for them.
+
+Chapter: Chat on your hardware. Cost: linear in the conversation.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import ConversationError, TokenizerFileError
+from ..formats.detect import in_home
+from ..formats.json_file import JSONFile, open_file
+from ..textio import valid_text, write_atomically
+from .messages import Message, check, marked_messages
+from .sampling import GREEDY, Sampling
+
+LARGEST = 1 << 24
+"""Bytes of the largest file that is read or written: a conversation of some million words."""
+VERSION = 1
+KEYS = {"bpelab_conversation": int, "model": str, "max_tokens": int, "sampling": dict, "messages": list}
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What a file holds.
+
+    Attributes:
+        messages: dicts with "role" and "content".
+        model: what the model was called, or "".
+        max_tokens: the limit of an answer.
+        sampling: how tokens were chosen.
+    """
+
+    messages: list[dict[str, Any]]
+    model: str = ""
+    max_tokens: int = 256
+    sampling: Sampling = GREEDY
+
+
+def own(value: Any) -> Any:
+    """A copy that nobody else holds, of lists and dicts as JSON has them, lone surrogates replaced by U+FFFD.
+
+    >>> own(({"a": "\\ud800"},))
+    [{'a': '\ufffd'}]
+    """
+    if isinstance(value, str):
+        return valid_text(str.__str__(value))
+    if isinstance(value, Mapping):
+        return {own(key): own(part) for key, part in value.items()}
+    return [own(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def own_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Copies of messages. Raises ConversationError, which names message and key, for what is none."""
+    check(messages)
+    marked_messages(messages)  # looks at all that is in them
+    return [own(message) for message in messages]
+
+
+def write(path: str | Path, transcript: Transcript) -> None:
+    """Write a file, or leave the one that is there. Raises ConversationError, saying why it can't be written."""
+    path = in_home(path)
+    data = {"bpelab_conversation": VERSION, "model": valid_text(transcript.model), "max_tokens": transcript.max_tokens}
+    data |= {"sampling": asdict(transcript.sampling), "messages": transcript.messages}
+    size = 0
+    try:
+        content = (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+        size = len(content)
+        if size <= LARGEST:
+            write_atomically(path, content)
+    except OSError as error:
+        raise ConversationError(f"{path}: can't be written: {error.strerror}") from error
+    except ValueError as error:  # a number that JSON doesn't have, a name with a null character
+        raise ConversationError(f"{path}: can't be written: {error}") from error
+    if size > LARGEST:
+        raise ConversationError(f"{path}: the conversation takes {size:,} bytes; {LARGEST:,} is the most")
+
+
+def read(path: str | Path) -> Transcript:
+    """What `write` wrote. Raises ConversationError, which names the file and the key, for anything else."""
+    try:
+        return _read(in_home(path))
+    except TokenizerFileError as error:  # what the reader of JSON files raises
+        raise ConversationError(str(error)) from error
+
+
+def _read(path: Path) -> Transcript:
+    with open_file(path) as opened:
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ConversationError(f"{path}: is too large: at most {LARGEST:,} bytes are read")
+    file = JSONFile(path, content)
+    for key, kind in KEYS.items():
+        if key not in file.data:
+            raise file.wrong(key, "is missing: this is no conversation that bpelab saved")
+        file.expect(file.data[key], kind, key)
+    if file.data["bpelab_conversation"] != VERSION:
+        raise file.wrong("bpelab_conversation", f"is {file.data['bpelab_conversation']}; this bpelab reads {VERSION}")
+    if strange := sorted(file.data.keys() - KEYS):
+        raise file.wrong(strange[0][:60], "is not a key of a saved conversation")
+    if file.data["max_tokens"] < 1:
+        raise file.wrong("max_tokens", "must be at least 1")
+    settings = file.data["sampling"]
+    if strange := sorted(settings.keys() - {field.name for field in fields(Sampling)}):
+        raise file.wrong(f"sampling.{strange[0][:60]}", "is not a setting")
+    try:
+        sampling = Sampling(**settings)
+    except ValueError as error:
+        raise file.wrong("sampling", str(error)) from error
+    try:
+        messages = own_messages(file.data["messages"]) if file.data["messages"] else []
+    except ConversationError as error:
+        raise file.wrong("", str(error)) from error
+    return Transcript(messages, file.data["model"], file.data["max_tokens"], sampling)
