@@ -1,0 +1,199 @@
+"""A model's tokens and merges as flat arrays: what kernels read, and never change.
+
+Tokens get dense numbers in the order of their ranks, the alphabet first, so that of two merges the one that ranks
+before has the lower number. Pairs stand in a hash table whose entry is one number of 64 bits, so a look-up touches one
+place in memory; pairs of bytes in a table of their own without hashing. Where each token is made by one merge
+(`recover.py`), a trie of the tokens and the pair of each serve the exact backtracking of long pieces.
+
+Cost: 60 ms for 100,000 tokens, 20 to 60 bytes a token. Chapter: Compiled.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import BPEModel, RankMerges
+from .jit import PAD, U64, first_bytes, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes
+from .trie import build_trie
+
+BITS = 21
+"""Of a token's number: tables hold two million tokens and four million merges."""
+NONE = np.uint32(0xFFFFFFFF)
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+SHORT = 15
+"""Bytes of the longest piece that is its own key."""
+
+
+class ModelTables(NamedTuple):
+    """Arrays; T tokens, M merges.
+
+    Attributes:
+        ids: (T,) the id of a token.
+        content, starts: the bytes of all tokens, and where each begins, (T + 1,).
+        byte_tokens: (256,) the token of a byte.
+        byte_pairs: (65536,) the merge of two bytes, or NONE.
+        pairs: merges by pair: (left << 21 | right) << 22 | merge, or EMPTY; a power of two of them.
+        pair_shift: 64 less the number of bits of an index into `pairs`.
+        made: (M,) the token that a merge makes.
+        whole: whether a piece that is a token is that token.
+        short: tokens of up to 15 bytes by their bytes: rows of low bytes, high bytes with the length, token.
+        long: tokens beyond, a token or NONE at the place of their hash.
+        halves: (T, 2) the tokens that one is made of, itself twice if of none; empty where one token has several.
+        trie: rows of base, owner, token: a double array; empty likewise.
+        shorter: (T,) the longest token that one begins with, or -1.
+    """
+
+    ids: NDArray[np.uint32]
+    content: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+    byte_tokens: NDArray[np.uint32]
+    byte_pairs: NDArray[np.uint32]
+    pairs: NDArray[np.uint64]
+    pair_shift: np.uint64
+    made: NDArray[np.uint32]
+    whole: bool
+    short: NDArray[np.uint64]
+    long: NDArray[np.uint32]
+    halves: NDArray[np.int32]
+    trie: NDArray[np.int32]
+    shorter: NDArray[np.int32]
+
+
+def power_of_two(least: int) -> int:
+    """The smallest power of two that is at least `least`, and 16."""
+    return 1 << max(4, (least - 1).bit_length())
+
+
+@inlined
+def find_pair(pairs, shift, left, right):  # type: ignore[no-untyped-def]
+    """The merge of two tokens, or NONE."""
+    key = (U64(left) << U64(BITS)) | U64(right)
+    mask = len(pairs) - 1
+    at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
+    while True:
+        entry = pairs[at]
+        if entry >> U64(22) == key:
+            return np.uint32(entry & U64(0x3FFFFF))
+        if entry == EMPTY:
+            return NONE
+        at = (at + 1) & mask
+
+
+@kernel
+def fill_pairs(lefts, rights, merges, pairs, shift):  # type: ignore[no-untyped-def]
+    mask = len(pairs) - 1
+    for number in range(len(lefts)):
+        key = (U64(lefts[number]) << U64(BITS)) | U64(rights[number])
+        at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
+        while pairs[at] != EMPTY:
+            at = (at + 1) & mask
+        pairs[at] = (key << U64(22)) | U64(merges[number])
+
+
+@kernel
+def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):  # type: ignore[no-untyped-def]
+    for left in range(256):
+        for right in range(256):
+            byte_pairs[left * 256 + right] = find_pair(pairs, shift, byte_tokens[left], byte_tokens[right])
+
+
+@inlined
+def short_key(text, start, count):  # type: ignore[no-untyped-def]
+    """Up to 15 bytes as two numbers, the length in the second; never two zeros."""
+    if count <= 8:
+        return first_bytes(text, start, count), U64(count) << U64(56)
+    return load64(text, start), first_bytes(text, start + 8, count - 8) | (U64(count) << U64(56))
+
+
+@kernel
+def fill_tokens(content, starts, short, long):  # type: ignore[no-untyped-def]
+    for token in range(len(starts) - 1):
+        start, end = np.int64(starts[token]), np.int64(starts[token + 1])
+        if end - start <= SHORT:
+            low, high = short_key(content, start, end - start)
+            at = np.int64(hash_pair(low, high) >> U64(32)) & (len(short) - 1)
+            while short[at, 1] != 0:
+                at = (at + 1) & (len(short) - 1)
+            short[at, 0], short[at, 1], short[at, 2] = low, high, token
+        else:
+            at = np.int64(hash_bytes(content, start, end) >> U64(32)) & (len(long) - 1)
+            while long[at] != NONE:
+                at = (at + 1) & (len(long) - 1)
+            long[at] = token
+
+
+@inlined
+def find_token(text, start, end, tables):  # type: ignore[no-untyped-def]
+    """The token that is text[start:end], or NONE."""
+    if end - start <= SHORT:
+        short = tables.short
+        low, high = short_key(text, start, end - start)
+        at = np.int64(hash_pair(low, high) >> U64(32)) & (len(short) - 1)
+        while short[at, 1] != 0:
+            if short[at, 0] == low and short[at, 1] == high:
+                return np.uint32(short[at, 2])
+            at = (at + 1) & (len(short) - 1)
+        return NONE
+    long = tables.long
+    at = np.int64(hash_bytes(text, start, end) >> U64(32)) & (len(long) - 1)
+    while long[at] != NONE:
+        token = np.int64(long[at])
+        there = np.int64(tables.starts[token])
+        if tables.starts[token + 1] - there == end - start and same_bytes(
+            tables.content, there, text, start, end - start
+        ):
+            return np.uint32(token)
+        at = (at + 1) & (len(long) - 1)
+    return NONE
+
+
+def model_tables(model: BPEModel) -> ModelTables | None:
+    """The tables of a model; None for one whose units aren't bytes, or with more tokens than they hold."""
+    if not model.bytewise or len(model.tokens) >= 1 << BITS:
+        return None
+    recovered = model.recovered
+    if recovered.exact:
+        merges: Sequence[tuple[int, int, int, int]] = [
+            (recovered.rank_of[new], left, right, new) for new, (left, right) in recovered.splits.items()
+        ]
+    elif isinstance(model.merges, RankMerges):
+        merges = [(*(model.merges.get(pair) or (0, 0)), *pair) for pair in model.merges]
+        merges = [(rank, left, right, new) for rank, new, left, right in merges]
+    else:
+        merges = [(rank, left, right, new) for (left, right), (rank, new) in model.merges.items()]
+    merges = sorted(merges)
+    if len(merges) >= 1 << (BITS + 1):
+        return None
+    order = list(dict.fromkeys([*model.alphabet.values(), *(new for *_, new in merges), *model.tokens]))
+    number = {token_id: place for place, token_id in enumerate(order)}
+    ranks = {rank: place for place, rank in enumerate(dict.fromkeys(rank for rank, *_ in merges))}
+    made = np.zeros(len(ranks), np.uint32)
+    for rank, _, _, new in merges:
+        made[ranks[rank]] = number[new]
+    contents = [model.tokens[token_id] for token_id in order]
+    starts = np.zeros(len(order) + 1, np.int32)
+    np.cumsum([len(content) for content in contents], out=starts[1:])
+    content = np.frombuffer(b"".join(contents) + bytes(PAD), np.uint8)
+    lefts = np.array([number[left] for _, left, _, _ in merges], np.uint32)
+    rights = np.array([number[right] for _, _, right, _ in merges], np.uint32)
+    size = power_of_two(2 * len(merges))
+    pairs, shift = np.full(size, EMPTY, np.uint64), np.uint64(64 - (size.bit_length() - 1))
+    fill_pairs(lefts, rights, np.array([ranks[rank] for rank, *_ in merges], np.uint32), pairs, shift)
+    byte_tokens = np.array([number[token_id] for token_id in model.byte_ids], np.uint32)
+    byte_pairs = np.empty(65536, np.uint32)
+    fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs)
+    n_short = int((np.diff(starts) <= SHORT).sum())
+    short = np.zeros((power_of_two(2 * n_short), 3), np.uint64)
+    long = np.full(power_of_two(2 * (len(order) - n_short)), NONE, np.uint32)
+    fill_tokens(content, starts, short, long)
+    halves, trie, shorter = np.empty((0, 2), np.int32), np.empty((0, 4), np.int32), np.empty(0, np.int32)
+    if recovered.exact:
+        halves = np.repeat(np.arange(len(order), dtype=np.int32), 2).reshape(-1, 2)
+        halves[made] = np.column_stack([lefts, rights])
+        trie, shorter = build_trie(content, starts, [*map(int, byte_tokens), *map(int, made)], contents)
+    return ModelTables(
+        np.array(order, np.uint32), content, starts, byte_tokens, byte_pairs, pairs, shift, made, model.take_whole,
+        short, long, halves, trie, shorter,
+    )  # fmt: skip
