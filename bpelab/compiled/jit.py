@@ -11,6 +11,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from .kernel_cache import keep
+
 F = TypeVar("F", bound=Callable[..., Any])
 U64 = np.uint64
 PAD = 16
@@ -19,13 +21,13 @@ PAD = 16
 
 def kernel(function: F) -> F:
     """Compiled, kept on disk, and run without the interpreter's lock."""
-    compiled: F = njit(nogil=True, cache=True, error_model="numpy")(function)
+    compiled: F = keep(njit(nogil=True, error_model="numpy")(function))
     return compiled
 
 
 def inlined(function: F) -> F:
     """As `kernel`, for what is called at every token: its code is copied to where it is called."""
-    compiled: F = njit(nogil=True, cache=True, error_model="numpy", forceinline=True)(function)
+    compiled: F = njit(nogil=True, error_model="numpy", forceinline=True)(function)
     return compiled
 
 
