@@ -98,10 +98,10 @@ def fill_shorter(content, starts, order, trie, shorter):  # type: ignore[no-unty
 
 
 def build_trie(
-    content: NDArray[np.uint8], starts: NDArray[np.int32], tokens: list[int], contents: list[bytes]
+    content: NDArray[np.uint8], starts: NDArray[np.int32], tokens: NDArray[np.int32], contents: list[bytes]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """(the trie of some tokens, for each of all tokens the longest one of these that it begins with)."""
-    order = np.array(sorted(tokens, key=contents.__getitem__), np.int32)
+    order = np.array(sorted(tokens.tolist(), key=contents.__getitem__), np.int32)
     nodes = int(count_nodes(content, starts, order))
     size = nodes + nodes // 4 + 1024
     while True:
