@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cache import LONG, WINDOW, Cache, free_row, keep_ids, narrow_home, wide_home, wide_key, write_ids
-from .jit import PAD, U64, kernel, prefetch
+from .jit import U64, kernel, prefetch
 from .merging import SCANNED, encode_piece
-from .scan import CHUNK, ScanTable, scan
-from .tables import SHORT, ModelTables, short_key
+from .scan import CHUNK, scan
+from .tables import SHORT, short_key
 
 AHEAD = 12
 """Pieces between asking for a row and looking at it."""
@@ -118,23 +118,3 @@ def encode_text(text, begin, end, table, tables, cache, work, out, at, most):  #
         if (cache.counts[0] * 2 > narrow and narrow < most) or (cache.counts[1] * 2 > wide and wide * 4 < most):
             break
     return begin, at
-
-
-class Engine:
-    """A model and a pattern, ready to encode."""
-
-    def __init__(self, table: ScanTable, tables: ModelTables) -> None:
-        self.table, self.tables = table, tables
-        self.cache, self.work = Cache.of(), Work.of()
-
-    def encode(self, text: str) -> NDArray[np.uint32]:
-        """The ids of a valid text."""
-        data = text.encode()
-        size, place, count = len(data), 0, 0
-        buffer = np.frombuffer(data + bytes(PAD), np.uint8)
-        out = np.empty(size + 8, np.uint32)
-        while place < size:
-            place, count = encode_text(buffer, place, size, self.table, self.tables, self.cache, self.work, out, count, MOST_ROWS)
-            if any(self.cache.full(MOST_ROWS)):
-                self.cache = self.cache.grown(MOST_ROWS)
-        return out[:count]
