@@ -83,6 +83,14 @@ class Engine:
         self._free.append((cache, work))
         return out[:count].copy()
 
+    def warm(self) -> None:
+        """Have every kernel compiled, or loaded."""
+        cache, work = self._take()
+        self._free.append((cache.grown(MOST_ROWS), work))
+        self.pieces([b"a", b"b" * 20, b"c" * 40])
+        if self._scan is not None:
+            self.text("a b")
+
     def _take(self) -> tuple[Cache, Work]:
         try:
             return self._free.pop()
