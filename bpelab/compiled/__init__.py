@@ -7,6 +7,7 @@ Chapter: Compiled.
 """
 
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -41,10 +42,8 @@ def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
 
     dfa = None
     if split is not None and split.behavior == "Isolated" and not split.invert:
-        try:
+        with suppress(NotRegular, PatternError):
             dfa = dfa_for(split.pattern, split.dialect)
-        except (NotRegular, PatternError):
-            pass
     engine = Engine.of(model, dfa)
     if engine is not None:
         engine.warm()

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from ..model import BPEModel, RankMerges
 from .backtracking import compatible
 from .jit import PAD, U64, kernel
-from .tables import BITS, EMPTY, NONE, SHORT, ModelTables, fill_byte_pairs, fill_pairs, fill_tokens, find_token, power_of_two, put_pair
+from .tables import (
+    BITS,
+    EMPTY,
+    NONE,
+    SHORT,
+    ModelTables,
+    fill_byte_pairs,
+    fill_pairs,
+    fill_tokens,
+    find_token,
+    power_of_two,
+    put_pair,
+)
 from .trie import build_trie
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << BITS, 1 << 22, 1 << 28

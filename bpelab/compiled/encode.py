@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cache import LONG, WINDOW, Cache, free_row, keep_ids, narrow_home, wide_home, wide_key, write_ids
+from .cache import LONG, WINDOW, free_row, keep_ids, narrow_home, wide_home, wide_key, write_ids
 from .jit import U64, kernel, prefetch
 from .merging import SCANNED, encode_piece
 from .scan import CHUNK, scan
@@ -104,8 +104,8 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):  # ty
 def encode_text(text, begin, end, table, tables, cache, work, out, at, most):  # type: ignore[no-untyped-def]
     """The ids of text[begin:end] into `out` from `at` on; (where the text, where the ids were left).
 
-    It is left before its end when a table of the cache should grow, up to `most` rows; the second is -1 if the pattern reads too
-    far ahead in vain.
+    It is left before its end when a table of the cache should grow, up to `most` rows; the second is -1 if the pattern
+    reads too far ahead in vain.
     """
     ends = work.ends
     while begin < end:

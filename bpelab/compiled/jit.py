@@ -95,6 +95,4 @@ def same_bytes(one, at, other, there, count):  # type: ignore[no-untyped-def]
         if load64(one, at + done) != load64(other, there + done):
             return False
         done += 8
-    return done == count or first_bytes(one, at + done, count - done) == first_bytes(
-        other, there + done, count - done
-    )
+    return done == count or first_bytes(one, at + done, count - done) == first_bytes(other, there + done, count - done)

@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 def keep(dispatcher: Any) -> Any:
     """A kernel that is loaded from the folder where it is there, and written to it when it was compiled."""
-    try:
+    with suppress(RuntimeError):  # numba's word for "no place"
         dispatcher._cache = KernelCache(dispatcher.py_func)
-    except RuntimeError:  # numba's word for "no place"
-        pass
     return dispatcher

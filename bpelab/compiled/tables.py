@@ -148,5 +148,3 @@ def find_token(text, start, end, tables):  # type: ignore[no-untyped-def]
             return np.uint32(token)
         at = (at + 1) & (len(long) - 1)
     return NONE
-
-
