@@ -38,10 +38,9 @@ from .vocabulary import Vocabulary
 if TYPE_CHECKING:
     import tiktoken
 
-    from .compiled.engine import Ids
-
     from .chat.conversation import Fitted
     from .chat.messages import Message
+    from .compiled.engine import Ids
 
 CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()

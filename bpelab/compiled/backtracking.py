@@ -12,7 +12,7 @@ from .trie import longest_token
 
 
 @kernel
-def compatible(left, right, tables):  # type: ignore[no-untyped-def]
+def compatible(left, right, tables):
     """Whether merging the bytes of two tokens, side by side, ends with these two: see `recover.compatible`.
 
     Tokens are numbered by rank, the alphabet, which is made of nothing, first.
@@ -35,7 +35,7 @@ def compatible(left, right, tables):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def by_backtracking(text, start, end, out, at, tables):  # type: ignore[no-untyped-def]
+def by_backtracking(text, start, end, out, at, tables):
     """Tokens of text[start:end] into `out` from `at` on; where they end, or -1 if that takes too long."""
     begin, starts = at, tables.starts
     dead = np.zeros(end - start + 1, np.uint8)

@@ -39,7 +39,7 @@ class Merges(NamedTuple):
 
 
 @kernel
-def list_cuts(tables, first, lefts, rights, merges):  # type: ignore[no-untyped-def]
+def list_cuts(tables, first, lefts, rights, merges):
     """All ways in which the tokens from number `first` on are two tokens; how many. A merge has its token's number."""
     count = 0
     for token in range(first, len(tables.starts) - 1):
@@ -57,7 +57,7 @@ def list_cuts(tables, first, lefts, rights, merges):  # type: ignore[no-untyped-
 
 
 @kernel
-def find_halves(lefts, rights, merges, first, tables, known):  # type: ignore[no-untyped-def]
+def find_halves(lefts, rights, merges, first, tables, known):
     """Fill `halves` and `pairs` of the tables as `recover.recover_merges` does; whether that is all that merging needs.
 
     `known` says of each token whether merging makes it.
@@ -120,7 +120,8 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     merges = _cuts(tables, first) if by_rank else _given(model, order)
     if merges is None:
         return None
-    tables = tables._replace(made=merges.made, **_pair_table(len(merges.lefts)))
+    pairs, shift = _pair_table(len(merges.lefts))
+    tables = tables._replace(made=merges.made, pairs=pairs, pair_shift=shift)
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
     ways = len(np.unique(merges.merges)) == len(np.unique(merges.made[merges.merges]))
@@ -146,9 +147,9 @@ def _order(model: BPEModel, by_rank: bool) -> list[int] | None:
     return list(dict.fromkeys([*alphabet, *made, *model.tokens]))
 
 
-def _pair_table(merges: int) -> dict[str, object]:
+def _pair_table(merges: int) -> tuple[NDArray[np.uint64], np.uint64]:
     size = power_of_two(2 * merges)
-    return {"pairs": np.full(size, EMPTY, np.uint64), "pair_shift": U64(64 - (size.bit_length() - 1))}
+    return np.full(size, EMPTY, np.uint64), U64(64 - (size.bit_length() - 1))
 
 
 def _cuts(tables: ModelTables, first: int) -> Merges | None:

@@ -67,7 +67,7 @@ def _rows(count: int, width: int) -> NDArray[np.uint64]:
 
 
 @inlined
-def wide_key(text, start, count):  # type: ignore[no-untyped-def]
+def wide_key(text, start, count):
     """Up to 31 bytes as four numbers, the length in the last."""
     if count <= SHORT:
         low, high = short_key(text, start, count)
@@ -81,18 +81,18 @@ def wide_key(text, start, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def narrow_home(low, high, rows):  # type: ignore[no-untyped-def]
+def narrow_home(low, high, rows):
     return np.int64(hash_pair(low, high) >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
 
 
 @inlined
-def wide_home(one, two, three, four, rows):  # type: ignore[no-untyped-def]
+def wide_home(one, two, three, four, rows):
     mixed = hash_pair(hash_pair(one, two), hash_pair(three, four))
     return np.int64(mixed >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
 
 
 @inlined
-def write_ids(rows, row, first, pairs, out, at):  # type: ignore[no-untyped-def]
+def write_ids(rows, row, first, pairs, out, at):
     """The ids of a row, of which `pairs` columns from `first` on hold two each, into `out`; where they end."""
     mask = U64((1 << ID_BITS) - 1)
     for pair in range(pairs):
@@ -103,7 +103,7 @@ def write_ids(rows, row, first, pairs, out, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def keep_ids(rows, row, first, pairs, out, at, stop):  # type: ignore[no-untyped-def]
+def keep_ids(rows, row, first, pairs, out, at, stop):
     rows[row, first] = U64(stop - at) << U64(2 * ID_BITS)
     for pair in range(1, pairs):
         rows[row, first + pair] = U64(0)
@@ -112,7 +112,7 @@ def keep_ids(rows, row, first, pairs, out, at, stop):  # type: ignore[no-untyped
 
 
 @inlined
-def free_row(rows, home, key_column, counts, which):  # type: ignore[no-untyped-def]
+def free_row(rows, home, key_column, counts, which):
     """The row to write to: one of the window that is free, or else one that is given up."""
     for row in range(home, home + WINDOW):
         if rows[row, key_column] == 0:
@@ -122,7 +122,7 @@ def free_row(rows, home, key_column, counts, which):  # type: ignore[no-untyped-
 
 
 @kernel
-def move(narrow, wide, new):  # type: ignore[no-untyped-def]
+def move(narrow, wide, new):
     """Copy the rows of two tables into another cache."""
     for old in range(len(narrow)):
         if narrow[old, 1]:

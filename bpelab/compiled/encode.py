@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
 
 @kernel
-def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):  # type: ignore[no-untyped-def]
+def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
     """The ids of a piece that the narrow table doesn't have."""
     length = end - begin
     if length > LONG:
@@ -66,7 +66,7 @@ def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):  # t
 
 
 @kernel
-def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):  # type: ignore[no-untyped-def]
+def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
     """The ids of `count` pieces, the first of which begins at `begin`, into `out` from `at` on; where they end.
 
     The rows of all pieces are worked out first, and asked for some pieces before they are looked at.
@@ -101,7 +101,7 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):  # ty
 
 
 @kernel
-def encode_text(text, begin, end, table, tables, cache, work, out, at, most):  # type: ignore[no-untyped-def]
+def encode_text(text, begin, end, table, tables, cache, work, out, at, most):
     """The ids of text[begin:end] into `out` from `at` on; (where the text, where the ids were left).
 
     It is left before its end when a table of the cache should grow, up to `most` rows; the second is -1 if the pattern

@@ -21,18 +21,19 @@ PAD = 16
 
 def kernel(function: F) -> F:
     """Compiled, kept on disk, and run without the interpreter's lock."""
-    compiled: F = keep(njit(nogil=True, error_model="numpy")(function))
-    return compiled
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    kept: F = keep(compiled)
+    return kept
 
 
 def inlined(function: F) -> F:
     """As `kernel`, for what is called at every token: its code is copied to where it is called."""
-    compiled: F = njit(nogil=True, error_model="numpy", forceinline=True)(function)
-    return compiled
+    compiled: Any = njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    inline: F = compiled
+    return inline
 
 
-@intrinsic
-def load64(typing_context: Any, array: Any, offset: Any) -> Any:
+def _load64(typing_context: Any, array: Any, offset: Any) -> Any:
     """The eight bytes of an array of bytes from `offset`, as one number; aligned or not."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -45,8 +46,10 @@ def load64(typing_context: Any, array: Any, offset: Any) -> Any:
     return types.uint64(array, offset), generate
 
 
-@intrinsic
-def prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
+load64: Any = intrinsic(_load64)
+
+
+def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     """Ask for the memory of an element of an array of numbers of 64 bits, which is needed soon."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -61,20 +64,23 @@ def prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     return types.void(array, offset), generate
 
 
+prefetch: Any = intrinsic(_prefetch)
+
+
 @inlined
-def first_bytes(text, start, count):  # type: ignore[no-untyped-def]
+def first_bytes(text, start, count):
     """The `count` bytes from `start`, 1 to 8 of them, as a number."""
     return load64(text, start) & (U64(0xFFFFFFFFFFFFFFFF) >> U64(64 - 8 * count))
 
 
 @inlined
-def hash_pair(low, high):  # type: ignore[no-untyped-def]
+def hash_pair(low, high):
     """Two numbers of 64 bits, mixed into one whose upper bits are good."""
     return (low ^ (high * U64(0xFF51AFD7ED558CCD))) * U64(0x9E3779B97F4A7C15)
 
 
 @inlined
-def hash_bytes(text, start, end):  # type: ignore[no-untyped-def]
+def hash_bytes(text, start, end):
     """The bytes from start to end, mixed into a number, eight at a time."""
     mixed = U64(end - start) * U64(0x9E3779B97F4A7C15)
     while start + 8 <= end:
@@ -88,7 +94,7 @@ def hash_bytes(text, start, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def same_bytes(one, at, other, there, count):  # type: ignore[no-untyped-def]
+def same_bytes(one, at, other, there, count):
     """Whether two arrays have the same `count` bytes at two places."""
     done = 0
     while done + 8 <= count:

@@ -70,11 +70,11 @@ class _Locator:
         return cls(function, folder) if os.access(folder, os.W_OK) else None
 
 
-class _Kernels(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_Locator,)
+class _Kernels(CompileResultCacheImpl):
+    _locator_classes: list[type[Any]] = [_Locator]  # noqa: RUF012 - numba declares it so
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """numba's cache of one function, in our folder, and without the right to fail."""
 
     _impl_class = _Kernels

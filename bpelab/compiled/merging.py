@@ -15,7 +15,7 @@ SCANNED = 24
 
 
 @inlined
-def by_scanning(text, start, count, out, at, tables, tokens, ranks):  # type: ignore[no-untyped-def]
+def by_scanning(text, start, count, out, at, tables, tokens, ranks):
     """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
     for i in range(count - 1):
         ranks[i] = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
@@ -44,7 +44,7 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):  # type: ig
 
 
 @inlined
-def push(heap, size, entry):  # type: ignore[no-untyped-def]
+def push(heap, size, entry):
     at = size
     while at > 0 and heap[(at - 1) >> 1] > entry:
         heap[at] = heap[(at - 1) >> 1]
@@ -54,7 +54,7 @@ def push(heap, size, entry):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pop(heap, size):  # type: ignore[no-untyped-def]
+def pop(heap, size):
     size -= 1
     entry, at = heap[size], 0
     while 2 * at + 1 < size:
@@ -70,7 +70,7 @@ def pop(heap, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def by_heap(text, start, count, out, at, tables):  # type: ignore[no-untyped-def]
+def by_heap(text, start, count, out, at, tables):
     """As `by_scanning`. An entry is (merge, place); it is stale if the tokens there merge otherwise by now."""
     tokens = np.empty(count, np.uint32)
     following = np.empty(count, np.int32)
@@ -115,7 +115,7 @@ def by_heap(text, start, count, out, at, tables):  # type: ignore[no-untyped-def
 
 
 @kernel
-def encode_piece(text, start, end, out, at, tables, tokens, ranks):  # type: ignore[no-untyped-def]
+def encode_piece(text, start, end, out, at, tables, tokens, ranks):
     """The ids of text[start:end], which is not empty, into `out` from `at` on; where they end."""
     if tables.whole or end - start == 1:
         token = find_token(text, start, end, tables)

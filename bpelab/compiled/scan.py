@@ -60,7 +60,7 @@ class ScanTable(NamedTuple):
 
 
 @inlined
-def decode(text, at, byte):  # type: ignore[no-untyped-def]
+def decode(text, at, byte):
     """(code point, bytes) of the character at `at`, whose first byte is over 127."""
     if byte < 0xE0:
         return ((byte & 31) << 6) | (np.int64(text[at + 1]) & 63), 2
@@ -75,7 +75,7 @@ def decode(text, at, byte):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def kind(text, at, table):  # type: ignore[no-untyped-def]
+def kind(text, at, table):
     """(class, bytes) of the character at `at`."""
     byte = np.int64(text[at])
     if byte < 128:
@@ -85,7 +85,7 @@ def kind(text, at, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def match_at(text, at, end, table):  # type: ignore[no-untyped-def]
+def match_at(text, at, end, table):
     """(the end of the match that begins at `at`, or -1; where the search for it ended)."""
     row, last = np.int64(table.start), np.int64(-1)
     while at < end:
@@ -100,7 +100,7 @@ def match_at(text, at, end, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def scan(text, begin, end, table, ends):  # type: ignore[no-untyped-def]
+def scan(text, begin, end, table, ends):
     """The ends of the pieces of text[begin:end] into `ends`, CHUNK or a few more of them at most; how many.
 
     `end` has to be a place where the text ends for the pattern too. What the pattern leaves out is a piece as well.

@@ -64,7 +64,7 @@ def power_of_two(least: int) -> int:
 
 
 @inlined
-def find_pair(pairs, shift, left, right):  # type: ignore[no-untyped-def]
+def find_pair(pairs, shift, left, right):
     """The merge of two tokens, or NONE."""
     key = (U64(left) << U64(BITS)) | U64(right)
     mask = len(pairs) - 1
@@ -79,7 +79,7 @@ def find_pair(pairs, shift, left, right):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def put_pair(pairs, shift, left, right, merge):  # type: ignore[no-untyped-def]
+def put_pair(pairs, shift, left, right, merge):
     key = (U64(left) << U64(BITS)) | U64(right)
     at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
     while pairs[at] != EMPTY:
@@ -88,20 +88,20 @@ def put_pair(pairs, shift, left, right, merge):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_pairs(lefts, rights, merges, pairs, shift):  # type: ignore[no-untyped-def]
+def fill_pairs(lefts, rights, merges, pairs, shift):
     for number in range(len(lefts)):
         put_pair(pairs, shift, lefts[number], rights[number], merges[number])
 
 
 @kernel
-def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):  # type: ignore[no-untyped-def]
+def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):
     for left in range(256):
         for right in range(256):
             byte_pairs[left * 256 + right] = find_pair(pairs, shift, byte_tokens[left], byte_tokens[right])
 
 
 @inlined
-def short_key(text, start, count):  # type: ignore[no-untyped-def]
+def short_key(text, start, count):
     """Up to 15 bytes as two numbers, the length in the second; never two zeros."""
     if count <= 8:
         return first_bytes(text, start, count), U64(count) << U64(56)
@@ -109,7 +109,7 @@ def short_key(text, start, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_tokens(content, starts, short, long):  # type: ignore[no-untyped-def]
+def fill_tokens(content, starts, short, long):
     for token in range(len(starts) - 1):
         start, end = np.int64(starts[token]), np.int64(starts[token + 1])
         if end - start <= SHORT:
@@ -126,7 +126,7 @@ def fill_tokens(content, starts, short, long):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def find_token(text, start, end, tables):  # type: ignore[no-untyped-def]
+def find_token(text, start, end, tables):
     """The token that is text[start:end], or NONE."""
     if end - start <= SHORT:
         short = tables.short

@@ -14,7 +14,7 @@ BASE, OWNER, TOKEN = 0, 1, 2
 
 
 @inlined
-def longest_token(trie, text, start, end):  # type: ignore[no-untyped-def]
+def longest_token(trie, text, start, end):
     """The longest token that text[start:end] begins with, or -1."""
     node, found = np.int64(0), np.int64(-1)
     while start < end:
@@ -28,7 +28,7 @@ def longest_token(trie, text, start, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_nodes(content, starts, order):  # type: ignore[no-untyped-def]
+def count_nodes(content, starts, order):
     """The nodes of the trie of the tokens in `order`, which is sorted by bytes."""
     nodes = 1
     for place in range(len(order)):
@@ -43,7 +43,7 @@ def count_nodes(content, starts, order):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_trie(content, starts, order, nodes, trie):  # type: ignore[no-untyped-def]
+def fill_trie(content, starts, order, nodes, trie):
     """Build the trie of the tokens in `order`; False where `trie` is too small."""
     first, last = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     depths, slots = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
@@ -91,7 +91,7 @@ def fill_trie(content, starts, order, nodes, trie):  # type: ignore[no-untyped-d
 
 
 @kernel
-def fill_shorter(content, starts, order, trie, shorter):  # type: ignore[no-untyped-def]
+def fill_shorter(content, starts, order, trie, shorter):
     for place in range(len(order)):
         token = order[place]
         shorter[token] = longest_token(trie, content, np.int64(starts[token]), np.int64(starts[token + 1]) - 1)
