@@ -41,6 +41,11 @@ class RankMerges(Mapping[Pair, Merge]):
     ) -> None:
         self._tokens, self._ids, self._rank_of = tokens, ids, rank_of
 
+    @property
+    def plain(self) -> bool:
+        """Whether the rank of a token is its id."""
+        return self._rank_of is None
+
     def get(self, pair: Pair, default: object = None) -> Merge | None:  # type: ignore[override]
         new = self._ids.get(self._tokens[pair[0]] + self._tokens[pair[1]])
         if new is None:

@@ -7,11 +7,13 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
+from .compiled import LONG_ENOUGH, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
@@ -24,9 +26,12 @@ from .pretokenizers.sequence import PreTokenizerSequence
 from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
+if TYPE_CHECKING:
+    from .compiled.engine import Engine, Ids
+
 
 class Pipeline:
-    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its cache apart."""
+    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart."""
 
     def __init__(
         self,
@@ -40,11 +45,15 @@ class Pipeline:
         self.model, self.special = model, special
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
-        self.encode_piece = encode_function(encoder, model)
+        self.encoder = encoder
+        self.encode_piece = encode_function("auto" if encoder == "compiled" else encoder, model)
         self.cache = PieceCache(cache_size)
+        self._seen = 0  # characters of long texts that were encoded in Python
         self._asks_for_first = _asks_for_first(pre_tokenizer)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
+        if encoder == "compiled":
+            self._engine  # noqa: B018 - to be there, or to fail, now
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""
@@ -84,6 +93,12 @@ class Pipeline:
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
+        if encoder is None and (engine := self._chosen(text)) is not None:
+            compiled: list[int] = self._compiled(text, allowed, engine).tolist()
+            return compiled
+        return self._uncompiled(text, allowed, encoder)
+
+    def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
         ids: list[int] = []
         first = self._from_first(text)
         for part, token_id in self.special.split(text, allowed, self.normalizer):
@@ -96,6 +111,45 @@ class Pipeline:
                 ids.append(token_id)
             first = 0
         return ids
+
+    @cached_property
+    def _engine(self) -> "Engine | None":
+        return make_engine(self.model, self.split if self._to_bytes is str.encode else None)
+
+    def _chosen(self, text: str) -> "Engine | None":
+        """The engine for `text`: always, never, or once so much has come that it pays."""
+        if self.encoder == "compiled":
+            return self._engine
+        if self.encoder != "auto" or len(text) < LONG_ENOUGH:
+            return None
+        if "_engine" not in vars(self):
+            self._seen += len(text)
+            if not pays(self._seen):
+                return None
+        return self._engine
+
+    def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
+        """What `ids` gives, as an array of uint32."""
+        import numpy as np
+
+        if (engine := self._chosen(text)) is not None:
+            return self._compiled(text, allowed, engine)
+        return np.array(self._uncompiled(text, allowed, None), np.uint32)
+
+    def _compiled(self, text: str, allowed: frozenset[str], engine: "Engine") -> "Ids":
+        import numpy as np
+
+        parts: list[Ids] = []
+        first = self._from_first(text)
+        for part, token_id in self.special.split(text, allowed, self.normalizer):
+            if token_id is not None:
+                parts.append(np.array([token_id], np.uint32))
+            elif not engine.scans or (ids := engine.text(part)) is None:
+                parts.append(engine.pieces([self._to_bytes(piece) for piece in self._cut(part, first)]))
+            else:
+                parts.append(ids)
+            first = 0
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
 
     def ids_of_pieces(self, pieces: list[str]) -> list[int]:
         """The ids of pieces, from the cache where it has them."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from .chat.conversation import Fitted
     from .chat.messages import Message
+    from .compiled.engine import Ids
 
 CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
@@ -56,7 +57,7 @@ class BPETokenizer(Vocabulary):
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
             normalized text.
-        encoder: "auto", "naive", "heap", "buckets" or "trie"; all give the same ids.
+        encoder: "auto", "naive", "heap", "buckets", "trie", or "compiled", which needs numba; all give the same ids.
         decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
@@ -319,6 +320,18 @@ class BPETokenizer(Vocabulary):
         encoder = DropoutEncoder(self._model, probability, Random(seed))
         allowed = self._special.select(allowed_special, "allowed_special")
         return self._pipeline.ids(valid_text(text), allowed, encoder)
+
+    def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> "Ids":
+        """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
+
+        With numba (`bpelab[fast]`) long texts are encoded compiled, as `encode` does: see the encoders "auto" and
+        "compiled".
+
+        >>> BPETokenizer.train("abab", 257).encode_array("cabab")
+        array([ 99, 256, 256], dtype=uint32)
+        """
+        valid, allowed = self._checked(text, allowed_special, disallowed_special)
+        return self._pipeline.array(valid, allowed)
 
     def encode_batch(self, texts: Iterable[str], **options: Any) -> list[list[int]]:
         """`encode` for each of several texts, with the same options; a list of lists."""

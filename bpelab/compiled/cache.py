@@ -1,0 +1,137 @@
+"""Pieces that were met, with their ids: two tables without a lock, one pair of them for each thread.
+
+A row of the narrow table is half a line of the processor's cache: a piece of up to 15 bytes, which is its own key, and
+up to four ids. What has up to 31 bytes and eight ids goes into the wide table, a line a row. A piece stands within four
+rows of the place that its hash gives; where all are taken it takes the place of one of them, so nothing is ever cleared
+and the cost of text without repetitions stays flat. Tables begin small, since memory that is touched for the first time
+costs more than what is done with it, and are doubled while they fill.
+
+Chapter: Compiled. Cost: one line of memory for a piece that is there.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import U64, first_bytes, hash_pair, inlined, kernel, load64
+from .tables import SHORT, short_key
+
+ID_BITS = 28
+LONG = 31
+WINDOW = 4
+"""Rows in which a piece may stand."""
+SMALLEST = 1 << 12
+"""Rows of the narrow table in the beginning."""
+
+
+class Cache(NamedTuple):
+    """The tables.
+
+    Attributes:
+        narrow: rows of low bytes, high bytes with the length, then two pairs of ids, their number above the first.
+        wide: rows of 31 bytes with the length, then four pairs.
+        counts: rows taken in `narrow`, in `wide`; pieces that were not found.
+    """
+
+    narrow: NDArray[np.uint64]
+    wide: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+    @staticmethod
+    def of(narrow: int = SMALLEST, wide: int = SMALLEST // 4) -> "Cache":
+        """An empty one; the numbers of rows are powers of two."""
+        return Cache(_rows(narrow, 4), _rows(wide, 8), np.zeros(3, np.int64))
+
+    def full(self, most: int) -> tuple[bool, bool]:
+        """Which of the tables are half full and may grow; `most` is the number of rows that `narrow` may have."""
+        return (
+            bool(self.counts[0] * 2 > len(self.narrow)) and len(self.narrow) < most,
+            bool(self.counts[1] * 2 > len(self.wide)) and len(self.wide) < most // 4,
+        )
+
+    def grown(self, most: int) -> "Cache":
+        """The same pieces, those tables that are half full four times as large."""
+        narrow, wide = self.full(most)
+        new = Cache.of(min(len(self.narrow) << 2 * narrow, most), min(len(self.wide) << 2 * wide, most // 4))
+        move(self.narrow, self.wide, new)
+        new.counts[2] = self.counts[2]
+        return new
+
+
+def _rows(count: int, width: int) -> NDArray[np.uint64]:
+    """Rows of zeros that begin where a line of the processor's cache does."""
+    space = np.zeros((count + WINDOW) * width + 8, np.uint64)
+    skip = -(space.ctypes.data // 8) % 8
+    return space[skip : skip + (count + WINDOW) * width].reshape(-1, width)[:count]
+
+
+@inlined
+def wide_key(text, start, count):
+    """Up to 31 bytes as four numbers, the length in the last."""
+    if count <= SHORT:
+        low, high = short_key(text, start, count)
+        return low, high & U64(0x00FFFFFFFFFFFFFF), U64(0), U64(count) << U64(56)
+    one, two = load64(text, start), load64(text, start + 8)
+    if count == 16:
+        return one, two, U64(0), U64(count) << U64(56)
+    if count <= 24:
+        return one, two, first_bytes(text, start + 16, count - 16), U64(count) << U64(56)
+    return one, two, load64(text, start + 16), first_bytes(text, start + 24, count - 24) | (U64(count) << U64(56))
+
+
+@inlined
+def narrow_home(low, high, rows):
+    return np.int64(hash_pair(low, high) >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
+
+
+@inlined
+def wide_home(one, two, three, four, rows):
+    mixed = hash_pair(hash_pair(one, two), hash_pair(three, four))
+    return np.int64(mixed >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
+
+
+@inlined
+def write_ids(rows, row, first, pairs, out, at):
+    """The ids of a row, of which `pairs` columns from `first` on hold two each, into `out`; where they end."""
+    mask = U64((1 << ID_BITS) - 1)
+    for pair in range(pairs):
+        both = rows[row, first + pair]
+        out[at + 2 * pair] = np.uint32(both & mask)
+        out[at + 2 * pair + 1] = np.uint32((both >> U64(ID_BITS)) & mask)
+    return at + np.int64(rows[row, first] >> U64(2 * ID_BITS))
+
+
+@inlined
+def keep_ids(rows, row, first, pairs, out, at, stop):
+    rows[row, first] = U64(stop - at) << U64(2 * ID_BITS)
+    for pair in range(1, pairs):
+        rows[row, first + pair] = U64(0)
+    for i in range(stop - at):
+        rows[row, first + (i >> 1)] |= U64(out[at + i]) << U64(ID_BITS * (i & 1))
+
+
+@inlined
+def free_row(rows, home, key_column, counts, which):
+    """The row to write to: one of the window that is free, or else one that is given up."""
+    for row in range(home, home + WINDOW):
+        if rows[row, key_column] == 0:
+            counts[which] += 1
+            return np.int64(row)
+    return home + (counts[2] & (WINDOW - 1))
+
+
+@kernel
+def move(narrow, wide, new):
+    """Copy the rows of two tables into another cache."""
+    for old in range(len(narrow)):
+        if narrow[old, 1]:
+            row = free_row(new.narrow, narrow_home(narrow[old, 0], narrow[old, 1], new.narrow), 1, new.counts, 0)
+            for column in range(4):
+                new.narrow[row, column] = narrow[old, column]
+    for old in range(len(wide)):
+        if wide[old, 3]:
+            home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3], new.wide)
+            row = free_row(new.wide, home, 3, new.counts, 1)
+            for column in range(8):
+                new.wide[row, column] = wide[old, column]

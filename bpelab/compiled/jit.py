@@ -1,0 +1,104 @@
+"""numba, set up alike for every kernel, and the one load that Python has no word for.
+
+Kernels let go of the interpreter's lock, are compiled once and kept on disk. Chapter: Compiled.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from .kernel_cache import keep
+
+F = TypeVar("F", bound=Callable[..., Any])
+U64 = np.uint64
+PAD = 16
+"""Bytes behind every text that kernels may read, and never look at."""
+
+
+def kernel(function: F) -> F:
+    """Compiled, kept on disk, and run without the interpreter's lock."""
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    kept: F = keep(compiled)
+    return kept
+
+
+def inlined(function: F) -> F:
+    """As `kernel`, for what is called at every token: its code is copied to where it is called."""
+    compiled: Any = njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    inline: F = compiled
+    return inline
+
+
+def _load64(typing_context: Any, array: Any, offset: Any) -> Any:
+    """The eight bytes of an array of bytes from `offset`, as one number; aligned or not."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        loaded = builder.load(pointer)
+        loaded.align = 1
+        return loaded
+
+    return types.uint64(array, offset), generate
+
+
+load64: Any = intrinsic(_load64)
+
+
+def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
+    """Ask for the memory of an element of an array of numbers of 64 bits, which is needed soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        int32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, int32, int32, int32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, int32(0), int32(3), int32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, offset), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+
+
+@inlined
+def first_bytes(text, start, count):
+    """The `count` bytes from `start`, 1 to 8 of them, as a number."""
+    return load64(text, start) & (U64(0xFFFFFFFFFFFFFFFF) >> U64(64 - 8 * count))
+
+
+@inlined
+def hash_pair(low, high):
+    """Two numbers of 64 bits, mixed into one whose upper bits are good."""
+    return (low ^ (high * U64(0xFF51AFD7ED558CCD))) * U64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def hash_bytes(text, start, end):
+    """The bytes from start to end, mixed into a number, eight at a time."""
+    mixed = U64(end - start) * U64(0x9E3779B97F4A7C15)
+    while start + 8 <= end:
+        mixed = (mixed ^ load64(text, start)) * U64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> U64(32)
+        start += 8
+    if start < end:
+        mixed = (mixed ^ first_bytes(text, start, end - start)) * U64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> U64(32)
+    return mixed * U64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def same_bytes(one, at, other, there, count):
+    """Whether two arrays have the same `count` bytes at two places."""
+    done = 0
+    while done + 8 <= count:
+        if load64(one, at + done) != load64(other, there + done):
+            return False
+        done += 8
+    return done == count or first_bytes(one, at + done, count - done) == first_bytes(other, there + done, count - done)

@@ -1,0 +1,133 @@
+"""One piece of bytes to tokens: as it is, by scanning for the lowest merge, or, where it is long, with a heap.
+
+Chapter: Compiled. Cost: a scan takes O(n²) steps of a nanosecond, which is quickest up to some 60 bytes; the heap
+O(n log n).
+"""
+
+import numpy as np
+
+from .backtracking import by_backtracking
+from .jit import U64, inlined, kernel
+from .tables import NONE, find_pair, find_token
+
+SCANNED = 24
+"""Bytes of the longest piece that is scanned."""
+
+
+@inlined
+def by_scanning(text, start, count, out, at, tables, tokens, ranks):
+    """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
+    for i in range(count - 1):
+        ranks[i] = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
+    for i in range(count):
+        tokens[i] = tables.byte_tokens[text[start + i]]
+    while count > 1:
+        best, place = NONE, 0
+        for i in range(count - 1):
+            if ranks[i] < best:
+                best, place = ranks[i], i
+        if best == NONE:
+            break
+        tokens[place] = tables.made[best]
+        count -= 1
+        for i in range(place + 1, count):
+            tokens[i] = tokens[i + 1]
+        for i in range(place + 1, count - 1):
+            ranks[i] = ranks[i + 1]
+        if place < count - 1:
+            ranks[place] = find_pair(tables.pairs, tables.pair_shift, tokens[place], tokens[place + 1])
+        if place > 0:
+            ranks[place - 1] = find_pair(tables.pairs, tables.pair_shift, tokens[place - 1], tokens[place])
+    for i in range(count):
+        out[at + i] = tokens[i]
+    return at + count
+
+
+@inlined
+def push(heap, size, entry):
+    at = size
+    while at > 0 and heap[(at - 1) >> 1] > entry:
+        heap[at] = heap[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    heap[at] = entry
+    return size + 1
+
+
+@inlined
+def pop(heap, size):
+    size -= 1
+    entry, at = heap[size], 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= entry:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = entry
+    return size
+
+
+@kernel
+def by_heap(text, start, count, out, at, tables):
+    """As `by_scanning`. An entry is (merge, place); it is stale if the tokens there merge otherwise by now."""
+    tokens = np.empty(count, np.uint32)
+    following = np.empty(count, np.int32)
+    before = np.empty(count, np.int32)
+    heap = np.empty(3 * count, np.uint64)
+    size = 0
+    for i in range(count):
+        tokens[i] = tables.byte_tokens[text[start + i]]
+        following[i], before[i] = i + 1, i - 1
+        if i + 1 < count:
+            merge = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
+            if merge != NONE:
+                size = push(heap, size, (U64(merge) << U64(32)) | U64(i))
+    while size:
+        entry = heap[0]
+        size = pop(heap, size)
+        merge, place = np.uint32(entry >> U64(32)), np.int64(entry & U64(0xFFFFFFFF))
+        right = np.int64(following[place])
+        if tokens[place] == NONE or right >= count:
+            continue
+        if find_pair(tables.pairs, tables.pair_shift, tokens[place], tokens[right]) != merge:
+            continue
+        tokens[place], tokens[right] = tables.made[merge], NONE
+        behind = np.int64(following[right])
+        following[place] = behind
+        if behind < count:
+            before[behind] = place
+            new = find_pair(tables.pairs, tables.pair_shift, tokens[place], tokens[behind])
+            if new != NONE:
+                size = push(heap, size, (U64(new) << U64(32)) | U64(place))
+        left = np.int64(before[place])
+        if left >= 0:
+            new = find_pair(tables.pairs, tables.pair_shift, tokens[left], tokens[place])
+            if new != NONE:
+                size = push(heap, size, (U64(new) << U64(32)) | U64(left))
+    place = np.int64(0)
+    while place < count:
+        out[at] = tokens[place]
+        at += 1
+        place = np.int64(following[place])
+    return at
+
+
+@kernel
+def encode_piece(text, start, end, out, at, tables, tokens, ranks):
+    """The ids of text[start:end], which is not empty, into `out` from `at` on; where they end."""
+    if tables.whole or end - start == 1:
+        token = find_token(text, start, end, tables)
+        if token != NONE:
+            out[at] = tables.ids[token]
+            return at + 1
+    if end - start <= SCANNED:
+        stop = by_scanning(text, start, end - start, out, at, tables, tokens, ranks)
+    else:
+        stop = by_backtracking(text, start, end, out, at, tables) if len(tables.trie) else np.int64(-1)
+        if stop < 0:
+            stop = by_heap(text, start, end - start, out, at, tables)
+    for i in range(at, stop):
+        out[i] = tables.ids[out[i]]
+    return stop
