@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 from ..errors import BPELabError
-from ..formats.table_cache import cache_folder
+from ..user_cache import cache_folder
 from .answering import Answer
 from .screen import Screen, one_line
 from .session import ChatSession

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
-from ..formats.table_cache import cache_folder
+from ..user_cache import cache_folder
 
 if TYPE_CHECKING:
     from ..model import BPEModel

@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-from ..formats.table_cache import cache_folder
+from ..user_cache import cache_folder
 
 
 @lru_cache(1)

@@ -5,42 +5,28 @@ arrays, into a file named by the SHA-256 of the source, and read from there whil
 carries the hash of its own content and is ignored when that doesn't fit; it is written whole or not at all, so two
 processes may do so at once; and it can be deleted at any time. Nothing in it is code.
 
-The folder is `$BPELAB_CACHE`, or `bpelab` in `$XDG_CACHE_HOME` or `~/.cache`; `BPELAB_CACHE=` (empty) keeps nothing.
-Chapter: File formats.
+The folder is that of `user_cache.py`. Chapter: File formats.
 """
 
 import contextlib
 import gc
 import hashlib
 import json
-import os
 import sys
 from array import array
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ..model import BPEModel, RankMerges
 from ..textio import write_atomically
 from ..units import Units
+from ..user_cache import cache_folder
 
 VERSION = f"bpelab tables 1 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
-
-
-def cache_folder() -> Path | None:
-    """The folder, or None where nothing is to be kept."""
-    chosen = os.environ.get("BPELAB_CACHE")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    try:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # no home
-        return None
-    return Path(base) / "bpelab"
 
 
 def fingerprint(*parts: bytes) -> str:

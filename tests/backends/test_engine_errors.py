@@ -11,7 +11,7 @@ import pytest
 from bpelab.chat.backends import BACKENDS, close_backends, open_backend
 from bpelab.chat.models import find_model
 from bpelab.errors import BackendError, MissingDependencyError, ModelFileError
-from bpelab.formats.table_cache import cache_folder
+from bpelab.user_cache import cache_folder
 
 from ..chat.tiny import write_tiny_llama
 from ..conftest import ROOT

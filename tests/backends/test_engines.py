@@ -13,8 +13,8 @@ from bpelab.chat.generation import generate
 from bpelab.chat.models import find_model
 from bpelab.chat.sampling import Sampling
 from bpelab.errors import BackendError, ConversationError
-from bpelab.formats.table_cache import cache_folder
 from bpelab.streaming import StreamDecoder
+from bpelab.user_cache import cache_folder
 
 from ..chat.tiny import SPECIAL, write_tiny_llama
 from ..conftest import amount

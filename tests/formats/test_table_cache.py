@@ -15,6 +15,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.formats import huggingface, table_cache
 from bpelab.units import Units
+from bpelab.user_cache import cache_folder
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -178,7 +179,7 @@ def test_nothing_is_written_where_nobody_wants_it(source, monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert table_cache.cache_folder() is None
+    assert cache_folder() is None
     BPETokenizer.from_pretrained(source)
     assert list(tmp_path.iterdir()) == []
 
@@ -186,16 +187,16 @@ def test_nothing_is_written_where_nobody_wants_it(source, monkeypatch, tmp_path)
 def test_where_the_folder_is(monkeypatch, tmp_path):
     monkeypatch.delenv("BPELAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert table_cache.cache_folder() == tmp_path / "bpelab"
+    assert cache_folder() == tmp_path / "bpelab"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert table_cache.cache_folder() == tmp_path / "home" / ".cache" / "bpelab"
+    assert cache_folder() == tmp_path / "home" / ".cache" / "bpelab"
 
     def no_home():
         raise RuntimeError("no home")
 
     monkeypatch.setattr(Path, "home", no_home)
-    assert table_cache.cache_folder() is None
+    assert cache_folder() is None
 
 
 def no_room(path, content):

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...formats.table_cache import cache_folder
+from ...user_cache import cache_folder
 from .trouble import missing, refused, short
 
 if TYPE_CHECKING:
