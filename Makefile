@@ -12,7 +12,8 @@ PY := $(BIN)/python
 BACKENDS := .venv-backends
 BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
-SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css')
+SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
+	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 
@@ -52,7 +53,7 @@ nbval: $(VENV)/.ready
 	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval -n 2 --dist loadfile $(CHAPTERS)
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
-test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp and torch; the first run compiles for minutes
+test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
 	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends
 $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmake
 	@mkdir -p "$(WHEELS)"

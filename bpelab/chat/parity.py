@@ -47,7 +47,7 @@ class Parity:
 
 
 def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Sequence[int]) -> Parity:
-    """Compare `ids`, the prompt `text` as bpelab encodes it, with what the backend's own tokenizer makes of it."""
+    """Compare `ids`, the prompt `text` as `tokenizer` encodes it, with what the backend's own tokenizer makes of it."""
     try:
         other = backend.own_ids(text)
     except BackendError as error:

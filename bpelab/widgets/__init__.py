@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .base import Figure as Figure
     from .byte_inspector import ByteInspector as ByteInspector
+    from .chat_box import ChatBox as ChatBox
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
     from .pre_token_view import PreTokenView as PreTokenView
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ByteInspector": "byte_inspector",
+    "ChatBox": "chat_box",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
     "MergePlayer": "merge_player",

@@ -11,6 +11,7 @@ from .. import __version__
 
 NAMES = (
     "byte_inspector",
+    "chat_box",
     "heap_stepper",
     "merge_player",
     "pre_token_view",

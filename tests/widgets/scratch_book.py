@@ -34,6 +34,7 @@ sphinx:
 """
 SETUP = """\
 from bpelab import BPEModel, BPETokenizer
+from bpelab.chat import ChatSession
 from bpelab.notebook import book_text
 from bpelab.widgets import *
 
@@ -46,6 +47,7 @@ said = [
     {"role": "assistant", "content": "Hello there."},
 ]
 few = BPETokenizer.train(book_text()[:20_000], 300)
+model = ChatSession(max_tokens=24)
 rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
@@ -59,6 +61,7 @@ FIGURES = {
     "stream_buffer": 'StreamBuffer(few, "né 日😀.")',
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",
+    "chat_box": 'ChatBox(model, ["What is a token?", "Spell \\"byte\\"."])',
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
 HOSTILE = [
@@ -70,6 +73,7 @@ HOSTILE = [
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
+    "ChatBox(model, hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",
 ]  # fmt: skip
 EMPTY = [line.replace("hostile * 3", '""').replace("hostile", '""') for line in HOSTILE]

@@ -1,0 +1,150 @@
+"""The exercises of chapter 17, Chat on your hardware."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from .engine import Exercise
+
+
+def kept_by_top_p(probabilities, p):  # type: ignore[no-untyped-def]
+    """Return the ids that top-p keeps, the most likely first, of equal ones the lower id.
+
+    `probabilities` has one for each id, and they add up to 1. Take as few ids as it needs
+    to reach `p` together, and at least one.
+    """
+    order = sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
+    kept, reached = order[:1], probabilities[order[0]]
+    for token in order[1:]:
+        if reached >= p:
+            break
+        kept.append(token)
+        reached += probabilities[token]
+    return kept
+
+
+def answer_of(said, stop, max_tokens):  # type: ignore[no-untyped-def]
+    """Return (ids, reason): the answer in what a model says, and why it ended.
+
+    `said` are the ids that the model would say if nobody stopped it, more than `max_tokens`
+    of them. "stop": at an id of `stop`, which is not part of the answer. "length": the
+    answer has `max_tokens` ids, and no more are asked for.
+    """
+    for place, token in enumerate(said[:max_tokens]):
+        if token in stop:
+            return said[:place], "stop"
+    return said[:max_tokens], "length"
+
+
+def kv_cache_bytes(config, tokens, number_bytes):  # type: ignore[no-untyped-def]
+    """Return the bytes of keys and values that a Llama holds for `tokens` tokens.
+
+    `config` is a dict like config.json, and one number takes `number_bytes`. Without
+    "num_key_value_heads" there are as many as "num_attention_heads". Without "head_dim" a
+    head is "hidden_size" divided by "num_attention_heads".
+    """
+    heads = config["num_attention_heads"]
+    size = config.get("head_dim", config["hidden_size"] // heads)
+    numbers = 2 * config["num_hidden_layers"] * config.get("num_key_value_heads", heads) * size
+    return numbers * number_bytes * tokens
+
+
+def to_compute(held, prompt):  # type: ignore[no-untyped-def]
+    """Return how many ids of `prompt` a model has to compute that holds the ids `held`.
+
+    What both begin with needn't be computed again, except for the last id of the prompt,
+    whose logits are asked for.
+    """
+    shared = 0
+    while shared < min(len(held), len(prompt) - 1) and held[shared] == prompt[shared]:
+        shared += 1
+    return len(prompt) - shared
+
+
+def _distributions() -> Iterator[tuple[list[float], float]]:
+    shares = [[1.0], [0.5, 0.5], [0.25, 0.75], [0.25, 0.25, 0.5], [0.125, 0.5, 0.125, 0.25]]
+    shares += [[0.25] * 4, [0.0, 1.0, 0.0], [0.5, 0.125, 0.125, 0.125, 0.125], [0.0625] * 8 + [0.5]]
+    yield from product(shares, (0.5, 0.75, 0.0, 0.25, 0.6, 0.9, 1.0))
+
+
+def _sums_to_one(probabilities: list[float], p: float) -> bool:
+    return (
+        bool(probabilities) and all(share >= 0 for share in probabilities) and sum(probabilities) == 1 and 0 <= p <= 1
+    )
+
+
+def _answers() -> Iterator[tuple[list[int], set[int], int]]:
+    rows = [[9, 5, 5, 5, 5], [5, 9, 5, 5, 5], [5, 6, 7, 8, 4], [5, 5, 9, 9, 6], [8, 9, 8, 9, 8], [7, 7, 7, 7, 9]]
+    yield from product(rows, ({9}, {8, 9}, set()), (1, 2, 3, 4))
+
+
+def _longer(said: list[int], stop: set[int], max_tokens: int) -> bool:
+    return len(said) > max_tokens >= 1
+
+
+def _configs() -> Iterator[tuple[dict[str, int], int, int]]:
+    small = {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2}
+    grouped = {"num_hidden_layers": 3, "hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 2}
+    wide = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "head_dim": 32}
+    yield from product((small, grouped, wide, {**grouped, "head_dim": 128}), (1, 100), (4, 2))
+
+
+def _rows() -> Iterator[tuple[list[int], list[int]]]:
+    rows = [[], [5], [5, 6], [5, 6, 7], [6, 5], [5, 7, 6], [5, 6, 7, 8], [5, 6, 8, 8], [5, 5, 5], [9, 6, 7, 8]]
+    yield from product(rows, rows[1:])
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+EXERCISES = [
+    Exercise(
+        "17.1",
+        "Top-p by hand",
+        kept_by_top_p,
+        _distributions,
+        (
+            "Sort the ids by probability. `sorted` leaves equal ones in the order in which they were.",
+            "Take ids until what they have together is at least p. The one that reaches it stays.",
+        ),
+        allowed=_sums_to_one,
+    ),
+    Exercise(
+        "17.2",
+        "Where an answer ends",
+        answer_of,
+        _answers,
+        (
+            "Go through the ids one by one, as `generate` does, and look at each before you keep it.",
+            "Nobody asks for an id behind the last of max_tokens, so what it would have been can't be the reason.",
+        ),
+        allowed=_longer,
+    ),
+    Exercise(
+        "17.3",
+        "What a context costs",
+        kv_cache_bytes,
+        _configs,
+        (
+            "Each layer keeps two arrays, one of keys and one of values.",
+            "For a token, one of them has a row of head_dim numbers for each head of keys and values.",
+        ),
+        allowed=lambda config, tokens, number_bytes: (
+            all(map(_whole, (*config.values(), tokens, number_bytes)))
+            and {"num_hidden_layers", "hidden_size", "num_attention_heads"} <= config.keys()
+            and config["hidden_size"] % config["num_attention_heads"] == 0
+        ),
+    ),
+    Exercise(
+        "17.4",
+        "What is computed again",
+        to_compute,
+        _rows,
+        (
+            "Count how many ids are equal from the beginning on, and stop at the first that isn't.",
+            "A prompt that is held as a whole still has one id to compute.",
+        ),
+        allowed=lambda held, prompt: bool(prompt),
+    ),
+]

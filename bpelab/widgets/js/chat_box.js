@@ -1,0 +1,95 @@
+// A conversation: what was said, and the tokens of each answer with id, bytes and probability. In Jupyter, a box to go
+// on in; the answer comes as one message a token.
+
+function render(context) {
+  const { model } = context;
+  let live = null; // where the tokens of an answer under way go
+  const facts = (id, parts, bytes, share) => `${quote(parts)}, id ${id}, ${bytes || "no bytes"}, probability ${share.toFixed(2)}.`;
+  const who = (name) => make("span", { class: "bl-who" }, name);
+  const message = (parts) => make("div", { class: "bl-turn" }, who("user"), make("div", { class: "bl-flow" }, flowing({}, parts).nodes.filter(Boolean)));
+  const answerTo = (flow, cost) => make("div", { class: "bl-turn bl-answer" }, who("model"), make("div", {}, flow, cost));
+
+  function asking() {
+    const area = make("textarea", {
+      class: "bl-text", rows: 1, maxlength: model.get("data").limit, spellcheck: "false", "aria-label": "Your message",
+      keydown: (event) => {
+        event.stopPropagation(); // Jupyter's shortcuts must not see what is typed
+        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
+      },
+    });
+    function send() {
+      if (live || !area.value.trim()) return;
+      model.send({ kind: "ask", text: area.value });
+      area.value = "";
+    }
+    const button = (text, click) => make("button", { type: "button", class: "bl-button", click }, text);
+    return make("div", { class: "bl-own" }, area, button("Send", send), button("Stop", () => model.send({ kind: "cancel" })));
+  }
+
+  const unmount = mount(context, "A conversation with a model", (data) => {
+    let controls = null;
+    const steps = []; // [turn, tokens shown]
+    const turns = data.turns.map((turn, number) => {
+      if (number) steps.push([number, 0]);
+      const boxes = turn.tokens.map(([id], place) => {
+        steps.push([number, place + 1]);
+        const step = steps.length;
+        return flowing({ class: `bl-token bl-hue${place % 4}`, click: () => { controls.stop(); controls.go(step); }, mouseenter: () => point(number, place) }, data.tokens[id]);
+      });
+      steps.push([number, turn.tokens.length + 1]);
+      const flow = make("div", { class: "bl-flow" });
+      const cost = make("p", { class: "bl-small" }, turn.cost);
+      return { turn, boxes, flow, cost, nodes: [message(turn.said), answerTo(flow, cost)] };
+    });
+    const detail = make("p", { class: "bl-detail" });
+    const stage = make("div", { class: "bl-screen bl-chat" }, turns.map(({ nodes }) => nodes));
+
+    function point(number, place) { // a token that the pointer rests on, and no step
+      const [id, share] = data.turns[number].tokens[place];
+      detail.textContent = facts(id, data.tokens[id], data.bytes[id], share);
+    }
+    function show(step) {
+      const [now, count] = step ? steps[step - 1] : [turns.length ? 0 : -1, 0];
+      turns.forEach(({ turn, boxes, flow, cost, nodes }, number) => {
+        const said = number < now ? boxes.length : number === now ? Math.min(count, boxes.length) : 0;
+        nodes[0].hidden = number > now;
+        nodes[1].hidden = number > now || (number === now && count === 0);
+        cost.hidden = number === now && count <= boxes.length;
+        flow.replaceChildren(...boxes.slice(0, said).flatMap((box) => box.nodes).filter(Boolean));
+        boxes.forEach(({ box }, place) => box.classList.toggle("bl-here", number === now && place === count - 1));
+      });
+      detail.textContent = "\u00a0";
+      if (!step) return data.begin;
+      const { turn, boxes, nodes } = turns[now];
+      reveal(count && count <= boxes.length ? boxes[count - 1].box : nodes[count ? 1 : 0], stage);
+      if (count === 0) return `The user says ${quote(turn.said)}`;
+      if (count > boxes.length) return turn.end;
+      const [id, share] = turn.tokens[count - 1];
+      return `Token ${count}: ${facts(id, data.tokens[id], data.bytes[id], share)}`;
+    }
+    return {
+      nodes: [stage, detail], count: data.count, show, noun: "token", start: data.start,
+      ready: (made) => { controls = made; },
+    };
+  }, asking);
+
+  function receive({ kind, said, id, parts, bytes, share }) {
+    if (kind === "begin") {
+      const stage = context.el.querySelector(".bl-screen"), flow = make("div", { class: "bl-flow" });
+      live = { stage, flow, nodes: [message(said), answerTo(flow, null)], count: 0 };
+      stage.append(...live.nodes);
+      reveal(live.nodes[1], stage);
+    } else if (kind === "piece" && live) {
+      const { box, nodes } = flowing({ class: `bl-token bl-hue${live.count++ % 4}`, title: facts(id, parts, bytes, share) }, parts);
+      live.flow.append(...nodes.filter(Boolean));
+      reveal(box, live.stage);
+    } else if (kind === "end" && live) {
+      live.nodes.forEach((node) => node.remove());
+      live = null;
+    }
+  }
+  model.on("msg:custom", receive);
+  return () => { model.off("msg:custom", receive); unmount(); };
+}
+
+export default { render };
