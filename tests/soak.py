@@ -13,7 +13,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PARTS = [
-    "encoders", "trainers", "pretokenizers", "formats", "conformance", "streaming", "chat", "test_model.py",
+    "encoders", "trainers", "pretokenizers", "formats", "conformance", "streaming", "chat", "compiled",
+    "test_model.py",
     "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
     "test_alignment.py", "test_batching.py",
 ]  # fmt: skip

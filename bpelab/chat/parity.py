@@ -48,21 +48,22 @@ class Parity:
 
 def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Sequence[int]) -> Parity:
     """Compare `ids`, the prompt `text` as `tokenizer` encodes it, with what the backend's own tokenizer makes of it."""
+    whose = backend.name + ("'" if backend.name.endswith("s") else "'s")
     try:
         other = backend.own_ids(text)
     except BackendError as error:
-        return Parity(False, note=f"{backend.name}'s own tokenizer failed: {error}")
+        return Parity(False, note=f"{whose} own tokenizer failed: {error}")
     if other is None:
         return Parity(False, note=f"{backend.name} has no tokenizer of its own to compare with")
     mine, theirs = list(ids), list(other)
     if mine == theirs:
-        return Parity(True, True, note=f"{backend.name}'s own tokenizer gives the same {len(mine):,} ids")
+        return Parity(True, True, note=f"{whose} own tokenizer gives the same {len(mine):,} ids")
     pairs = enumerate(zip(mine, theirs))
     first = next((place for place, (a, b) in pairs if a != b), min(len(mine), len(theirs)))
     around = slice(max(first - AROUND, 0), first + AROUND + 1)
     ours, others = (tuple((token, _shown(tokenizer, token)) for token in row[around]) for row in (mine, theirs))
     what = " and ".join(
-        f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (f"{backend.name}'s", theirs))
+        f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (whose, theirs))
     )
     note = f"the tokenizers differ from token {first:,} of the prompt on: {what}"
     # Read as trusted text, with every special token that it spells, does the prompt give their ids?
