@@ -62,9 +62,7 @@ def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Seque
     first = next((place for place, (a, b) in pairs if a != b), min(len(mine), len(theirs)))
     around = slice(max(first - AROUND, 0), first + AROUND + 1)
     ours, others = (tuple((token, _shown(tokenizer, token)) for token in row[around]) for row in (mine, theirs))
-    what = " and ".join(
-        f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (whose, theirs))
-    )
+    what = " and ".join(f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (whose, theirs)))
     note = f"the tokenizers differ from token {first:,} of the prompt on: {what}"
     # Read as trusted text, with every special token that it spells, does the prompt give their ids?
     intended = tokenizer.encode(text, allowed_special="all", add_special_tokens=False) == theirs
