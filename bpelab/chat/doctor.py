@@ -127,7 +127,10 @@ def _choices(machine: Machine) -> list[str]:
             lines.append(f"For {what} bpelab takes {choice.backend}: {choice.why}.")
         except BackendError as error:
             sentence = str(error).partition(":\n")[0]
-            lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
+            aside = (
+                "" if files is None else ", unquantized Llamas aside, which reference runs, slowly where they are large"
+            )
+            lines.append(f"{sentence[0].upper()}{sentence[1:]}{aside}.")
     return lines
 
 
