@@ -119,6 +119,8 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         raise BPELabError("--load brings its own system message: leave out --system")
     given = {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
     sampling = Sampling(**given)  # before anything is loaded
+    if args.model is not None and args.backend == "auto" and sys.stderr.isatty():
+        print("Looking at what this machine has, then loading the model ...", file=sys.stderr)
     session = ChatSession(
         args.model,
         tokenizer=tokenizer,
