@@ -3,8 +3,9 @@
 The public names are loaded when they are first used, so `import bpelab` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import lazily
 
 if TYPE_CHECKING:
     from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch
@@ -74,15 +75,4 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bpelab' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = lazily(_HOMES, globals())

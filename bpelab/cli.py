@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .chat.command import add_commands
+from .chat.command import add_commands, template_source
 from .errors import BPELabError
 
 if TYPE_CHECKING:
@@ -221,12 +221,9 @@ def _count_chat(args: argparse.Namespace) -> int:
     from .chat import NAMED
     from .chat.conversation_file import read_conversation
 
-    tokenizer, template = _open(args), args.template
+    tokenizer, template = _open(args), template_source(args.template)
     if template in NAMED:  # a token of the format that the tokenizer lacks takes one id, whichever it gets
-        lacking = [name for name in NAMED[template].tokens if tokenizer.token_to_id(name) is None]
-        tokenizer = tokenizer.with_special_tokens(lacking)
-    elif template is not None and os.path.isfile(template):  # Jinja may be too long to be a name
-        template = _decoded(Path(template).read_bytes(), template)
+        tokenizer = tokenizer.with_special_tokens(NAMED[template].lacking(tokenizer))
     messages, tools = read_conversation(args.chat)
     return tokenizer.count_conversation(messages, template, tools=tools)
 

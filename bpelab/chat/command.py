@@ -125,7 +125,7 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         args.model,
         tokenizer=tokenizer,
         backend=args.backend,
-        template=_template(args.template),
+        template=template_source(args.template),
         system=args.system,
         context=args.n_ctx,
         gpu_layers=args.n_gpu_layers,
@@ -140,11 +140,11 @@ def _session(args: argparse.Namespace) -> "ChatSession":
     return session
 
 
-def _template(name: str | None) -> str | None:
+def template_source(name: str | None) -> str | None:
     """A template's name or source; the content of a file, if it is the name of one."""
     from .named import NAMED
 
-    if name is None or name in NAMED or "{" in name or not Path(name).is_file():
+    if name is None or name in NAMED or not os.path.isfile(name):  # Jinja may be too long to be a path
         return name
     try:
         return Path(name).read_text("utf-8")

@@ -136,13 +136,11 @@ def _rendered(
 
 
 def _encoded(tokenizer: "BPETokenizer", template: str | None, text: Marked, located: bool) -> Encoded:
-    if template in NAMED:
-        missing = [name for name in NAMED[template].tokens if tokenizer.token_to_id(name) is None]
-        if missing:
-            raise TemplateError(
-                f"{template} needs special tokens that this tokenizer doesn't have: {', '.join(missing)}. "
-                f"tokenizer.with_special_tokens({missing!r}) adds them"
-            )
+    if template in NAMED and (missing := NAMED[template].lacking(tokenizer)):
+        raise TemplateError(
+            f"{template} needs special tokens that this tokenizer doesn't have: {', '.join(missing)}. "
+            f"tokenizer.with_special_tokens({missing!r}) adds them"
+        )
     return encode(tokenizer, text, located)
 
 

@@ -7,6 +7,10 @@ Chapter: Special tokens, chat templates, injection.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class NamedTemplate:
     tokens: tuple[str, ...]
     stop: tuple[str, ...]
     after: str
+
+    def lacking(self, tokenizer: "BPETokenizer") -> list[str]:
+        """Those of `tokens` that a tokenizer doesn't have."""
+        return [name for name in self.tokens if tokenizer.token_to_id(name) is None]
 
 
 LLAMA3 = """\

@@ -73,15 +73,12 @@ def _marker() -> Path | None:
     from .. import __version__
 
     folder = cache_folder()
-    python = f"{sys.implementation.cache_tag}"
-    return folder and folder / "kernels" / f"{__version__}-numba{_numba()}-{python}"
+    return folder and folder / "kernels" / f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}"
 
 
 def _note() -> None:
     marker = _marker()
-    try:
+    with suppress(OSError):  # then the next process asks again
         if marker is not None and not marker.exists():
             marker.parent.mkdir(parents=True, exist_ok=True)
             marker.touch()
-    except OSError:  # then the next process asks again
-        pass

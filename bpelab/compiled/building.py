@@ -57,7 +57,7 @@ def list_cuts(tables, first, lefts, rights, merges):
 
 
 @kernel
-def find_halves(lefts, rights, merges, first, tables, known):
+def find_halves(lefts, rights, merges, tables, known):
     """Fill `halves` and `pairs` of the tables as `recover.recover_merges` does; whether that is all that merging needs.
 
     `known` says of each token whether merging makes it.
@@ -93,8 +93,6 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         return None
     by_rank = isinstance(model.merges, RankMerges) and model.merges.plain
     order = _order(model, by_rank)
-    if order is None:
-        return None
     contents = [tokens[token_id] for token_id in order]
     starts = np.zeros(len(order) + 1, np.int32)
     np.cumsum(np.fromiter(map(len, contents), np.int32, len(contents)), out=starts[1:])
@@ -125,7 +123,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
     ways = len(np.unique(merges.merges)) == len(np.unique(merges.made[merges.merges]))
-    if ways and find_halves(*merges[:3], first, tables, known):
+    if ways and find_halves(*merges[:3], tables, known):
         trie, shorter = build_trie(tables.content, starts, np.flatnonzero(known).astype(np.int32), contents)
         tables = tables._replace(trie=trie, shorter=shorter)
     else:
@@ -137,7 +135,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     return tables
 
 
-def _order(model: BPEModel, by_rank: bool) -> list[int] | None:
+def _order(model: BPEModel, by_rank: bool) -> list[int]:
     """The ids in the order of their numbers: the alphabet, then by rank, then what no merge makes."""
     alphabet = sorted(model.alphabet.values())
     if by_rank:
@@ -152,7 +150,7 @@ def _pair_table(merges: int) -> tuple[NDArray[np.uint64], np.uint64]:
     return np.full(size, EMPTY, np.uint64), U64(64 - (size.bit_length() - 1))
 
 
-def _cuts(tables: ModelTables, first: int) -> Merges | None:
+def _cuts(tables: ModelTables, first: int) -> Merges:
     """The merges of a rank table: all ways in which a token is two tokens."""
     room = 4 * len(tables.ids)
     while True:

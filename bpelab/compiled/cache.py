@@ -4,7 +4,7 @@ A row of the narrow table is half a line of the processor's cache: a piece of up
 up to four ids. What has up to 31 bytes and eight ids goes into the wide table, a line a row. A piece stands within four
 rows of the place that its hash gives; where all are taken it takes the place of one of them, so nothing is ever cleared
 and the cost of text without repetitions stays flat. Tables begin small, since memory that is touched for the first time
-costs more than what is done with it, and are doubled while they fill.
+costs more than what is done with it, and grow fourfold when they are half full.
 
 Chapter: Compiled. Cost: one line of memory for a piece that is there.
 """
