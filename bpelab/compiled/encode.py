@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cache import LONG, WINDOW, free_row, keep_ids, narrow_home, wide_home, wide_key, write_ids
-from .jit import U64, kernel, prefetch
+from .jit import U64, borrowed, inlined, kernel, prefetch
 from .merging import SCANNED, encode_piece
 from .scan import CHUNK, scan
 from .tables import SHORT, short_key
@@ -39,7 +39,7 @@ class Work(NamedTuple):
         )  # fmt: skip
 
 
-@kernel
+@inlined
 def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
     """The ids of a piece that the narrow table doesn't have."""
     length = end - begin
@@ -71,6 +71,7 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
 
     The rows of all pieces are worked out first, and asked for some pieces before they are looked at.
     """
+    tables, cache, work = borrowed(tables), borrowed(cache), borrowed(work)
     rows, keys, homes = cache.narrow, work.keys, work.homes
     start = begin
     for number in range(count):
@@ -107,6 +108,7 @@ def encode_text(text, begin, end, table, tables, cache, work, out, at, most):
     It is left before its end when a table of the cache should grow, up to `most` rows; the second is -1 if the pattern
     reads too far ahead in vain.
     """
+    table, tables, cache, work = borrowed(table), borrowed(tables), borrowed(cache), borrowed(work)
     ends = work.ends
     while begin < end:
         count = scan(text, begin, end, table, ends)

@@ -67,6 +67,27 @@ def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
 prefetch: Any = intrinsic(_prefetch)
 
 
+def _borrowed(typing_context: Any, arrays: Any) -> Any:
+    """A tuple of arrays without their counts of references, which cost as much as the work where pieces are short.
+
+    For as long as a kernel runs its caller holds the arrays.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (members,) = arguments
+        for place, kind in enumerate(signature.args[0].types):
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, builder, builder.extract_value(members, place))
+                array.meminfo = ir.Constant(array.meminfo.type, None)
+                members = builder.insert_value(members, array._getvalue(), place)
+        return members
+
+    return arrays(arrays), generate
+
+
+borrowed: Any = intrinsic(_borrowed)
+
+
 @inlined
 def first_bytes(text, start, count):
     """The `count` bytes from `start`, 1 to 8 of them, as a number."""

@@ -114,7 +114,7 @@ def by_heap(text, start, count, out, at, tables):
     return at
 
 
-@kernel
+@inlined
 def encode_piece(text, start, end, out, at, tables, tokens, ranks):
     """The ids of text[start:end], which is not empty, into `out` from `at` on; where they end."""
     if tables.whole or end - start == 1:
