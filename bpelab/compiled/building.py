@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..model import BPEModel, RankMerges
 from .backtracking import compatible
+from .cuts import crossings_of
 from .jit import PAD, U64, kernel
 from .tables import (
     BITS,
@@ -112,6 +113,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         halves=np.repeat(np.arange(len(order), dtype=np.int32), 2).reshape(-1, 2),
         trie=np.empty((0, 4), np.int32),
         shorter=np.empty(0, np.int32),
+        crossings=np.empty(0, np.uint8),
     )
     fill_tokens(tables.content, starts, tables.short, tables.long)
     first = len(model.alphabet)
@@ -129,6 +131,8 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     else:
         tables.pairs.fill(EMPTY)
         fill_pairs(merges.lefts, merges.rights, merges.merges, tables.pairs, tables.pair_shift)
+    if not model.take_whole or (len(tables.trie) and known.all()):
+        tables = tables._replace(crossings=crossings_of(tables.content, starts))
     number = {token_id: place for place, token_id in enumerate(order[:first])}
     tables.byte_tokens[:] = [number[token_id] for token_id in model.byte_ids]
     fill_byte_pairs(tables.byte_tokens, tables.pairs, tables.pair_shift, tables.byte_pairs)

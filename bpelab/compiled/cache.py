@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, first_bytes, hash_pair, inlined, kernel, load64
+from .jit import U64, copy_four, first_bytes, hash_pair, inlined, kernel, load64
 from .tables import SHORT, short_key
 
-ID_BITS = 28
 LONG = 31
+KEY = np.uint64((1 << 61) - 1)
+"""Of the last number of a key: bytes and, in five bits, their length; the number of ids less one stands above."""
 WINDOW = 4
 """Rows in which a piece may stand."""
 SMALLEST = 1 << 12
@@ -29,8 +30,8 @@ class Cache(NamedTuple):
     """The tables.
 
     Attributes:
-        narrow: rows of low bytes, high bytes with the length, then two pairs of ids, their number above the first.
-        wide: rows of 31 bytes with the length, then four pairs.
+        narrow: rows of 15 bytes with their length and the number of ids, then four ids of 32 bits.
+        wide: rows of 31 bytes likewise, then eight ids.
         counts: rows taken in `narrow`, in `wide`; pieces that were not found.
     """
 
@@ -92,23 +93,40 @@ def wide_home(one, two, three, four, rows):
 
 
 @inlined
-def write_ids(rows, row, first, pairs, out, at):
-    """The ids of a row, of which `pairs` columns from `first` on hold two each, into `out`; where they end."""
-    mask = U64((1 << ID_BITS) - 1)
-    for pair in range(pairs):
-        both = rows[row, first + pair]
-        out[at + 2 * pair] = np.uint32(both & mask)
-        out[at + 2 * pair + 1] = np.uint32((both >> U64(ID_BITS)) & mask)
-    return at + np.int64(rows[row, first] >> U64(2 * ID_BITS))
+def is_narrow(rows, row, low, high):
+    """Whether a row of the narrow table has this key."""
+    return ((rows[row, 0] ^ low) | ((rows[row, 1] & KEY) ^ high)) == 0
 
 
 @inlined
-def keep_ids(rows, row, first, pairs, out, at, stop):
-    rows[row, first] = U64(stop - at) << U64(2 * ID_BITS)
-    for pair in range(1, pairs):
-        rows[row, first + pair] = U64(0)
-    for i in range(stop - at):
-        rows[row, first + (i >> 1)] |= U64(out[at + i]) << U64(ID_BITS * (i & 1))
+def is_wide(rows, row, one, two, three, four):
+    """Whether a row of the wide table has this key."""
+    differ = (rows[row, 0] ^ one) | (rows[row, 1] ^ two) | (rows[row, 2] ^ three)
+    return (differ | ((rows[row, 3] & KEY) ^ four)) == 0
+
+
+@inlined
+def write_narrow(rows, row, out, at):
+    """The ids of a row into `out`, which has room for four; where they end."""
+    copy_four(rows, 4 * row + 2, out, at)
+    return at + np.int64(rows[row, 1] >> U64(61)) + 1
+
+
+@inlined
+def write_wide(rows, row, out, at):
+    """The ids of a row into `out`, which has room for eight; where they end."""
+    copy_four(rows, 8 * row + 4, out, at)
+    copy_four(rows, 8 * row + 6, out, at + 4)
+    return at + np.int64(rows[row, 3] >> U64(61)) + 1
+
+
+@inlined
+def keep_ids(rows, row, key_column, out, at, stop):
+    """Write ids into a row whose key stands there up to `key_column`."""
+    rows[row, key_column] |= U64(stop - at - 1) << U64(61)
+    for i in range(at, stop, 2):
+        second = U64(out[i + 1]) if i + 1 < stop else U64(0)
+        rows[row, key_column + 1 + ((i - at) >> 1)] = U64(out[i]) | (second << U64(32))
 
 
 @inlined
@@ -126,12 +144,12 @@ def move(narrow, wide, new):
     """Copy the rows of two tables into another cache."""
     for old in range(len(narrow)):
         if narrow[old, 1]:
-            row = free_row(new.narrow, narrow_home(narrow[old, 0], narrow[old, 1], new.narrow), 1, new.counts, 0)
+            row = free_row(new.narrow, narrow_home(narrow[old, 0], narrow[old, 1] & KEY, new.narrow), 1, new.counts, 0)
             for column in range(4):
                 new.narrow[row, column] = narrow[old, column]
     for old in range(len(wide)):
         if wide[old, 3]:
-            home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3], new.wide)
+            home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3] & KEY, new.wide)
             row = free_row(new.wide, home, 3, new.counts, 1)
             for column in range(8):
                 new.wide[row, column] = wide[old, column]

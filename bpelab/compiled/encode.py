@@ -8,7 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cache import LONG, WINDOW, free_row, keep_ids, narrow_home, wide_home, wide_key, write_ids
+from .cache import (
+    LONG,
+    WINDOW,
+    free_row,
+    is_narrow,
+    is_wide,
+    keep_ids,
+    narrow_home,
+    wide_home,
+    wide_key,
+    write_narrow,
+    write_wide,
+)
+from .cuts import next_cut
 from .jit import U64, borrowed, inlined, kernel, prefetch
 from .merging import SCANNED, encode_piece
 from .scan import CHUNK, scan
@@ -39,30 +52,62 @@ class Work(NamedTuple):
         )  # fmt: skip
 
 
+@kernel
+def keep(text, begin, end, out, at, stop, cache):
+    """Put a piece into the cache with its ids, out[at:stop], if there is a row for so many."""
+    length = end - begin
+    if length <= SHORT and stop - at <= 4:
+        rows = cache.narrow
+        low, high = short_key(text, begin, length)
+        row = free_row(rows, narrow_home(low, high, rows), 1, cache.counts, 0)
+        rows[row, 0], rows[row, 1] = low, high
+        keep_ids(rows, row, 1, out, at, stop)
+    elif length <= LONG and stop - at <= 8:
+        rows = cache.wide
+        one, two, three, four = wide_key(text, begin, length)
+        row = free_row(rows, wide_home(one, two, three, four, rows), 3, cache.counts, 1)
+        rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = one, two, three, four
+        keep_ids(rows, row, 3, out, at, stop)
+
+
+@inlined
+def find_narrow(rows, low, high):
+    """The row of a key, or -1."""
+    home = narrow_home(low, high, rows)
+    for row in range(home, home + WINDOW):
+        if is_narrow(rows, row, low, high):
+            return row
+    return -1
+
+
 @inlined
 def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
-    """The ids of a piece that the narrow table doesn't have."""
-    length = end - begin
-    if length > LONG:
-        return encode_piece(text, begin, end, out, at, tables, tokens, ranks)
-    one, two, three, four = wide_key(text, begin, length)
-    rows = cache.wide
-    home = wide_home(one, two, three, four, rows)
-    for row in range(home, home + WINDOW):
-        if rows[row, 3] == four and rows[row, 0] == one and rows[row, 1] == two and rows[row, 2] == three:
-            return write_ids(rows, row, 4, 4, out, at)
-    stop = encode_piece(text, begin, end, out, at, tables, tokens, ranks)
+    """The ids of a piece that the narrow table doesn't have: part by part, and kept as a whole."""
+    length, first = end - begin, at
+    if length <= LONG:
+        one, two, three, four = wide_key(text, begin, length)
+        home = wide_home(one, two, three, four, cache.wide)
+        for row in range(home, home + WINDOW):
+            if is_wide(cache.wide, row, one, two, three, four):
+                return write_wide(cache.wide, row, out, at)
     cache.counts[2] += 1
-    if length <= SHORT and stop - at <= 4:
-        low, high = short_key(text, begin, length)
-        row = free_row(cache.narrow, narrow_home(low, high, cache.narrow), 1, cache.counts, 0)
-        cache.narrow[row, 0], cache.narrow[row, 1] = low, high
-        keep_ids(cache.narrow, row, 2, 2, out, at, stop)
-    elif stop - at <= 8:
-        row = free_row(rows, home, 3, cache.counts, 1)
-        rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = one, two, three, four
-        keep_ids(rows, row, 4, 4, out, at, stop)
-    return stop
+    start = begin
+    while start < end:
+        row = -1
+        stop = next_cut(text, start, end, tables.crossings)
+        if stop - start <= SHORT and stop - start < length:
+            low, high = short_key(text, start, stop - start)
+            row = find_narrow(cache.narrow, low, high)
+        if row >= 0:
+            at = write_narrow(cache.narrow, row, out, at)
+        else:
+            before = at
+            at = encode_piece(text, start, stop, out, at, tables, tokens, ranks)
+            if stop - start < length:
+                keep(text, start, stop, out, before, at, cache)
+        start = stop
+    keep(text, begin, end, out, first, at, cache)
+    return at
 
 
 @kernel
@@ -91,10 +136,10 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
             prefetch(rows, homes[number + AHEAD] * 4)
         low, high, row = keys[number, 0], keys[number, 1], homes[number]
         last = row + WINDOW
-        while row < last and (rows[row, 1] != high or rows[row, 0] != low):
+        while row < last and not is_narrow(rows, row, low, high):
             row += 1
         if row < last:
-            at = write_ids(rows, row, 2, 2, out, at)
+            at = write_narrow(rows, row, out, at)
         else:
             at = encode_missed(text, begin, ends[number], out, at, tables, cache, work.tokens, work.ranks)
         begin = ends[number]

@@ -49,6 +49,49 @@ def _load64(typing_context: Any, array: Any, offset: Any) -> Any:
 load64: Any = intrinsic(_load64)
 
 
+def _copy_four(typing_context: Any, rows: Any, source: Any, out: Any, place: Any) -> Any:
+    """Copy two numbers of 64 bits, from `source` on, over four of 32 bits, from `place` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        four = ir.VectorType(ir.IntType(32), 4).as_pointer()
+        pointers = []
+        for kind, array, at in zip(signature.args[::2], arguments[::2], arguments[1::2]):
+            data = context.make_array(kind)(context, builder, array).data
+            pointers.append(builder.bitcast(builder.gep(data, [at]), four))
+        builder.store(builder.load(pointers[0], align=4), pointers[1], align=4)
+        return context.get_dummy_value()
+
+    return types.void(rows, source, out, place), generate
+
+
+copy_four: Any = intrinsic(_copy_four)
+
+
+def _run_of_letters(typing_context: Any, text: Any, start: Any, fold: Any) -> Any:
+    """How many of the 16 bytes from `start` are a to z before another comes; A to Z too if `fold` is 32, not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, at, fold = arguments
+        byte, mask = ir.IntType(8), ir.IntType(16)
+        sixteen = ir.VectorType(byte, 16)
+
+        def all_of(number: Any) -> Any:
+            one = builder.insert_element(ir.Constant(sixteen, ir.Undefined), number, ir.IntType(32)(0))
+            return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16))
+
+        data = context.make_array(signature.args[0])(context, builder, array).data
+        pointer = builder.bitcast(builder.gep(data, [at]), sixteen.as_pointer())
+        lower = builder.or_(builder.load(pointer, align=1), all_of(builder.trunc(fold, byte)))
+        letters = builder.icmp_unsigned("<", builder.sub(lower, all_of(byte(ord("a")))), all_of(byte(26)))
+        others = builder.zext(builder.not_(builder.bitcast(letters, mask)), ir.IntType(64))
+        return builder.cttz(builder.or_(others, ir.IntType(64)(1 << 16)), ir.IntType(1)(0))
+
+    return types.int64(text, start, fold), generate
+
+
+run_of_letters: Any = intrinsic(_run_of_letters)
+
+
 def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     """Ask for the memory of an element of an array of numbers of 64 bits, which is needed soon."""
 

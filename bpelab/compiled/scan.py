@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pretokenizers.regex_dfa import DFA
-from .jit import inlined, kernel
+from .jit import inlined, kernel, run_of_letters
 
-MATCH, COMMIT, STOP = 1, 2, 4
+MATCH, COMMIT, STOP, RUN = 1, 2, 4, 8
 CHUNK = 1024
 """Pieces that are found before they are encoded."""
 PATIENCE = 20
@@ -24,8 +24,10 @@ PATIENCE = 20
 class ScanTable(NamedTuple):
     """A DFA as the kernels want it.
 
-    `steps[row + class]` is 8 times the next row, plus MATCH if a match ends before the character, COMMIT if one does
-    and the next has begun with it, STOP if the search is over. `edge` is the class of the end of the text.
+    `steps[row + class]` is 16 times the next row, plus MATCH if a match ends before the character, COMMIT if one does
+    and the next has begun with it, STOP if the search is over, RUN if small letters leave the next row as it is: then
+    as many as follow are passed at once. `fold` is 32 if capitals do the same there, or else 0. `edge` is the class of
+    the end of the text.
     """
 
     steps: NDArray[np.int32]
@@ -34,6 +36,7 @@ class ScanTable(NamedTuple):
     stage2: NDArray[np.uint8]
     start: int
     edge: int
+    fold: int
 
     @staticmethod
     def of(dfa: DFA) -> "ScanTable | None":
@@ -46,7 +49,7 @@ class ScanTable(NamedTuple):
         following, matched = old >> 1, old & 1
         begun = following[start]  # the state after a character that begins a piece
         commits = (following == 0) & (matched == 1) & (begun > 0)
-        new = np.where(commits, begun * (row * 8) + COMMIT, following * (row * 8) + matched)
+        new = np.where(commits, begun * (row * 16) + COMMIT, following * (row * 16) + matched)
         new[(following == 0) & ~commits] |= STOP
         edge = width - 1
         new[:, edge] = np.where(matched[:, edge] == 1, MATCH, STOP)
@@ -56,7 +59,11 @@ class ScanTable(NamedTuple):
         classes = np.frombuffer(stage2, np.uint8)
         ascii_block = classes[stage1[0] * 256 : stage1[0] * 256 + 128]
         byte_class = np.concatenate([ascii_block, np.zeros(128, np.uint8)])
-        return ScanTable(steps.ravel(), byte_class, np.frombuffer(stage1, np.uint16), classes, start * row, edge)
+        here = np.arange(len(old))[:, None] * (row * 16) + MATCH
+        small, capitals = ((steps[:, byte_class[first : first + 26]] == here).all(1) for first in b"aA")
+        steps[small[steps // (row * 16)]] |= RUN
+        fold = 32 if capitals[small].all() else 0
+        return ScanTable(steps.ravel(), byte_class, np.frombuffer(stage1, np.uint16), classes, start * row, edge, fold)
 
 
 @inlined
@@ -95,7 +102,7 @@ def match_at(text, at, end, table):
             last = at
         if step & (COMMIT | STOP):
             return last, at
-        row, at = step >> 3, at + width
+        row, at = step >> 4, at + width
     return (at if np.int64(table.steps[row + table.edge]) & MATCH else last), at
 
 
@@ -118,7 +125,16 @@ def scan(text, begin, end, table, ends):
             count += (step >> 1) & 1
             if step & STOP:
                 break
-            row, at = step >> 3, at + width
+            row, at = step >> 4, at + width
+            if step & RUN:
+                run = run_of_letters(text, at, table.fold)
+                last = at + run - 1 if run else last
+                at += run
+                while run == 16 and at < end:
+                    run = run_of_letters(text, at, table.fold)
+                    at += run
+                    last = at - 1
+                at, last = min(at, end), min(last, end - 1)
         if count >= CHUNK:
             return count
         settled = ends[count - 1] if count else np.int64(begin)

@@ -21,6 +21,9 @@ NONE = np.uint32(0xFFFFFFFF)
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 SHORT = 15
 """Bytes of the longest piece that is its own key."""
+LOW = np.array([(1 << 8 * min(count, 8)) - 1 for count in range(16)], np.uint64)
+HIGH = np.array([(1 << 8 * max(count - 8, 0)) - 1 for count in range(16)], np.uint64)
+"""Masks of the first eight bytes and of those behind, for a number of bytes."""
 
 
 class ModelTables(NamedTuple):
@@ -40,6 +43,7 @@ class ModelTables(NamedTuple):
         halves: (T, 2) the tokens that one is made of, itself twice if of none; empty where one token has several.
         trie: rows of base, owner, token: a double array; empty likewise.
         shorter: (T,) the longest token that one begins with, or -1.
+        crossings: what no cut may cut: see `cuts.py`; empty where parts of a piece don't merge as pieces of their own.
     """
 
     ids: NDArray[np.uint32]
@@ -56,6 +60,7 @@ class ModelTables(NamedTuple):
     halves: NDArray[np.int32]
     trie: NDArray[np.int32]
     shorter: NDArray[np.int32]
+    crossings: NDArray[np.uint8]
 
 
 def power_of_two(least: int) -> int:
@@ -103,9 +108,7 @@ def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):
 @inlined
 def short_key(text, start, count):
     """Up to 15 bytes as two numbers, the length in the second; never two zeros."""
-    if count <= 8:
-        return first_bytes(text, start, count), U64(count) << U64(56)
-    return load64(text, start), first_bytes(text, start + 8, count - 8) | (U64(count) << U64(56))
+    return load64(text, start) & LOW[count], (load64(text, start + 8) & HIGH[count]) | (U64(count) << U64(56))
 
 
 @kernel

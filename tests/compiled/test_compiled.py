@@ -103,8 +103,11 @@ def test_a_scan_that_reads_in_vain_is_given_up():
 
 
 def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
-    """Trained-looking merges, or any table of ranks: also ones where a token ranks before its parts."""
-    alphabet = rng.sample(b"abcdefgh", rng.randint(1, 5))
+    """Trained-looking merges, or any table of ranks: also ones where a token ranks before its parts.
+
+    Of letters, or of the bytes of other characters, where pieces are cut into parts.
+    """
+    alphabet = rng.sample(rng.choice([b"abcdefgh", "aé日語😀".encode()]), rng.randint(1, 5))
     if rng.random() < 0.5:
         tokens, merges, seen = [bytes([byte]) for byte in alphabet], [], set()
         for _ in range(rng.randint(0, 60)):
@@ -123,13 +126,14 @@ def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
 
 
 def test_every_way_to_merge_gives_the_ids_of_the_heap():
-    rng, exact = random.Random(3), 0
+    rng, exact, cut = random.Random(3), 0, 0
     tokens, ranks = np.empty(SCANNED, np.uint32), np.empty(SCANNED, np.uint32)
     models = amount(120, 10_000)
     for _ in range(models):
         model, alphabet = random_model(rng)
         tables, slow, engine = model_tables(model), HeapEncoder(model), Engine(model, None)
         exact += len(tables.trie) > 0
+        cut += len(tables.crossings) > 0
         pieces = []
         for _ in range(30):
             size = rng.choice([1, 2, 5, 8, 15, 16, 17, 24, 25, 31, 32, 33, 60, 120])
@@ -150,7 +154,7 @@ def test_every_way_to_merge_gives_the_ids_of_the_heap():
                 assert count < 0 or tables.ids[out[:count]].tolist() == expected, (piece, model)
         again = rng.choices(pieces, k=60)  # from the cache now
         assert engine.pieces(again).tolist() == [token for piece in again for token in slow.encode_piece(piece)]
-    assert models / 4 < exact < models
+    assert models / 4 < exact < models and models / 4 < cut < models
 
 
 def test_halves_are_those_that_python_finds():
