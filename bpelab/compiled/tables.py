@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, first_bytes, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes
+from .jit import U64, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes
 
 BITS = 21
 """Of a token's number: tables hold two million tokens and four million merges."""
