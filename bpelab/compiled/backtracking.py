@@ -39,7 +39,7 @@ def by_backtracking(text, start, end, out, at, tables):
     """Tokens of text[start:end] into `out` from `at` on; where they end, or -1 if that takes too long."""
     begin, starts = at, tables.starts
     dead = np.zeros(end - start + 1, np.uint8)
-    place, patience = start, 8 * (end - start) + 100
+    place, furthest, patience = start, start, np.int64(1000)
     token = longest_token(tables.trie, text, place, end)
     while token >= 0:
         patience -= 1
@@ -50,6 +50,8 @@ def by_backtracking(text, start, end, out, at, tables):
             out[at] = token
             at += 1
             place = stop
+            if place > furthest:  # every byte that is gained may cost three tries
+                furthest, patience = place, patience + 3 * (place - furthest)
             token = longest_token(tables.trie, text, place, end) if place < end else np.int64(-1)
             continue
         shorter = np.int64(tables.shorter[token])

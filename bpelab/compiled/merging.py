@@ -1,4 +1,6 @@
-"""One piece of bytes to tokens: as it is, by scanning for the lowest merge, or, where it is long, with a heap.
+"""One piece of bytes to tokens: as it is, by scanning for the lowest merge, or, where it is long, by other ways.
+
+These are exact backtracking, sweeps where that goes back too often or the model has no trie, and a heap at last.
 
 Chapter: Compiled. Cost: a scan takes O(n²) steps of a nanosecond, which is quickest up to some 60 bytes; the heap
 O(n log n).
@@ -8,6 +10,7 @@ import numpy as np
 
 from .backtracking import by_backtracking
 from .jit import U64, inlined, kernel
+from .sweeping import by_sweeping, pop, push
 from .tables import NONE, find_pair, find_token
 
 SCANNED = 24
@@ -41,32 +44,6 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
     for i in range(count):
         out[at + i] = tokens[i]
     return at + count
-
-
-@inlined
-def push(heap, size, entry):
-    at = size
-    while at > 0 and heap[(at - 1) >> 1] > entry:
-        heap[at] = heap[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    heap[at] = entry
-    return size + 1
-
-
-@inlined
-def pop(heap, size):
-    size -= 1
-    entry, at = heap[size], 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= entry:
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = entry
-    return size
 
 
 @kernel
@@ -126,6 +103,8 @@ def encode_piece(text, start, end, out, at, tables, tokens, ranks):
         stop = by_scanning(text, start, end - start, out, at, tables, tokens, ranks)
     else:
         stop = by_backtracking(text, start, end, out, at, tables) if len(tables.trie) else np.int64(-1)
+        if stop < 0:
+            stop = by_sweeping(text, start, end - start, out, at, tables)
         if stop < 0:
             stop = by_heap(text, start, end - start, out, at, tables)
     for i in range(at, stop):

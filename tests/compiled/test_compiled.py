@@ -20,6 +20,7 @@ from bpelab.compiled.engine import Engine
 from bpelab.compiled.jit import PAD
 from bpelab.compiled.merging import SCANNED, by_heap, by_scanning
 from bpelab.compiled.scan import CHUNK, ScanTable, scan
+from bpelab.compiled.sweeping import by_sweeping
 from bpelab.encoders import HeapEncoder
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.patterns import PATTERNS
@@ -144,7 +145,7 @@ def test_every_way_to_merge_gives_the_ids_of_the_heap():
             if model.whole(piece) is not None:
                 continue
             out = np.empty(size + 8, np.uint32)
-            ways = [(by_heap, (buffer(piece), 0, size, out, 0, tables))]
+            ways = [(way, (buffer(piece), 0, size, out, 0, tables)) for way in (by_heap, by_sweeping)]
             if 2 <= size <= SCANNED:
                 ways.append((by_scanning, (buffer(piece), 0, size, out, 0, tables, tokens, ranks)))
             if len(tables.trie):
