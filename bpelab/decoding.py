@@ -26,7 +26,7 @@ def as_ids(ids: Iterable[Any]) -> list[int]:
         ids = ids.tolist()
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise TypeError(f"ids must be an iterable of integers, not {type(ids).__name__}")
-    ids = list(ids)
+    ids = ids if type(ids) is list else list(ids)
     if set(map(type, ids)) <= {int}:
         return ids
     for position, item in enumerate(ids):
@@ -42,8 +42,12 @@ def without_padding(ids: Iterable[Any], pad: int) -> list[int]:
     [5, 0, 6]
     """
     checked = as_ids(ids)
-    kept = [place for place, token_id in enumerate(checked) if token_id != pad]
-    return checked[kept[0] : kept[-1] + 1] if kept else []
+    first, last = 0, len(checked)
+    while first < last and checked[first] == pad:
+        first += 1
+    while first < last and checked[last - 1] == pad:
+        last -= 1
+    return checked[first:last] if last - first < len(checked) else checked
 
 
 def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknown = "error") -> list[bytes]:
@@ -66,9 +70,14 @@ def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknow
             ) from None
     if unknown == "replace":
         return [tokens.get(token_id, REPLACEMENT) for token_id in checked]
-    if unknown == "skip":
-        return [tokens[token_id] for token_id in checked if token_id in tokens]
-    raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
+    check_unknown(unknown)
+    return [tokens[token_id] for token_id in checked if token_id in tokens]
+
+
+def check_unknown(unknown: str) -> None:
+    """Raise ValueError for what is no way to treat unknown ids."""
+    if unknown not in ("error", "replace", "skip"):
+        raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
 
 
 def text_and_offsets(parts: list[bytes]) -> tuple[str, list[int]]:

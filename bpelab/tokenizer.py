@@ -98,7 +98,7 @@ class BPETokenizer(Vocabulary):
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
         roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
-        super().__init__(model, special, roles, decoder)
+        super().__init__(model, special, roles, decoder, compiled=encoder == "compiled")
         if pre_tokenizer is None and pattern is not None:
             pre_tokenizer = Split(pattern)
         self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, cache_size)

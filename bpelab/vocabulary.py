@@ -14,6 +14,7 @@ from .byte_alphabet import to_alphabet
 from .decoders import ByteLevel, Bytes, Decoder, decode_tokens
 from .decoding import Unknown
 from .errors import BPELabError, SpecialTokenError, UnknownTokenError
+from .joining import Joiner
 from .model import BPEModel
 from .special_tokens import SpecialTokens
 from .textio import utf8
@@ -23,7 +24,12 @@ class Vocabulary:
     """The tokens of a model and the special tokens beside them. `BPETokenizer` is one that can also encode."""
 
     def __init__(
-        self, model: BPEModel, special: SpecialTokens, roles: Mapping[str, str | None], decoder: Decoder | None
+        self,
+        model: BPEModel,
+        special: SpecialTokens,
+        roles: Mapping[str, str | None],
+        decoder: Decoder | None,
+        compiled: bool = False,
     ) -> None:
         self._model, self._special, self._roles, self._decoder = model, special, dict(roles), decoder
         for role, name in self._roles.items():
@@ -42,6 +48,7 @@ class Vocabulary:
                 **self._bytes_of,
                 **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()},
             }
+        self._joiner = Joiner(self._joined, special.names, compiled)
 
     def _refuse_collisions(self) -> None:
         """Raise SpecialTokenError where an id, or a text, would mean two things.
@@ -81,9 +88,9 @@ class Vocabulary:
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
         "skip"; TypeError for what is no integer.
         """
-        kept = self._kept(ids, skip_special_tokens)
         if self._joins_bytes:
-            return b"".join(decoding.join_tokens(kept, self._joined, unknown))
+            return bytes(self._joiner.join(ids, unknown, skip_special_tokens))
+        kept = self._kept(ids, skip_special_tokens)
         text = decode_tokens(self._decoder, self._texts(kept, unknown), "surrogateescape")
         return text.encode("utf-8", "surrogateescape")
 
@@ -102,7 +109,9 @@ class Vocabulary:
         >>> t.decode([256, 99]), t.decode([999], unknown="replace")
         ('abc', '\ufffd')
         """
-        if errors == "replace" and not self._joins_bytes:
+        if self._joins_bytes:
+            return str(self._joiner.join(ids, unknown, skip_special_tokens), "utf-8", errors)
+        if errors == "replace":
             return decode_tokens(self._decoder, self._texts(self._kept(ids, skip_special_tokens), unknown), errors)
         data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)

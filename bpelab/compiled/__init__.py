@@ -25,6 +25,8 @@ LONG_ENOUGH = 2_000
 """Characters of the shortest text for which a compiled encoder is taken."""
 ON_DISK, NOT_COMPILED = 3_000_000, 60_000_000
 """Characters from which making an engine pays: with kernels that were compiled before, and without."""
+AT_HAND = 500_000
+"""Ids from which the tables for decoding pay where kernels are loaded anyway."""
 
 
 def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
@@ -58,6 +60,13 @@ def pays(characters: int) -> bool:
     marker = _marker()
     compiled = f"{__name__}.engine" in sys.modules or (marker is not None and marker.exists())
     return characters >= (ON_DISK if compiled else NOT_COMPILED)
+
+
+def decoding_pays(ids: int) -> bool:
+    """Whether compiled decoding is worth it for so many ids."""
+    if f"{__name__}.engine" in sys.modules:
+        return ids >= AT_HAND
+    return pays(ids // 3)
 
 
 @lru_cache(1)

@@ -1,4 +1,4 @@
-"""numba, set up alike for every kernel, and the one load that Python has no word for.
+"""numba, set up alike for every kernel, and the loads and stores that Python has no word for.
 
 Kernels let go of the interpreter's lock, are compiled once and kept on disk. Chapter: Compiled.
 """
@@ -90,6 +90,21 @@ def _run_of_letters(typing_context: Any, text: Any, start: Any, fold: Any) -> An
 
 
 run_of_letters: Any = intrinsic(_run_of_letters)
+
+
+def _store64(typing_context: Any, array: Any, offset: Any, value: Any) -> Any:
+    """Write a number as the eight bytes of an array of bytes from `offset` on; aligned or not."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        builder.store(arguments[2], pointer).align = 1
+        return context.get_dummy_value()
+
+    return types.void(array, offset, types.uint64), generate
+
+
+store64: Any = intrinsic(_store64)
 
 
 def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:

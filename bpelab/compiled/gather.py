@@ -1,0 +1,112 @@
+"""The bytes of many tokens, end to end: eight bytes at a time, each token from one row of 16 bytes.
+
+A token of up to 15 bytes stands in its row with its length behind it; of a longer one the row says where its bytes are.
+One pass over the ids adds up the lengths and finds ids that don't exist, a second one copies; what it writes beyond a
+token's end the next token overwrites.
+
+Chapter: Compiled. Cost: 3 ns a token, and 6 more where ids come in a list.
+"""
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .jit import PAD, U64, kernel, load64, store64
+
+INLINE = 15
+"""Bytes of the longest token that stands in its row."""
+LONG, HOLE = 16, 255
+"""In the place of the length: the row holds a place and a length instead; there is no such token."""
+
+
+@kernel
+def measure(ids, rows):
+    """(bytes of all tokens, or -1 if one doesn't exist; whether 0 or 1 is among the ids)."""
+    total, low = np.int64(0), False
+    for i in range(len(ids)):
+        token = ids[i]
+        if token < 0 or token >= len(rows):
+            return np.int64(-1), low
+        low |= token < 2
+        entry = rows[token, 1]
+        count = entry >> U64(56)
+        if count <= U64(INLINE):
+            total += np.int64(count)
+        elif count == U64(LONG):
+            total += np.int64(entry & U64(0x00FFFFFFFFFFFFFF))
+        else:
+            return np.int64(-1), low
+    return total, low
+
+
+@kernel
+def copy(ids, rows, content, out):
+    """The bytes of tokens that `measure` found to exist; up to 16 more are written behind them."""
+    at = np.int64(0)
+    for i in range(len(ids)):
+        first, entry = rows[ids[i], 0], rows[ids[i], 1]
+        count = np.int64(entry >> U64(56))
+        if count <= INLINE:
+            store64(out, at, first)
+            store64(out, at + 8, entry)
+        else:
+            start, count = np.int64(first), np.int64(entry & U64(0x00FFFFFFFFFFFFFF))
+            for done in range(0, count, 8):
+                store64(out, at + done, load64(content, start + done))
+        at += count
+
+
+class Gather:
+    """Tokens as rows.
+
+    >>> gather = Gather({0: b"a", 1: b"bc", 3: b"d" * 20})
+    >>> bytes(gather.join([1, 0, 3])), gather.join([2]), gather.join([True])
+    (b'bcadddddddddddddddddddd', None, None)
+    """
+
+    def __init__(self, tokens: Mapping[int, bytes]) -> None:
+        contents = list(tokens.values())
+        ids = np.fromiter(tokens, np.int64, len(tokens))
+        counts = np.fromiter(map(len, contents), np.int64, len(tokens))
+        long = np.flatnonzero(counts > INLINE)
+        written = np.frombuffer(b"".join([token[:INLINE].ljust(16, b"\0") for token in contents]), np.uint8)
+        lines = written.reshape(-1, 16).copy()
+        lines[:, INLINE] = counts.clip(max=LONG)
+        rows = lines.view(np.uint64)
+        rows[long, 0] = np.cumsum(counts[long]) - counts[long]
+        rows[long, 1] = counts[long] | LONG << 56
+        self._rows = np.full((int(ids.max()) + 1, 2), np.iinfo(np.uint64).max)
+        self._rows[ids] = rows
+        self._content = np.frombuffer(b"".join([contents[place] for place in long.tolist()]) + bytes(PAD), np.uint8)
+
+    @staticmethod
+    def serves(tokens: Mapping[int, bytes]) -> bool:
+        """Whether the ids lie close enough together for a row each."""
+        return max(tokens) < 4 * len(tokens) + (1 << 16)
+
+    def join(self, ids: Any) -> memoryview | None:
+        """The bytes of `ids`, a list or an array; None where one is no id, or is none of this vocabulary."""
+        listed = type(ids) is list
+        if listed:
+            try:
+                numbers = np.frombuffer(array("Q", ids), np.int64) if ids else np.empty(0, np.int64)
+            except (TypeError, OverflowError):
+                return None
+        elif type(ids) in (np.ndarray, np.memmap) and ids.ndim == 1 and ids.dtype.kind in "iu":
+            numbers = np.ascontiguousarray(ids, np.int64).view(np.ndarray)
+        else:
+            return None
+        numbers = numbers.view()
+        numbers.flags.writeable = False  # so that the kernels see one type only
+        size, low = measure(numbers, self._rows)
+        if size < 0:
+            return None
+        if low and listed:  # a bool is a number to `array`
+            places = np.flatnonzero(numbers < 2).tolist()
+            if bool in set(map(type, map(ids.__getitem__, places))):
+                return None
+        out = np.empty(size + PAD, np.uint8)
+        copy(numbers, self._rows, self._content, out)
+        return out[:size].data

@@ -1,0 +1,146 @@
+"""Joining the bytes of tokens, compiled and in Python, against `decoding.join_tokens`."""
+
+import random
+from operator import index
+
+import numpy as np
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, UnknownTokenError, joining
+from bpelab.compiled.gather import INLINE, Gather
+from bpelab.decoding import join_tokens
+from bpelab.joining import CHUNK, LONG_ENOUGH, Joiner
+
+from ..conftest import amount
+
+NO_IDS = (299, 300, 301, 2**31, 2**32, 2**63, 2**64, 2**70, -1, -(2**63))
+SIZES = (0, 1, 7, 8, 9, INLINE, INLINE + 1, 17, 23, 24, 31, 32, 33, 200)
+
+
+def random_tokens(rng: random.Random) -> dict[int, bytes]:
+    """Ids with holes between them; any bytes, so that characters are spread over tokens and many are no UTF-8."""
+    text = "aé日😀 the\n".encode()
+    tokens = {}
+    for token_id in rng.sample(range(300), rng.randint(1, 200)):
+        size = rng.choice(SIZES)
+        tokens[token_id] = rng.choice([rng.randbytes(size), (text * 20)[rng.randrange(9) :][:size]])
+    return tokens
+
+
+def slow(ids, tokens, special, unknown, skip):
+    ids = [index(i) for i in ids]
+    kept = [i for i in ids if i not in special] if skip else ids
+    try:
+        return b"".join(join_tokens(kept, tokens, unknown))
+    except UnknownTokenError as error:
+        return str(error)
+
+
+def fast(joiner, ids, unknown, skip):
+    try:
+        return bytes(joiner.join(ids, unknown, skip))
+    except UnknownTokenError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_as_token_by_token(compiled):
+    rng = random.Random(1)
+    for _ in range(amount(150, 5_000)):
+        tokens = random_tokens(rng)
+        special = rng.sample(sorted(tokens), rng.randint(0, 3))
+        joiner = Joiner(tokens, special, compiled)
+        for _ in range(12):
+            ids = rng.choices(list(tokens), k=rng.choice([0, 1, 5, LONG_ENOUGH - 1, LONG_ENOUGH, 300]))
+            if ids and rng.random() < 0.3:
+                ids[rng.randrange(len(ids))] = rng.choice(NO_IDS)
+            unknown, skip = rng.choice(["error", "replace", "skip"]), rng.random() < 0.5
+            expected = slow(ids, tokens, special, unknown, skip)
+            assert fast(joiner, ids, unknown, skip) == expected
+            assert fast(joiner, tuple(ids), unknown, skip) == expected
+            if all(-(2**63) <= i < 2**63 for i in ids):
+                assert fast(joiner, np.array(ids, np.int64), unknown, skip) == expected
+                assert fast(joiner, [np.int64(i) if rng.random() < 0.1 else i for i in ids], unknown, skip) == expected
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_every_kind_of_array(compiled):
+    rng = random.Random(2)
+    tokens = {i: rng.randbytes(rng.choice(SIZES)) for i in range(128)}
+    joiner = Joiner(tokens, (), compiled)
+    ids = rng.choices(range(128), k=3 * LONG_ENOUGH)
+    expected = b"".join(map(tokens.__getitem__, ids))
+    for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u2", ">i4", ">u8", "<u4"):
+        array = np.array(ids, kind)
+        wide = np.repeat(array, 3)
+        frozen = array.copy()
+        frozen.flags.writeable = False
+        for one in (array, wide[::3], array[::-1][::-1], frozen, np.ma.array(array)):
+            assert fast(joiner, one, "error", False) == expected, kind
+    huge = np.array([1] * 200 + [2**64 - 1], np.uint64)
+    assert "the id 18446744073709551615 (position 200" in fast(joiner, huge, "error", False)
+    for wrong in (np.ones(200), np.ones(200, bool), np.ones((20, 10), int), np.ones((200, 1), int), np.array(1)):
+        with pytest.raises(TypeError):
+            joiner.join(wrong)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("bad", [True, False, 1.0, 0.0, "5", b"5", None, [1], np.float64(1), np.True_, 1 + 0j])
+def test_what_is_no_id_in_a_long_list(compiled, bad):
+    joiner = Joiner({i: b"%d" % i for i in range(128)}, (), compiled)
+    for place in (0, 57, 299):
+        ids = [*range(100)] * 3
+        ids[place] = bad
+        with pytest.raises(TypeError, match=f"at position {place} "):
+            joiner.join(ids)
+
+
+def test_long_lists_in_python():
+    rng = random.Random(3)
+    tokens = {i: rng.randbytes(i % 40) for i in range(1_000)}
+    ids = rng.choices(range(1_000), k=2 * CHUNK + 1)
+    assert Joiner(tokens, ()).join(ids) == b"".join(join_tokens(ids, tokens))
+
+
+def test_ids_far_apart_are_left_to_python():
+    """A row for each id below the highest one would fill the memory."""
+    tokens = {0: b"a", 1: b"bc", 2**28 - 1: b"d", 2**60: b"e"}
+    assert not Gather.serves(tokens) and Gather.serves({0: b"a", 60_000: b"b"})
+    joiner = Joiner(tokens, [1], compiled=True)
+    ids = [0, 1, 2**28 - 1, 2**60] * LONG_ENOUGH
+    assert joiner.join(ids) == b"abcde" * LONG_ENOUGH
+    assert joiner.join(np.array(ids), skip=True) == b"ade" * LONG_ENOUGH
+
+
+@pytest.mark.parametrize("encoder", ["auto", "compiled"])
+def test_through_a_tokenizer(encoder):
+    model = BPEModel.from_merges([(b"\xe2", b"\x82"), (b"a", b"b"), (b"ab", b"ab")])
+    tokenizer = BPETokenizer(model, special_tokens={"<|é|>": 300, "<pad>": 301}, pad_token="<pad>", encoder=encoder)
+    rng = random.Random(4)
+    for _ in range(amount(100, 3_000)):
+        ids = rng.choices([97, 98, 0xE2, 0x82, 0xAC, 0xFF, 256, 257, 258, 300], k=rng.choice([3, 99, 100, 400]))
+        data = b"".join(join_tokens(ids, tokenizer._joined))
+        for given in (ids, np.array(ids, np.uint16)):
+            assert tokenizer.decode_bytes(given) == data and type(tokenizer.decode_bytes(given)) is bytes
+            for errors in ("replace", "ignore", "surrogateescape", "backslashreplace"):
+                assert tokenizer.decode(given, errors=errors) == data.decode("utf-8", errors)
+            if b"\xff" in data:
+                with pytest.raises(UnicodeDecodeError) as caught:
+                    tokenizer.decode(given, errors="strict")
+                assert caught.value.object == data
+            kept = tokenizer.decode([i for i in ids if i != 300])
+            assert tokenizer.decode(given, skip_special_tokens=True) == kept
+            rows = [[301, *ids, 301, 301], ids, [301], []]
+            assert tokenizer.decode_batch(rows) == [data.decode("utf-8", "replace")] * 2 + [""] * 2
+        with pytest.raises(ValueError, match="unknown is"):
+            tokenizer.decode(ids, unknown="ignore")
+
+
+def test_kernels_only_where_they_pay(monkeypatch):
+    asked = []
+    monkeypatch.setattr(joining, "decoding_pays", lambda ids: asked.append(ids) or ids >= 600)
+    joiner = Joiner({0: b"a"}, ())
+    for _ in range(3):
+        assert bytes(joiner.join([0] * 300)) == b"a" * 300
+        assert bytes(joiner.join([0])) == b"a"
+    assert asked == [300, 600]
