@@ -6,10 +6,11 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from . import documents
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
@@ -27,6 +28,9 @@ from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from .compiled.engine import Engine, Ids
 
 
@@ -93,10 +97,13 @@ class Pipeline:
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
-        if encoder is None and (engine := self._chosen(text)) is not None:
-            compiled: list[int] = self._compiled(text, allowed, engine).tolist()
-            return compiled
-        return self._uncompiled(text, allowed, encoder)
+        return self._uncompiled(text, allowed, encoder) if encoder else self.listed(text, allowed, self._chosen(text))
+
+    def listed(self, text: str, allowed: frozenset[str], engine: "Engine | None") -> list[int]:
+        """What `ids` gives, by an engine or without one."""
+        if engine is None:
+            return self._uncompiled(text, allowed, None)
+        return engine.listed(self._compiled(text, allowed, engine))
 
     def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
         ids: list[int] = []
@@ -114,16 +121,21 @@ class Pipeline:
 
     @cached_property
     def _engine(self) -> "Engine | None":
+        if max(self.special.contents, default=0) >> 32:  # no id in an array
+            return None
         return make_engine(self.model, self.split if self._to_bytes is str.encode else None)
 
     def _chosen(self, text: str) -> "Engine | None":
-        """The engine for `text`: always, never, or once so much has come that it pays."""
+        return self.chosen(len(text))
+
+    def chosen(self, characters: int) -> "Engine | None":
+        """The engine for so many characters: always, never, or once so much has come that it pays."""
         if self.encoder == "compiled":
             return self._engine
-        if self.encoder != "auto" or len(text) < LONG_ENOUGH:
+        if self.encoder != "auto" or characters < LONG_ENOUGH:
             return None
         if "_engine" not in vars(self):
-            self._seen += len(text)
+            self._seen += characters
             if not pays(self._seen):
                 return None
         return self._engine
@@ -135,6 +147,18 @@ class Pipeline:
         if (engine := self._chosen(text)) is not None:
             return self._compiled(text, allowed, engine)
         return np.array(self._uncompiled(text, allowed, None), np.uint32)
+
+    def arrays(
+        self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
+    ) -> "tuple[Ids, NDArray[np.int64]]":
+        """The ids of all texts end to end, uint32, and where those of each begin, with the end of all behind."""
+        return documents.as_arrays(self, texts, allowed, threads)
+
+    def lists(
+        self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
+    ) -> list[list[int]]:
+        """What `ids` gives for each of several texts."""
+        return documents.as_lists(self, texts, allowed, threads)
 
     def _compiled(self, text: str, allowed: frozenset[str], engine: "Engine") -> "Ids":
         import numpy as np

@@ -5,6 +5,7 @@ it back. Chapter: Compiled. Cost: see `encode.py`; making one costs as much as i
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..model import BPEModel
 from ..pretokenizers.regex_dfa import DFA
+from .batch import encode_many
 from .building import model_tables
 from .cache import Cache
 from .encode import MOST_ROWS, Work, encode_pieces, encode_text
@@ -19,6 +21,10 @@ from .jit import PAD
 from .scan import CHUNK, ScanTable
 
 Ids = NDArray[np.uint32]
+MANY = 100
+"""Ids from which looking up ints is quicker than making them."""
+MOST_INTS = 1 << 20
+"""Ids for which there is an int: some 40 MB."""
 
 
 class Engine:
@@ -83,6 +89,23 @@ class Engine:
         self._free.append((cache, work))
         return out[:count].copy()
 
+    def listed(self, ids: Ids) -> list[int]:
+        """The ids as a list, of ints that are made once: `tolist`, which makes one for each, takes twice as long."""
+        found: list[int] = (ids if len(ids) < MANY else self._objects(ids)).tolist()
+        return found
+
+    def lists(self, ids: Ids, stops: NDArray[np.int64]) -> list[list[int]]:
+        """The ids from each of `stops` to the next, as lists."""
+        objects, places = self._objects(ids), stops.tolist()
+        return [objects[start:end].tolist() for start, end in zip(places, places[1:])]
+
+    def _objects(self, ids: Ids) -> "Ids | NDArray[np.object_]":
+        return self._ints.take(ids) if len(ids) and int(ids.max()) < len(self._ints) else ids
+
+    @cached_property
+    def _ints(self) -> "NDArray[np.object_]":
+        return np.array(range(min(int(self._tables.ids.max()) + 1, MOST_INTS)), object)
+
     def warm(self) -> None:
         """Have every kernel compiled, or loaded."""
         cache, work = self._take()
@@ -90,6 +113,7 @@ class Engine:
         self.pieces([b"a", b"b" * 20, b"c" * 40])
         if self._scan is not None:
             self.text("a b")
+            encode_many(self, [b"a b"], None, lambda number: self.pieces([]))
 
     def _take(self) -> tuple[Cache, Work]:
         try:

@@ -57,7 +57,10 @@ class PostProcessor:
 
         `special` has the ids of the names that the processor has none for; `check` says whether it has them all.
         """
-        return [number for item in self.items(ids, special, pair) for number in item.ids]
+        found: list[int] = []
+        for item in self.items(ids, special, pair):
+            found += item.ids
+        return found
 
     def added_tokens(self, pair: bool = False) -> int:
         """How many tokens are added to a text, or to two."""

@@ -1,0 +1,237 @@
+"""Batches against one text after the other: the same ids, whatever the blocks, the threads and what is in the texts."""
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, documents
+from bpelab.added_tokens import AddedToken
+from bpelab.notebook import book_text
+from bpelab.special_tokens import SpecialTokens
+
+from ..conftest import amount, encoding, fuzz_text
+
+OPTIONS = (
+    {},
+    {"pattern": "gpt2", "special_tokens": ["<|end|>", "<|en"]},
+    {"normalizer": "NFC", "special_tokens": ["<|end|>"]},
+    {"pattern": None},
+    {"pattern": r"(?<=a)b|\w+"},  # Python cuts
+    {"pattern": "a*b|a| +"},  # with gaps, and reads far ahead in vain
+)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Tokenizers that encode in Python, and the same compiled."""
+    slow = [BPETokenizer.train(book_text()[:20_000], 500, **options) for options in OPTIONS]
+    added = [
+        AddedToken("<x>", 600, special=False, lstrip=True),
+        AddedToken("the", 601, special=False, normalized=True, single_word=True),
+        AddedToken("é<", 602, special=False, normalized=True),
+        AddedToken("<|end|>", 603, rstrip=True),
+    ]
+    slow.append(slow[0].with_options(special_tokens=SpecialTokens(added), normalizer="NFD"))
+    return [(one.with_options(encoder="heap"), one.with_options(encoder="compiled")) for one in slow]
+
+
+def random_texts(rng: random.Random) -> list[str]:
+    texts = []
+    for _ in range(rng.choice([0, 1, 2, 7, 40])):
+        kind = rng.random()
+        if kind < 0.4:
+            texts.append(fuzz_text(rng))
+        elif kind < 0.7:
+            start = rng.randrange(100_000)
+            texts.append(book_text()[start : start + rng.choice([0, 1, 3, 50, 900])])
+        else:
+            words = ["<|end|>", "<|en", "<x>", " the ", "the", "é<", " ", "e\u0301", "aab", "\ud800", "x", "'s"]
+            texts.append("".join(rng.choices(words, k=rng.randint(0, 9))))
+    return texts
+
+
+def check(tokenizer, texts, expected, threads, allowed):
+    assert tokenizer.encode_batch(texts, allowed_special=allowed, threads=threads) == expected
+    ids, offsets = tokenizer.encode_batch_array(iter(texts), allowed_special=allowed, threads=threads)
+    assert (ids.dtype, offsets.dtype, len(offsets)) == (np.uint32, np.int64, len(texts) + 1)
+    assert [ids[a:b].tolist() for a, b in zip(offsets, offsets[1:])] == expected
+    assert offsets[0] == 0 and offsets[-1] == len(ids)
+
+
+def test_as_one_by_one(pairs, monkeypatch):
+    rng = random.Random(1)
+    for _ in range(amount(25, 1_000)):
+        texts = random_texts(rng)
+        size = rng.choice([1, 50, 1_000, 100_000])
+        monkeypatch.setattr(documents.blocks, "__defaults__", (size,))
+        for slow, compiled in pairs:
+            for allowed in ((), "all"):
+                expected = [slow.encode(text, allowed_special=allowed) for text in texts]
+                check(compiled, texts, expected, rng.choice([None, 1, 2, 5]), allowed)
+        slow, _ = pairs[0]
+        check(slow, texts, list(map(slow.encode, texts)), 3, ())
+
+
+def test_reading_in_vain(pairs):
+    slow, compiled = pairs[5]
+    texts = ["a" * 20_000, "ab", "b" + "a" * 15_000, "", "a b"]
+    check(compiled, texts, [slow.encode(text) for text in texts], 2, ())
+
+
+def test_blocks():
+    rng = random.Random(2)
+    for _ in range(300):
+        texts = ["x" * rng.choice([0, 0, 1, 5, 30]) for _ in range(rng.randint(0, 30))]
+        found = documents.blocks(texts, 20)
+        assert [text for block in found for text in block] == texts
+        assert all(found) and all(sum(map(len, block)) >= 20 for block in found[:-1])
+        assert all(sum(map(len, block[:-1])) < 20 for block in found)
+
+
+def test_a_cache_that_grows_amid_a_block():
+    tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"b")]), encoder="compiled")
+    rng = random.Random(3)
+    texts = [" ".join(f"{rng.randrange(10**9):x}ab" for _ in range(200)) for _ in range(100)]
+    slow = tokenizer.with_options(encoder="heap")
+    check(tokenizer, texts, [slow.encode(text) for text in texts], 1, ())
+    assert len(tokenizer._pipeline._engine._free[0][0].narrow) > 1 << 12
+
+
+def test_real_vocabulary():
+    reference = encoding("cl100k_base")
+    tokenizer = BPETokenizer.from_tiktoken(reference, encoder="compiled")
+    rng = random.Random(4)
+    text = book_text()
+    texts = [text[start : start + rng.randint(0, 4_000)] for start in rng.sample(range(len(text)), amount(300, 5_000))]
+    check(tokenizer, texts, reference.encode_ordinary_batch(texts), 2, ())
+    assert tokenizer.encode(text) == reference.encode_ordinary(text)
+
+
+def test_options(pairs):
+    slow, compiled = pairs[1]
+    wrapped = compiled.with_options(post_processor=TemplateProcessing(("<|en", "$A", "<|end|>")))
+    texts = ["a<|end|>", "", "the"]
+    assert wrapped.encode_batch(texts) == list(map(wrapped.encode, texts))
+    assert wrapped.encode_batch(texts, add_special_tokens=False) == [slow.encode(text) for text in texts]
+    with pytest.raises(SpecialTokenError, match="character 1"):
+        compiled.encode_batch(texts, disallowed_special="all")
+    with pytest.raises(SpecialTokenError, match="allowed_special names"):
+        compiled.encode_batch_array(texts, allowed_special=["<nothing>"])
+    for method in (compiled.encode_batch, compiled.encode_batch_array, slow.encode_batch):
+        for wrong in ("ab", b"ab"):
+            with pytest.raises(TypeError, match="several texts"):
+                method(wrong)
+        with pytest.raises(TypeError, match=r"texts\[1\] must be a str, not NoneType"):
+            method(["a", None])
+        with pytest.raises(TypeError):
+            method(5)
+        for threads in (0, -1, True, 1.0, "2"):
+            with pytest.raises(ValueError, match="threads is a number from 1 up"):
+                method(texts, threads=threads)
+
+
+def test_rows_are_those_of_encode(pairs):
+    for slow, compiled in pairs:
+        assert compiled(book_text()[:9_000].split("\n")) == slow(book_text()[:9_000].split("\n"))
+
+
+def test_sixteen_threads_at_once(pairs):
+    slow, compiled = pairs[0]
+    rng = random.Random(5)
+    batches = [[book_text()[s : s + rng.randint(0, 3_000)] for s in rng.sample(range(200_000), 40)] for _ in range(16)]
+    expected = [[slow.encode(text) for text in texts] for texts in batches]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(lambda texts: compiled.encode_batch(texts, threads=2), batches * 2)) == expected * 2
+        assert list(pool.map(lambda texts: list(map(compiled.encode, texts)), batches)) == expected
+
+
+@pytest.mark.parametrize("wrong", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_what_goes_wrong_in_a_thread_comes_out(wrong):
+    main, done = threading.get_ident(), []
+    other = threading.Event()
+
+    def work(number):
+        if threading.get_ident() == main:
+            other.wait(10)
+        else:
+            other.set()
+            raise wrong("here")
+        done.append(number)
+
+    with pytest.raises(wrong, match="here"):
+        documents.shared_out(work, range(100), 3)
+    assert len(done) <= 3
+
+
+def test_no_thread_to_be_had(monkeypatch):
+    def submit(self, work):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", submit)
+    assert documents.shared_out(lambda number: number + 1, range(9), 4) == list(range(1, 10))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_after_threads():
+    code = """
+import os, sys, warnings
+from bpelab import BPETokenizer, documents
+warnings.simplefilter("ignore")  # that of Python 3.12 on about a fork amid threads
+documents.blocks.__defaults__ = (1000,)
+t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="compiled")
+texts = ["lowest newer " * 90] * 20
+expected = t.encode_batch(texts, threads=4)
+child = os.fork()
+if not child:
+    os._exit(t.encode_batch(texts, threads=4) != expected)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or expected[0] != t.encode(texts[0]))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_a_batch():
+    """Sent while several threads work; the batch ends early, and the tokenizer is as good as before."""
+    code = """
+import os, signal, threading
+from bpelab import BPETokenizer
+t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="compiled")
+texts = ["lowest newer " * 900] * 200_000
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    t.encode_batch_array(texts, threads=3)
+except KeyboardInterrupt:
+    print(t.encode_batch(texts[:2], threads=2) == [t.encode(texts[0])] * 2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_lists_of_ints(pairs):
+    _, compiled = pairs[0]
+    engine = compiled._pipeline._engine
+    for ids in ([], [0], [255] * 300, [*range(400), 2**32 - 1]):  # the last one is no id of the engine's
+        array = np.array(ids, np.uint32)
+        assert engine.listed(array) == ids and all(type(number) is int for number in engine.listed(array))
+        assert engine.lists(array, np.array([0, 0, len(ids) // 2, len(ids)])) == [
+            [], ids[: len(ids) // 2], ids[len(ids) // 2 :]
+        ]  # fmt: skip
+    assert engine.listed(np.array([300] * 200, np.uint32))[0] is engine.listed(np.array([300] * 200, np.uint32))[1]
+
+
+def test_ids_that_no_array_holds():
+    tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"b")]), special_tokens={"<x>": 2**33}, encoder="compiled")
+    assert tokenizer.encode_batch(["ab<x>"], allowed_special="all") == [[256, 2**33]]
+    with pytest.raises(OverflowError):
+        tokenizer.encode_batch_array(["ab<x>"], allowed_special="all")
+
+
+def test_pickled(pairs):
+    assert pickle.loads(pickle.dumps(pairs[6][1])).encode_batch(["the <x>"]) == pairs[6][0].encode_batch(["the <x>"])
