@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, TypeVar
 
-from .special_tokens import SpecialTokens
 from .textio import valid_text
 
 if TYPE_CHECKING:
@@ -105,11 +104,11 @@ def encode_block(
     def slowly(number: int) -> "Ids":
         return engine.pieces(pipeline.cut(parts[number].decode(), 0))
 
-    if pipeline.normalizer is None and finds_nothing(pipeline.special, allowed):
+    if (whole := without_added(pipeline, texts, allowed)) is not None:
         try:
-            parts = list(map(str.encode, texts))
+            parts = list(map(str.encode, whole))
         except UnicodeEncodeError:
-            parts = [valid_text(text).encode() for text in texts]
+            parts = [valid_text(text).encode() for text in whole]
         return encode_many(engine, parts, None, slowly)
     parts, given, counts = [], [], []
     for text in texts:
@@ -165,6 +164,16 @@ def one_by_one(
     return [pipeline.listed(valid_text(text), allowed, engine) for text in texts]
 
 
-def finds_nothing(special: SpecialTokens, allowed: frozenset[str]) -> bool:
-    """Whether no added token can be found in any text: there are only special ones, none of which is allowed."""
-    return not allowed and len(special.ids) == len(special.tokens)
+def without_added(pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str]) -> Sequence[str] | None:
+    """The normalized texts, where no added token can be found in any of them; None where one may.
+
+    They are searched all at once, since a search takes longer to begin than to go through a short text.
+    """
+    special, normalizer = pipeline.special, pipeline.normalizer
+    hidden = not allowed and len(special.ids) == len(special.tokens)  # special tokens only, and none is wanted
+    if not hidden and special.raw_finder.first("\0".join(texts), 0) is not None:
+        return None
+    if normalizer is not None:
+        texts = [normalizer(valid_text(text)) for text in texts]
+    late = None if hidden else special.late_finder(normalizer)
+    return texts if late is None or late.first("\0".join(texts), 0) is None else None
