@@ -95,7 +95,7 @@ def wide_home(one, two, three, four, rows):
 @inlined
 def is_narrow(rows, row, low, high):
     """Whether a row of the narrow table has this key."""
-    return ((rows[row, 0] ^ low) | ((rows[row, 1] & KEY) ^ high)) == 0
+    return ((rows[U64(row), 0] ^ low) | ((rows[U64(row), 1] & KEY) ^ high)) == 0
 
 
 @inlined
@@ -109,7 +109,7 @@ def is_wide(rows, row, one, two, three, four):
 def write_narrow(rows, row, out, at):
     """The ids of a row into `out`, which has room for four; where they end."""
     copy_four(rows, 4 * row + 2, out, at)
-    return at + np.int64(rows[row, 1] >> U64(61)) + 1
+    return at + np.int64(rows[U64(row), 1] >> U64(61)) + 1
 
 
 @inlined

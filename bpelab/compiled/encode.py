@@ -120,29 +120,30 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
     rows, keys, homes = cache.narrow, work.keys, work.homes
     start = begin
     for number in range(count):
-        end = ends[number]
+        here, end = U64(number), ends[U64(number)]
         if end - start <= SHORT:
             low, high = short_key(text, start, end - start)
-            keys[number, 0], keys[number, 1] = low, high
-            homes[number] = narrow_home(low, high, rows)
+            keys[here, 0], keys[here, 1] = low, high
+            homes[here] = narrow_home(low, high, rows)
         else:
-            homes[number] = 0
-            keys[number, 1] = U64(1)  # no row has it
+            homes[here] = 0
+            keys[here, 1] = U64(1)  # no row has it
         start = end
     for number in range(min(AHEAD, count)):
         prefetch(rows, homes[number] * 4)
     for number in range(count):
         if number + AHEAD < count:
-            prefetch(rows, homes[number + AHEAD] * 4)
-        low, high, row = keys[number, 0], keys[number, 1], homes[number]
+            prefetch(rows, homes[U64(number + AHEAD)] * 4)
+        here = U64(number)
+        low, high, row, end = keys[here, 0], keys[here, 1], homes[here], ends[here]
         last = row + WINDOW
         while row < last and not is_narrow(rows, row, low, high):
             row += 1
         if row < last:
             at = write_narrow(rows, row, out, at)
         else:
-            at = encode_missed(text, begin, ends[number], out, at, tables, cache, work.tokens, work.ranks)
-        begin = ends[number]
+            at = encode_missed(text, begin, end, out, at, tables, cache, work.tokens, work.ranks)
+        begin = end
     return at
 
 

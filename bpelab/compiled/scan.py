@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pretokenizers.regex_dfa import DFA
-from .jit import inlined, kernel, run_of_letters
+from .jit import U64, inlined, kernel, run_of_letters
 
 MATCH, COMMIT, STOP, RUN = 1, 2, 4, 8
 CHUNK = 1024
@@ -84,11 +84,11 @@ def decode(text, at, byte):
 @inlined
 def kind(text, at, table):
     """(class, bytes) of the character at `at`."""
-    byte = np.int64(text[at])
+    byte = text[U64(at)]
     if byte < 128:
         return np.int64(table.byte_class[byte]), 1
-    code, width = decode(text, at, byte)
-    return np.int64(table.stage2[(np.int64(table.stage1[code >> 8]) << 8) | (code & 255)]), width
+    code, width = decode(text, at, np.int64(byte))
+    return np.int64(table.stage2[U64((np.int64(table.stage1[U64(code >> 8)]) << 8) | (code & 255))]), width
 
 
 @kernel
@@ -97,7 +97,7 @@ def match_at(text, at, end, table):
     row, last = np.int64(table.start), np.int64(-1)
     while at < end:
         cls, width = kind(text, at, table)
-        step = np.int64(table.steps[row + cls])
+        step = np.int64(table.steps[U64(row + cls)])
         if step & (MATCH | COMMIT):
             last = at
         if step & (COMMIT | STOP):
@@ -118,10 +118,10 @@ def scan(text, begin, end, table, ends):
     while True:
         while at < end and count < CHUNK:
             cls, width = kind(text, at, table)
-            step = np.int64(table.steps[row + cls])
+            step = np.int64(table.steps[U64(row + cls)])
             if step & (MATCH | COMMIT):
                 last = at
-            ends[count] = at
+            ends[U64(count)] = at
             count += (step >> 1) & 1
             if step & STOP:
                 break

@@ -75,7 +75,7 @@ def find_pair(pairs, shift, left, right):
     mask = len(pairs) - 1
     at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
     while True:
-        entry = pairs[at]
+        entry = pairs[U64(at)]
         if entry >> U64(22) == key:
             return np.uint32(entry & U64(0x3FFFFF))
         if entry == EMPTY:
@@ -108,7 +108,8 @@ def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):
 @inlined
 def short_key(text, start, count):
     """Up to 15 bytes as two numbers, the length in the second; never two zeros."""
-    return load64(text, start) & LOW[count], (load64(text, start + 8) & HIGH[count]) | (U64(count) << U64(56))
+    low, high = load64(text, start) & LOW[U64(count)], load64(text, start + 8) & HIGH[U64(count)]
+    return low, high | (U64(count) << U64(56))
 
 
 @kernel
