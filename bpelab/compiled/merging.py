@@ -21,7 +21,8 @@ SCANNED = 24
 def by_scanning(text, start, count, out, at, tables, tokens, ranks):
     """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
     for i in range(count - 1):
-        ranks[i] = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
+        pair = (U64(text[start + i]) << U64(8)) | U64(text[start + i + 1])
+        ranks[i] = tables.byte_pairs[pair]
     for i in range(count):
         tokens[i] = tables.byte_tokens[text[start + i]]
     while count > 1:
@@ -31,16 +32,17 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
                 best, place = ranks[i], i
         if best == NONE:
             break
-        tokens[place] = tables.made[best]
+        made = tables.made[best]
         count -= 1
         for i in range(place + 1, count):
             tokens[i] = tokens[i + 1]
         for i in range(place + 1, count - 1):
             ranks[i] = ranks[i + 1]
+        tokens[place] = made
         if place < count - 1:
-            ranks[place] = find_pair(tables.pairs, tables.pair_shift, tokens[place], tokens[place + 1])
+            ranks[place] = find_pair(tables.pairs, tables.pair_shift, made, tokens[place + 1])
         if place > 0:
-            ranks[place - 1] = find_pair(tables.pairs, tables.pair_shift, tokens[place - 1], tokens[place])
+            ranks[place - 1] = find_pair(tables.pairs, tables.pair_shift, tokens[place - 1], made)
     for i in range(count):
         out[at + i] = tokens[i]
     return at + count
