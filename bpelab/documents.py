@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from .compiled.engine import Engine, Ids
     from .pipeline import Pipeline
 
-BLOCK = 1 << 17
-"""Characters of a block."""
+SMALLEST, LARGEST = 1 << 17, 1 << 20
+"""Characters of a block: large ones find what making lists needs in the processor's cache, small ones are shared out
+evenly."""
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
@@ -43,7 +44,7 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
-def blocks(texts: Sequence[str], size: int = BLOCK) -> list[Sequence[str]]:
+def blocks(texts: Sequence[str], size: int) -> list[Sequence[str]]:
     """The texts in groups, each of which ends with the text that makes it as long as `size` or longer.
 
     >>> blocks(["abc", "", "d", "efg"], 4)
@@ -56,6 +57,11 @@ def blocks(texts: Sequence[str], size: int = BLOCK) -> list[Sequence[str]]:
             found.append(texts[first : number + 1])
             first, room = number + 1, size
     return [*found, texts[first:]] if first < len(texts) else found
+
+
+def block_size(characters: int, threads: int) -> int:
+    """Characters of a block: four blocks a thread, where that makes none that is too small or too large."""
+    return min(max(characters // (4 * threads), SMALLEST), LARGEST)
 
 
 def shared_out(work: Callable[[Block], Result], parts: Sequence[Block], threads: int) -> list[Result]:
@@ -127,7 +133,8 @@ def as_arrays(
     """What `Pipeline.arrays` gives."""
     import numpy as np
 
-    count, engine = thread_count(threads), pipeline.chosen(sum(map(len, texts)))
+    count, characters = thread_count(threads), sum(map(len, texts))
+    engine = pipeline.chosen(characters)
     if engine is None or not engine.scans:
         lists = one_by_one(pipeline, engine, texts, allowed)
         offsets = np.fromiter(accumulate(map(len, lists), initial=0), np.int64, len(lists) + 1)
@@ -137,7 +144,7 @@ def as_arrays(
         ids, stops = encode_block(pipeline, engine, part, allowed)
         return ids.copy(), stops  # the room that `ids` is the beginning of is four times as large
 
-    found = shared_out(work, blocks(texts), count)
+    found = shared_out(work, blocks(texts, block_size(characters, count)), count)
     if len(found) == 1:
         return found[0]
     sizes = accumulate([len(ids) for ids, _ in found], initial=0)
@@ -150,10 +157,15 @@ def as_lists(
     pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str], threads: int | None
 ) -> list[list[int]]:
     """What `Pipeline.lists` gives."""
-    count, engine = thread_count(threads), pipeline.chosen(sum(map(len, texts)))
+    count, characters = thread_count(threads), sum(map(len, texts))
+    engine = pipeline.chosen(characters)
     if engine is None or not engine.scans:
         return one_by_one(pipeline, engine, texts, allowed)
-    made = shared_out(lambda part: engine.lists(*encode_block(pipeline, engine, part, allowed)), blocks(texts), count)
+    made = shared_out(
+        lambda part: engine.lists(*encode_block(pipeline, engine, part, allowed)),
+        blocks(texts, block_size(characters, count)),
+        count,
+    )
     return list(chain.from_iterable(made))
 
 

@@ -69,8 +69,7 @@ def test_as_one_by_one(pairs, monkeypatch):
     rng = random.Random(1)
     for _ in range(amount(25, 1_000)):
         texts = random_texts(rng)
-        size = rng.choice([1, 50, 1_000, 100_000])
-        monkeypatch.setattr(documents.blocks, "__defaults__", (size,))
+        monkeypatch.setattr(documents, "SMALLEST", rng.choice([1, 50, 1_000, 100_000]))
         for slow, compiled in pairs:
             for allowed in ((), "all"):
                 expected = [slow.encode(text, allowed_special=allowed) for text in texts]
@@ -184,7 +183,7 @@ def test_a_fork_after_threads():
 import os, sys, warnings
 from bpelab import BPETokenizer, documents
 warnings.simplefilter("ignore")  # that of Python 3.12 on about a fork amid threads
-documents.blocks.__defaults__ = (1000,)
+documents.SMALLEST = 1000
 t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="compiled")
 texts = ["lowest newer " * 90] * 20
 expected = t.encode_batch(texts, threads=4)
