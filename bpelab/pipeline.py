@@ -114,7 +114,7 @@ class Pipeline:
 
     @cached_property
     def _engine(self) -> "Engine | None":
-        return make_engine(self.model, self.split if self._to_bytes is str.encode else None)
+        return make_engine(self.model, self.pre_tokenizer)
 
     def _chosen(self, text: str) -> "Engine | None":
         """The engine for `text`: always, never, or once so much has come that it pays."""
@@ -144,7 +144,7 @@ class Pipeline:
         for part, token_id in self.special.split(text, allowed, self.normalizer):
             if token_id is not None:
                 parts.append(np.array([token_id], np.uint32))
-            elif not engine.scans or (ids := engine.text(part)) is None:
+            elif (ids := engine.text(part, first > 0)) is None:
                 parts.append(engine.pieces([self._to_bytes(piece) for piece in self._cut(part, first)]))
             else:
                 parts.append(ids)

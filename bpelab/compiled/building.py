@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import BPEModel, RankMerges
+from ..units import Units
 from .backtracking import compatible
 from .jit import PAD, U64, kernel
 from .tables import (
@@ -25,6 +26,7 @@ from .tables import (
     put_pair,
 )
 from .trie import build_trie
+from .units import served, unit_tables
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << BITS, 1 << 22, 1 << 28
 
@@ -82,27 +84,30 @@ def find_halves(lefts, rights, merges, tables, known):
 
 
 def model_tables(model: BPEModel) -> ModelTables | None:
-    """The tables of a model; None for one whose units aren't bytes, or with more tokens than they hold.
+    """The tables of a model; None for one whose units need more than `units.py` does, or that is too large.
 
     >>> tables = model_tables(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]))
     >>> tables.halves[257].tolist(), bytes(tables.content[tables.starts[257] : tables.starts[258]])
     ([256, 119], b'low')
     """
-    tokens = model.tokens
-    if not model.bytewise or len(tokens) > MOST_TOKENS or max(tokens) >= LARGEST_ID:
+    tokens, in_bytes = model.tokens, model.bytewise
+    stand_in = [] if in_bytes else _stand_in(model)
+    if len(tokens) + len(stand_in) > MOST_TOKENS or max([*tokens, *stand_in]) >= LARGEST_ID:
         return None
-    by_rank = isinstance(model.merges, RankMerges) and model.merges.plain
+    if not in_bytes and not served(model.units):  # type: ignore[arg-type]
+        return None
+    by_rank = in_bytes and isinstance(model.merges, RankMerges) and model.merges.plain
     order = _order(model, by_rank)
     contents = [tokens[token_id] for token_id in order]
     starts = np.zeros(len(order) + 1, np.int32)
     np.cumsum(np.fromiter(map(len, contents), np.int32, len(contents)), out=starts[1:])
     short_tokens = int((np.diff(starts) <= SHORT).sum())
     tables = ModelTables(
-        ids=np.array(order, np.uint32),
+        ids=np.array(order + stand_in, np.uint32),
         content=np.frombuffer(b"".join(contents) + bytes(PAD), np.uint8),
         starts=starts,
-        byte_tokens=np.empty(256, np.uint32),
-        byte_pairs=np.empty(65536, np.uint32),
+        byte_tokens=np.full(256, NONE, np.uint32),
+        byte_pairs=np.empty(65536 * in_bytes, np.uint32),
         pairs=np.empty(0, np.uint64),
         pair_shift=U64(0),
         made=np.arange(len(order), dtype=np.uint32),
@@ -112,6 +117,11 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         halves=np.repeat(np.arange(len(order), dtype=np.int32), 2).reshape(-1, 2),
         trie=np.empty((0, 4), np.int32),
         shorter=np.empty(0, np.int32),
+        unit_index=np.empty(0, np.uint16),
+        unit_tokens=np.empty(0, np.uint32),
+        characters=False,
+        unknown=NONE,
+        fuse=False,
     )
     fill_tokens(tables.content, starts, tables.short, tables.long)
     first = len(model.alphabet)
@@ -122,17 +132,41 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     tables = tables._replace(made=merges.made, pairs=pairs, pair_shift=shift)
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
+    joined = model.units is None or not (model.units.prefix or model.units.suffix)  # a token is its parts, side by side
     ways = len(np.unique(merges.merges)) == len(np.unique(merges.made[merges.merges]))
-    if ways and find_halves(*merges[:3], tables, known):
+    if joined and ways and find_halves(*merges[:3], tables, known):
         trie, shorter = build_trie(tables.content, starts, np.flatnonzero(known).astype(np.int32), contents)
         tables = tables._replace(trie=trie, shorter=shorter)
     else:
         tables.pairs.fill(EMPTY)
         fill_pairs(merges.lefts, merges.rights, merges.merges, tables.pairs, tables.pair_shift)
-    number = {token_id: place for place, token_id in enumerate(order[:first])}
+    number = {token_id: place for place, token_id in enumerate(order + stand_in)}
+    if not in_bytes:
+        return _with_units(model, tables, number)
     tables.byte_tokens[:] = [number[token_id] for token_id in model.byte_ids]
     fill_byte_pairs(tables.byte_tokens, tables.pairs, tables.pair_shift, tables.byte_pairs)
     return tables
+
+
+def _stand_in(model: BPEModel) -> list[int]:
+    """The ids that missing units become and that are no tokens of the model, as `<unk>` mostly isn't."""
+    units = model.units or Units(characters=False)
+    ids = dict.fromkeys((units.byte_tokens or {}).values()) | ({} if units.unk_id is None else {units.unk_id: None})
+    return [token_id for token_id in ids if token_id not in model.tokens]
+
+
+def _with_units(model: BPEModel, tables: ModelTables, number: dict[int, int]) -> ModelTables:
+    units = model.units or Units(characters=False)
+    index, rows = unit_tables(model, number)
+    for byte, token_id in (units.byte_tokens or {}).items():
+        tables.byte_tokens[byte] = number[token_id]
+    return tables._replace(
+        unit_index=index,
+        unit_tokens=rows,
+        characters=units.characters,
+        unknown=NONE if units.unk_id is None else np.uint32(number[units.unk_id]),
+        fuse=units.fuse_unk,
+    )
 
 
 def _order(model: BPEModel, by_rank: bool) -> list[int]:
