@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .encode import encode_pieces
 from .jit import PAD, kernel
+from .pairs import PairTable, refine_at_pairs
 from .scan import CHUNK, ScanTable, match_at, scan
 
 BLOCK = 1 << 13
@@ -27,7 +28,7 @@ Ends = NDArray[np.int64]
 class Level(NamedTuple):
     """A pattern, what is kept of its pieces, and a string without which it cuts nothing ("" where none is known)."""
 
-    table: ScanTable
+    table: ScanTable | PairTable
     keep: int
     needs: str
 
@@ -73,9 +74,12 @@ def cut(text: NDArray[np.uint8], begin: int, ends: Ends, levels: Sequence[Level]
     if not levels:
         yield begin, ends
         return
-    finer, done = np.empty(BLOCK + CHUNK + 8, np.int64), 0
+    table, finer, done = levels[0].table, np.empty(BLOCK + CHUNK + 8, np.int64), 0
     while done < len(ends):
-        done, count = refine(text, begin, ends, done, levels[0].table, levels[0].keep, finer)
+        if isinstance(table, PairTable):
+            done, count = refine_at_pairs(text, begin, ends, done, table, finer, BLOCK)
+        else:
+            done, count = refine(text, begin, ends, done, table, levels[0].keep, finer)
         if count < 0:
             raise ReadsInVain
         yield from cut(text, begin, finer[:count], levels[1:])

@@ -61,8 +61,8 @@ class Engine:
         levels = [level for level in self._plan.levels if not level.needs or level.needs in text]
         data = text.encode() + bytes(PAD)
         size, buffer = len(data) - PAD, np.frombuffer(data, np.uint8)
-        if len(levels) == 1 and levels[0].keep == ALL:
-            return self._scanned(buffer, size, levels[0].table)
+        if len(levels) == 1 and levels[0].keep == ALL and isinstance(table := levels[0].table, ScanTable):
+            return self._scanned(buffer, size, table)
         return self._refined(buffer, size, levels)
 
     def _scanned(self, text: NDArray[np.uint8], size: int, table: ScanTable) -> Ids | None:

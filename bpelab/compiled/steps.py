@@ -33,6 +33,7 @@ from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern
 from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
 from .chain import ALL, GAPS, MATCHES, Level
+from .pairs import pair_table
 from .scan import ScanTable
 
 OF_A_CLASS = {
@@ -72,7 +73,9 @@ def plan_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> Plan | None
     try:
         patterns = [pattern for number, step in enumerate(steps) for pattern in _patterns(step, number)]
         levels = [Level(_table(dfa_for(p.pattern, p.dialect)), p.keep, p.needs) for p in patterns]
-        if not any(SPACE in pattern.needs for pattern in patterns) and (cuts := ImpliedCuts.of(model)) is not None:
+        if (pairs := pair_table(model)) is not None:
+            levels.append(Level(pairs, ALL, ""))
+        elif (cuts := ImpliedCuts.of(model)) is not None:
             levels.append(Level(_table(_implied(cuts)), ALL, SPACE))
     except (Unserved, PatternError, NotRegular):
         return None
