@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import BPEModel, RankMerges
-from ..units import Units
 from .backtracking import compatible
 from .jit import PAD, U64, kernel
 from .tables import (
@@ -26,7 +25,7 @@ from .tables import (
     put_pair,
 )
 from .trie import build_trie
-from .units import served, unit_tables
+from .units import served, stand_in, with_units
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << BITS, 1 << 22, 1 << 28
 
@@ -91,8 +90,8 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     ([256, 119], b'low')
     """
     tokens, in_bytes = model.tokens, model.bytewise
-    stand_in = [] if in_bytes else _stand_in(model)
-    if len(tokens) + len(stand_in) > MOST_TOKENS or max([*tokens, *stand_in]) >= LARGEST_ID:
+    others = [] if in_bytes else stand_in(model)
+    if len(tokens) + len(others) > MOST_TOKENS or max([*tokens, *others]) >= LARGEST_ID:
         return None
     if not in_bytes and not served(model.units):  # type: ignore[arg-type]
         return None
@@ -103,7 +102,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     np.cumsum(np.fromiter(map(len, contents), np.int32, len(contents)), out=starts[1:])
     short_tokens = int((np.diff(starts) <= SHORT).sum())
     tables = ModelTables(
-        ids=np.array(order + stand_in, np.uint32),
+        ids=np.array(order + others, np.uint32),
         content=np.frombuffer(b"".join(contents) + bytes(PAD), np.uint8),
         starts=starts,
         byte_tokens=np.full(256, NONE, np.uint32),
@@ -140,33 +139,12 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     else:
         tables.pairs.fill(EMPTY)
         fill_pairs(merges.lefts, merges.rights, merges.merges, tables.pairs, tables.pair_shift)
-    number = {token_id: place for place, token_id in enumerate(order + stand_in)}
+    number = {token_id: place for place, token_id in enumerate(order + others)}
     if not in_bytes:
-        return _with_units(model, tables, number)
+        return with_units(model, tables, number)
     tables.byte_tokens[:] = [number[token_id] for token_id in model.byte_ids]
     fill_byte_pairs(tables.byte_tokens, tables.pairs, tables.pair_shift, tables.byte_pairs)
     return tables
-
-
-def _stand_in(model: BPEModel) -> list[int]:
-    """The ids that missing units become and that are no tokens of the model, as `<unk>` mostly isn't."""
-    units = model.units or Units(characters=False)
-    ids = dict.fromkeys((units.byte_tokens or {}).values()) | ({} if units.unk_id is None else {units.unk_id: None})
-    return [token_id for token_id in ids if token_id not in model.tokens]
-
-
-def _with_units(model: BPEModel, tables: ModelTables, number: dict[int, int]) -> ModelTables:
-    units = model.units or Units(characters=False)
-    index, rows = unit_tables(model, number)
-    for byte, token_id in (units.byte_tokens or {}).items():
-        tables.byte_tokens[byte] = number[token_id]
-    return tables._replace(
-        unit_index=index,
-        unit_tokens=rows,
-        characters=units.characters,
-        unknown=NONE if units.unk_id is None else np.uint32(number[units.unk_id]),
-        fuse=units.fuse_unk,
-    )
 
 
 def _order(model: BPEModel, by_rank: bool) -> list[int]:

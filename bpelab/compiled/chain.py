@@ -67,7 +67,7 @@ def refine(text, begin, ends, done, table, keep, finer):
 
 
 def cut(text: NDArray[np.uint8], begin: int, ends: Ends, levels: Sequence[Level]) -> Iterator[tuple[int, Ends]]:
-    """The pieces, cut by all levels, in blocks: where the first begins, and the ends, valid until the next is asked for.
+    """The pieces, cut by all levels, in blocks: where the first begins, and the ends, which the next block overwrites.
 
     Raises ReadsInVain.
     """

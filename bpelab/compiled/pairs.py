@@ -20,7 +20,6 @@ BITS = 20
 """Of the number that stands for a pair in which not both are ASCII."""
 
 
-
 class PairTable(NamedTuple):
     """Which characters are neighbours in a token: ASCII ones at 128 * left + right, others by their hash."""
 

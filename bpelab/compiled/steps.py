@@ -173,7 +173,8 @@ def _implied(cuts: ImpliedCuts) -> DFA:
     starts = tuple(code for code in edges if code <= 0x10FFFF)
     classes = tuple(kinds.get(code, usual) for code in starts)
     start, cuttable, going, match = 2, 4, 6, 1  # twice the number of a state
-    steps = [0, 0, 0, 0, *(going, cuttable, going, 0), *(going, cuttable, match, match), *(going, cuttable, going, match)]
+    begun = (going, cuttable, going)
+    steps = [0, 0, 0, 0, *begun, 0, going, cuttable, match, match, *begun, match]
     return DFA(starts, classes, 4, array("i", steps), (start // 2,) * 4)
 
 

@@ -14,7 +14,7 @@ from ..model import BPEModel
 from ..units import Units
 from .jit import kernel
 from .scan import decode
-from .tables import NONE
+from .tables import NONE, ModelTables
 
 BLOCKS = 1 << 13
 """Blocks of 256 code points, as many as four bytes of any value can name."""
@@ -26,10 +26,7 @@ def served(units: Units) -> bool:
 
 
 def unit_tables(model: BPEModel, number: dict[int, int]) -> tuple[NDArray[np.uint16], NDArray[np.uint32]]:
-    """(block of 256 code points -> row, rows of tokens): first plain units, then those with the prefix, the suffix, both.
-
-    Raises ValueError where these are more rows than can be numbered.
-    """
+    """(block of 256 code points -> row, rows of tokens): plain units, then those with the prefix, the suffix, both."""
     units = model.units or Units(characters=False)
     index = np.zeros(4 * BLOCKS, np.uint16)
     rows = [np.full(256, NONE, np.uint32)]
@@ -42,17 +39,37 @@ def unit_tables(model: BPEModel, number: dict[int, int]) -> tuple[NDArray[np.uin
             code = ord(unit.decode()) if units.characters else unit[0]
             block = form * BLOCKS + (code >> 8)
             if index[block] == 0:
-                if len(rows) > 0xFFFF:
-                    raise ValueError("the alphabet is too large")
                 index[block] = len(rows)
                 rows.append(np.full(256, NONE, np.uint32))
             rows[index[block]][code & 255] = number[token_id]
     return index, np.concatenate(rows)
 
 
+def stand_in(model: BPEModel) -> list[int]:
+    """The ids that missing units become and that are no tokens of the model, as `<unk>` mostly isn't."""
+    units = model.units or Units(characters=False)
+    ids = [*(units.byte_tokens or {}).values(), *([] if units.unk_id is None else [units.unk_id])]
+    return [token_id for token_id in dict.fromkeys(ids) if token_id not in model.tokens]
+
+
+def with_units(model: BPEModel, tables: ModelTables, number: dict[int, int]) -> ModelTables:
+    """The tables with what a model's units become; `number` has the number of each id."""
+    units = model.units or Units(characters=False)
+    index, rows = unit_tables(model, number)
+    for byte, token_id in (units.byte_tokens or {}).items():
+        tables.byte_tokens[byte] = number[token_id]
+    return tables._replace(
+        unit_index=index,
+        unit_tokens=rows,
+        characters=units.characters,
+        unknown=NONE if units.unk_id is None else np.uint32(number[units.unk_id]),
+        fuse=units.fuse_unk,
+    )
+
+
 @kernel
 def initial_tokens(text, start, end, out, at, tables):
-    """The tokens of text[start:end] before any merge, into `out` from `at` on; (where they end, whether none was missing).
+    """The tokens of text[start:end] before any merge, into `out` from `at` on; where they end, whether none is missing.
 
     There are no more of them than bytes.
     """

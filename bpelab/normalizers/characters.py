@@ -13,7 +13,6 @@ from ..textio import utf8
 from .base import Growing, check_length
 from .older_unicode import accents, cased, lower_case, parse_ranges
 
-
 BLOCK = 256
 """Characters that are looked at together, since most are ASCII in most texts."""
 

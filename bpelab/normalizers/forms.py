@@ -6,8 +6,8 @@ characters Python's function is exact, since the normal form of a character neve
 
 Normalized and lossless exclude each other: after NFC, decode(encode(text)) is the normalized text.
 
-Chapter: Regex pre-tokenization. Cost: linear; blocks that are in normal form already are only looked at. Source: UAX #15
-and its stability policy; the crate `unicode-normalization-alignments`, tried with every code point.
+Chapter: Regex pre-tokenization. Cost: linear; what is in normal form already is only looked at. Source: UAX #15 and its
+stability policy; the crate `unicode-normalization-alignments`, tried with every code point.
 """
 
 import re
