@@ -93,7 +93,7 @@ def merge_on_heap(out, at, count, tables):
     tokens = out[at : at + count]
     following = np.empty(count, np.int32)
     before = np.empty(count, np.int32)
-    heap = np.empty(3 * count, np.uint64)
+    heap = np.empty(2 * count, np.uint64)  # a merge takes one entry and adds two at most
     size = 0
     for i in range(count):
         following[i], before[i] = i + 1, i - 1
