@@ -135,7 +135,7 @@ def as_arrays(
 
     count, characters = thread_count(threads), sum(map(len, texts))
     engine = pipeline.chosen(characters)
-    if engine is None or not engine.scans:
+    if engine is None or engine.sole is None:
         lists = one_by_one(pipeline, engine, texts, allowed)
         offsets = np.fromiter(accumulate(map(len, lists), initial=0), np.int64, len(lists) + 1)
         return np.fromiter(chain.from_iterable(lists), np.uint32, int(offsets[-1])), offsets
@@ -159,7 +159,7 @@ def as_lists(
     """What `Pipeline.lists` gives."""
     count, characters = thread_count(threads), sum(map(len, texts))
     engine = pipeline.chosen(characters)
-    if engine is None or not engine.scans:
+    if engine is None or engine.sole is None:
         return one_by_one(pipeline, engine, texts, allowed)
     made = shared_out(
         lambda part: engine.lists(*encode_block(pipeline, engine, part, allowed)),

@@ -123,7 +123,7 @@ class Pipeline:
     def _engine(self) -> "Engine | None":
         if max(self.special.contents, default=0) >> 32:  # no id in an array
             return None
-        return make_engine(self.model, self.split if self._to_bytes is str.encode else None)
+        return make_engine(self.model, self.pre_tokenizer)
 
     def _chosen(self, text: str) -> "Engine | None":
         return self.chosen(len(text))
@@ -168,7 +168,7 @@ class Pipeline:
         for part, token_id in self.special.split(text, allowed, self.normalizer):
             if token_id is not None:
                 parts.append(np.array([token_id], np.uint32))
-            elif not engine.scans or (ids := engine.text(part)) is None:
+            elif (ids := engine.text(part, first > 0)) is None:
                 parts.append(engine.pieces([self._to_bytes(piece) for piece in self._cut(part, first)]))
             else:
                 parts.append(ids)

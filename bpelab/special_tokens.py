@@ -60,6 +60,7 @@ class SpecialTokens:
         self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self._everything = frozenset(self.ids)
+        self._all_special = all(token.special for token in self.tokens)
         self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
         # Where several have the same text once they are normalized, the first special one counts, or the first one.
         self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
@@ -104,11 +105,14 @@ class SpecialTokens:
 
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
         """The places of the tokens that are found in a text as it was given, and of what is between them."""
-        return self._raw.spans(text, _wanted(allowed))
+        if allowed or not self._all_special:
+            yield from self._raw.spans(text, _wanted(allowed))
+        elif text:
+            yield 0, len(text), None
 
     def late_spans(self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None) -> Iterator[Span]:
         """The places of the tokens that are found in normalized text, and of what is between them."""
-        if self._late:
+        if self._late and (allowed or not self._all_special):
             yield from self._late_finder(normalize).spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None

@@ -308,3 +308,15 @@ def test_lone_surrogates_do_no_harm() -> None:
     for name, (normalizer, _) in FIXED.items():
         expected = "aï¿½" if name == "ByteLevel" else "a\ud800"
         assert normalizer("a\ud800") == expected, name
+
+
+def test_blocks_change_nothing():
+    """Long texts are normalized block by block: the same as at once."""
+    rng = random.Random(11)
+    for _ in range(amount(20, 1_000)):
+        text = "".join(fuzz_text(rng) for _ in range(rng.choice((1, 60, 200)))).encode("utf-8", "replace").decode()
+        text = text.replace(" ", "\u0301") if rng.random() < 0.5 else text
+        assert ours.Lowercase()(text) == text.translate(older_unicode.lower_case())
+        for form in ours.FORMS:
+            normalizer = ours.UnicodeNormalizer(form)
+            assert normalizer(text) == normalizer._block(text), form

@@ -18,7 +18,7 @@ from ..user_cache import cache_folder
 
 if TYPE_CHECKING:
     from ..model import BPEModel
-    from ..pretokenizers.split import Split
+    from ..pretokenizers.base import PreTokenizer
     from .engine import Engine
 
 LONG_ENOUGH = 2_000
@@ -29,8 +29,8 @@ AT_HAND = 500_000
 """Ids from which the tables for decoding pay where kernels are loaded anyway."""
 
 
-def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
-    """An engine for a model, which cuts texts itself where `split`'s pattern is one for a table.
+def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Engine | None":
+    """An engine for a model, which cuts texts itself where the pre-tokenizer is one for tables: see `steps.plan_for`.
 
     None for a model that only Python encodes: see `building.model_tables`. Raises MissingDependencyError without numba.
     """
@@ -38,15 +38,9 @@ def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
         from .engine import Engine
     except ImportError as error:
         raise MissingDependencyError('compiled encoding needs numba: pip install "bpelab[fast]"') from error
-    from ..errors import PatternError
-    from ..pretokenizers.regex_dfa import dfa_for
-    from ..pretokenizers.regex_nfa import NotRegular
+    from .steps import plan_for
 
-    dfa = None
-    if split is not None and split.behavior == "Isolated" and not split.invert:
-        with suppress(NotRegular, PatternError):
-            dfa = dfa_for(split.pattern, split.dialect)
-    engine = Engine.of(model, dfa)
+    engine = Engine.of(model, plan_for(pre_tokenizer, model))
     if engine is not None:
         engine.warm()
         _note()

@@ -65,7 +65,7 @@ def encode_many(
     cache, work = engine._take()
     while number < count:
         number, place, at = encode_stretches(
-            text, bounds, numbers, number, place, engine._scan, engine._tables, cache, work, out, at, stops, MOST_ROWS
+            text, bounds, numbers, number, place, engine.sole, engine._tables, cache, work, out, at, stops, MOST_ROWS
         )
         if place < 0:
             ids = slowly(number)

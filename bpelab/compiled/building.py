@@ -26,6 +26,7 @@ from .tables import (
     put_pair,
 )
 from .trie import build_trie
+from .units import served, stand_in, with_units
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << BITS, 1 << 22, 1 << 28
 
@@ -83,27 +84,30 @@ def find_halves(lefts, rights, merges, tables, known):
 
 
 def model_tables(model: BPEModel) -> ModelTables | None:
-    """The tables of a model; None for one whose units aren't bytes, or with more tokens than they hold.
+    """The tables of a model; None for one whose units need more than `units.py` does, or that is too large.
 
     >>> tables = model_tables(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]))
     >>> tables.halves[257].tolist(), bytes(tables.content[tables.starts[257] : tables.starts[258]])
     ([256, 119], b'low')
     """
-    tokens = model.tokens
-    if not model.bytewise or len(tokens) > MOST_TOKENS or max(tokens) >= LARGEST_ID:
+    tokens, in_bytes = model.tokens, model.bytewise
+    others = [] if in_bytes else stand_in(model)
+    if len(tokens) + len(others) > MOST_TOKENS or max([*tokens, *others]) >= LARGEST_ID:
         return None
-    by_rank = isinstance(model.merges, RankMerges) and model.merges.plain
+    if not in_bytes and not served(model.units):  # type: ignore[arg-type]
+        return None
+    by_rank = in_bytes and isinstance(model.merges, RankMerges) and model.merges.plain
     order = _order(model, by_rank)
     contents = [tokens[token_id] for token_id in order]
     starts = np.zeros(len(order) + 1, np.int32)
     np.cumsum(np.fromiter(map(len, contents), np.int32, len(contents)), out=starts[1:])
     short_tokens = int((np.diff(starts) <= SHORT).sum())
     tables = ModelTables(
-        ids=np.array(order, np.uint32),
+        ids=np.array(order + others, np.uint32),
         content=np.frombuffer(b"".join(contents) + bytes(PAD), np.uint8),
         starts=starts,
-        byte_tokens=np.empty(256, np.uint32),
-        byte_pairs=np.empty(65536, np.uint32),
+        byte_tokens=np.full(256, NONE, np.uint32),
+        byte_pairs=np.empty(65536 * in_bytes, np.uint32),
         pairs=np.empty(0, np.uint64),
         pair_shift=U64(0),
         made=np.arange(len(order), dtype=np.uint32),
@@ -114,6 +118,11 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         trie=np.empty((0, 4), np.int32),
         shorter=np.empty(0, np.int32),
         crossings=np.empty(0, np.uint8),
+        unit_index=np.empty(0, np.uint16),
+        unit_tokens=np.empty(0, np.uint32),
+        characters=False,
+        unknown=NONE,
+        fuse=False,
     )
     fill_tokens(tables.content, starts, tables.short, tables.long)
     first = len(model.alphabet)
@@ -124,16 +133,19 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     tables = tables._replace(made=merges.made, pairs=pairs, pair_shift=shift)
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
+    joined = model.units is None or not (model.units.prefix or model.units.suffix)  # a token is its parts, side by side
     ways = len(np.unique(merges.merges)) == len(np.unique(merges.made[merges.merges]))
-    if ways and find_halves(*merges[:3], tables, known):
+    if joined and ways and find_halves(*merges[:3], tables, known):
         trie, shorter = build_trie(tables.content, starts, np.flatnonzero(known).astype(np.int32), contents)
         tables = tables._replace(trie=trie, shorter=shorter)
     else:
         tables.pairs.fill(EMPTY)
         fill_pairs(merges.lefts, merges.rights, merges.merges, tables.pairs, tables.pair_shift)
+    number = {token_id: place for place, token_id in enumerate(order + others)}
+    if not in_bytes:
+        return with_units(model, tables, number)
     if not model.take_whole or (len(tables.trie) and known.all()):
         tables = tables._replace(crossings=crossings_of(tables.content, starts))
-    number = {token_id: place for place, token_id in enumerate(order[:first])}
     tables.byte_tokens[:] = [number[token_id] for token_id in model.byte_ids]
     fill_byte_pairs(tables.byte_tokens, tables.pairs, tables.pair_shift, tables.byte_pairs)
     return tables

@@ -54,8 +54,10 @@ class Work(NamedTuple):
 
 @kernel
 def keep(text, begin, end, out, at, stop, cache):
-    """Put a piece into the cache with its ids, out[at:stop], if there is a row for so many."""
+    """Put a piece into the cache with its ids, out[at:stop], if there is a row for so many; one at least."""
     length = end - begin
+    if stop == at:
+        return
     if length <= SHORT and stop - at <= 4:
         rows = cache.narrow
         low, high = short_key(text, begin, length)

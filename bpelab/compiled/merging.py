@@ -12,9 +12,10 @@ from .backtracking import by_backtracking
 from .jit import U64, inlined, kernel
 from .sweeping import by_sweeping, pop, push
 from .tables import NONE, find_pair, find_token
+from .units import initial_tokens
 
 SCANNED = 24
-"""Bytes of the longest piece that is scanned."""
+"""Bytes, or other units, of the longest piece that is scanned."""
 
 
 @inlined
@@ -25,6 +26,12 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
         ranks[i] = tables.byte_pairs[pair]
     for i in range(count):
         tokens[i] = tables.byte_tokens[text[start + i]]
+    return merge_scanned(count, out, at, tables, tokens, ranks)
+
+
+@inlined
+def merge_scanned(count, out, at, tables, tokens, ranks):
+    """`tokens`, whose pairs have these `ranks`, merged into `out` from `at` on; where they end."""
     while count > 1:
         best, place = NONE, 0
         for i in range(count - 1):
@@ -49,18 +56,20 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
 
 
 @kernel
-def by_heap(text, start, count, out, at, tables):
-    """As `by_scanning`. An entry is (merge, place); it is stale if the tokens there merge otherwise by now."""
-    tokens = np.empty(count, np.uint32)
+def merge_on_heap(out, at, count, tables):
+    """Merge the `count` tokens that `out` has from `at` on; where they end.
+
+    An entry is (merge, place); it is stale if the tokens there merge otherwise by now.
+    """
+    tokens = out[at : at + count]
     following = np.empty(count, np.int32)
     before = np.empty(count, np.int32)
-    heap = np.empty(3 * count, np.uint64)
+    heap = np.empty(2 * count, np.uint64)  # a merge takes one entry and adds two at most
     size = 0
     for i in range(count):
-        tokens[i] = tables.byte_tokens[text[start + i]]
         following[i], before[i] = i + 1, i - 1
         if i + 1 < count:
-            merge = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
+            merge = find_pair(tables.pairs, tables.pair_shift, tokens[i], tokens[i + 1])
             if merge != NONE:
                 size = push(heap, size, (U64(merge) << U64(32)) | U64(i))
     while size:
@@ -87,28 +96,57 @@ def by_heap(text, start, count, out, at, tables):
                 size = push(heap, size, (U64(new) << U64(32)) | U64(left))
     place = np.int64(0)
     while place < count:
-        out[at] = tokens[place]
+        out[at] = tokens[place]  # never behind the place where it stands
         at += 1
         place = np.int64(following[place])
     return at
 
 
 @inlined
+def merge_long(out, at, count, tables):
+    """As `merge_on_heap`, by sweeps where the model lets them."""
+    stop = by_sweeping(out, at, count, tables)
+    return stop if stop >= 0 else merge_on_heap(out, at, count, tables)
+
+
+@kernel
+def by_units(text, start, end, out, at, tables, tokens, ranks):
+    """As `by_scanning`, for any length and units of any kind."""
+    stop, complete = initial_tokens(text, start, end, out, at, tables)
+    count = stop - at
+    if count <= SCANNED:
+        for i in range(count):
+            tokens[i] = out[at + i]
+        for i in range(count - 1):
+            ranks[i] = find_pair(tables.pairs, tables.pair_shift, tokens[i], tokens[i + 1])
+        return merge_scanned(count, out, at, tables, tokens, ranks)
+    if complete and len(tables.trie):
+        stop = by_backtracking(text, start, end, out, at, tables)
+        if stop >= 0:
+            return stop
+        initial_tokens(text, start, end, out, at, tables)
+    return merge_long(out, at, count, tables)
+
+
+@inlined
 def encode_piece(text, start, end, out, at, tables, tokens, ranks):
     """The ids of text[start:end], which is not empty, into `out` from `at` on; where they end."""
-    if tables.whole or end - start == 1:
+    in_bytes = len(tables.unit_tokens) == 0
+    if tables.whole or (in_bytes and end - start == 1):
         token = find_token(text, start, end, tables)
         if token != NONE:
             out[at] = tables.ids[token]
             return at + 1
-    if end - start <= SCANNED:
+    if not in_bytes:
+        stop = by_units(text, start, end, out, at, tables, tokens, ranks)
+    elif end - start <= SCANNED:
         stop = by_scanning(text, start, end - start, out, at, tables, tokens, ranks)
     else:
         stop = by_backtracking(text, start, end, out, at, tables) if len(tables.trie) else np.int64(-1)
         if stop < 0:
-            stop = by_sweeping(text, start, end - start, out, at, tables)
-        if stop < 0:
-            stop = by_heap(text, start, end - start, out, at, tables)
+            for i in range(end - start):
+                out[at + i] = tables.byte_tokens[text[start + i]]
+            stop = merge_long(out, at, end - start, tables)
     for i in range(at, stop):
         out[i] = tables.ids[out[i]]
     return stop

@@ -87,9 +87,12 @@ def take(slots, links, rank, places):
 
 
 @kernel
-def by_sweeping(text, start, count, out, at, tables):
-    """Tokens of `count` bytes into `out` from `at` on; where they end, or -1 if a merge made a lower rank."""
-    tokens, places = np.empty(count, np.uint32), np.empty(count, np.uint64)
+def by_sweeping(out, at, count, tables):
+    """Merge the `count` tokens that `out` has from `at` on; where they end.
+
+    -1 if a merge made a pair that ranks before it: then nothing in `out` was changed.
+    """
+    tokens, places = out[at : at + count].copy(), np.empty(count, np.uint64)
     following, before = np.empty(count, np.int32), np.empty(count, np.int32)
     links, ranks = np.empty((3 * count, 2), np.int32), np.empty(3 * count, np.uint64)
     buckets = 16
@@ -98,13 +101,12 @@ def by_sweeping(text, start, count, out, at, tables):
     slots = np.full((buckets, 3), -1, np.int32)
     size, used = 0, 0
     for i in range(count):
-        tokens[i] = tables.byte_tokens[text[start + i]]
         following[i], before[i] = i + 1, i - 1
-    for i in range(count - 1):
-        merge = tables.byte_pairs[np.int64(text[start + i]) * 256 + np.int64(text[start + i + 1])]
-        if merge != NONE:
-            size = put(i, np.int32(merge), slots, links, used, ranks, size)
-            used += 1
+        if i + 1 < count:
+            merge = find_pair(tables.pairs, tables.pair_shift, tokens[i], tokens[i + 1])
+            if merge != NONE:
+                size = put(i, np.int32(merge), slots, links, used, ranks, size)
+                used += 1
     while size:
         rank = np.int32(ranks[0])
         size = pop(ranks, size)

@@ -32,7 +32,7 @@ class ModelTables(NamedTuple):
     Attributes:
         ids: (T,) the id of a token.
         content, starts: the bytes of all tokens, and where each begins, (T + 1,).
-        byte_tokens: (256,) the token of a byte.
+        byte_tokens: (256,) the token of a byte; of units of another kind, the one that spells it, or NONE.
         byte_pairs: (65536,) the merge of two bytes, or NONE.
         pairs: merges by pair: (left << 21 | right) << 22 | merge, or EMPTY; a power of two of them.
         pair_shift: 64 less the number of bits of an index into `pairs`.
@@ -44,6 +44,10 @@ class ModelTables(NamedTuple):
         trie: rows of base, owner, token: a double array; empty likewise.
         shorter: (T,) the longest token that one begins with, or -1.
         crossings: what no cut may cut: see `cuts.py`; empty where parts of a piece don't merge as pieces of their own.
+        unit_index, unit_tokens: the tokens of units; see `units.unit_tables`. Empty where units are the 256 bytes.
+        characters: whether units are characters.
+        unknown: the token of what is missing and can't be spelled, or NONE.
+        fuse: whether several such units in a row become one token.
     """
 
     ids: NDArray[np.uint32]
@@ -61,6 +65,11 @@ class ModelTables(NamedTuple):
     trie: NDArray[np.int32]
     shorter: NDArray[np.int32]
     crossings: NDArray[np.uint8]
+    unit_index: NDArray[np.uint16]
+    unit_tokens: NDArray[np.uint32]
+    characters: bool
+    unknown: np.uint32
+    fuse: bool
 
 
 def power_of_two(least: int) -> int:

@@ -11,7 +11,10 @@ from ..byte_alphabet import to_alphabet
 from ..pretokenizers.unicode_tables import property_ranges
 from ..textio import utf8
 from .base import Growing, check_length
-from .older_unicode import accents, lower_case, parse_ranges
+from .older_unicode import accents, cased, lower_case, parse_ranges
+
+BLOCK = 256
+"""Characters that are looked at together, since most are ASCII in most texts."""
 
 
 @lru_cache(1)
@@ -58,7 +61,13 @@ class Lowercase:
     """
 
     def __call__(self, text: str) -> str:
-        return text.lower() if text.isascii() else text.translate(lower_case())
+        blocks = [text[start : start + BLOCK] for start in range(0, len(text), BLOCK)]
+        return "".join(block.lower() if block.isascii() else _lower(block) for block in blocks)
+
+
+def _lower(text: str) -> str:
+    lower = lower_case()
+    return cased().sub(lambda found: lower[ord(found[0])], text)
 
 
 _NMT: dict[int, str] = {

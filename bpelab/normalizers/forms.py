@@ -6,10 +6,11 @@ characters Python's function is exact, since the normal form of a character neve
 
 Normalized and lossless exclude each other: after NFC, decode(encode(text)) is the normalized text.
 
-Chapter: Regex pre-tokenization. Cost: linear; a text that is in normal form already is only looked at. Source: UAX #15
-and its stability policy; the crate `unicode-normalization-alignments`, tried with every code point.
+Chapter: Regex pre-tokenization. Cost: linear; what is in normal form already is only looked at. Source: UAX #15 and its
+stability policy; the crate `unicode-normalization-alignments`, tried with every code point.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -18,6 +19,10 @@ from .older_unicode import unknown_to_unicode_9
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+_BLOCK = re.compile(r"(?s:.{1,512})[^\0-\x7f]*")
+"""Some characters and what follows up to one of ASCII, which no normal form moves or joins with what is before it."""
 
 
 class UnicodeNormalizer:
@@ -42,6 +47,11 @@ class UnicodeNormalizer:
 
     def __call__(self, text: str) -> str:
         """`text` in the normal form."""
+        if text.isascii():
+            return text
+        return "".join(map(self._block, _BLOCK.findall(text)))
+
+    def _block(self, text: str) -> str:
         if unicodedata.is_normalized(self.form, text):
             return text
         parts = unknown_to_unicode_9().split(text)

@@ -121,3 +121,9 @@ def lower_case() -> dict[int, str]:
     for first, last, distance in _CAPITALS_AFTER_14:
         table |= {code_point: chr(code_point + distance) for code_point in range(first, last + 1)}
     return {code_point: lower for code_point, lower in table.items() if lower != chr(code_point)}
+
+
+@lru_cache(1)
+def cased() -> re.Pattern[str]:
+    """Matches a character that `lower_case` lists."""
+    return re.compile(one_of(tuple((code_point, code_point) for code_point in sorted(lower_case()))))

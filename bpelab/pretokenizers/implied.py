@@ -19,12 +19,14 @@ class ImpliedCuts:
     """Cuts before `▁`, except behind those characters that some token has before it.
 
     Where a character can vanish, or is merged under another name, cuts are made behind `known` characters only.
+    `behind` are the characters behind which cuts are made, or, with True beside them, all others.
     """
 
     def __init__(self, before: frozenset[str], known: frozenset[str] | None = None) -> None:
         kept = before | {SPACE}
-        behind = _one_of(kept, "^") if known is None else _one_of(known - kept or {"\0"}, "")
-        self._piece = re.compile(f"(?<={behind})(?={SPACE})")
+        self.behind = (kept, True) if known is None else (known - kept or frozenset("\0"), False)
+        chars, negated = self.behind
+        self._piece = re.compile(f"(?<={_one_of(chars, '^' * negated)})(?={SPACE})")
 
     @classmethod
     def of(cls, model: BPEModel) -> "ImpliedCuts | None":

@@ -18,7 +18,7 @@ from bpelab.compiled.building import model_tables
 from bpelab.compiled.cache import WINDOW
 from bpelab.compiled.engine import Engine
 from bpelab.compiled.jit import PAD
-from bpelab.compiled.merging import SCANNED, by_heap, by_scanning
+from bpelab.compiled.merging import SCANNED, by_scanning, merge_on_heap
 from bpelab.compiled.scan import CHUNK, ScanTable, scan
 from bpelab.compiled.sweeping import by_sweeping
 from bpelab.encoders import HeapEncoder
@@ -145,14 +145,16 @@ def test_every_way_to_merge_gives_the_ids_of_the_heap():
             if model.whole(piece) is not None:
                 continue
             out = np.empty(size + 8, np.uint32)
-            ways = [(way, (buffer(piece), 0, size, out, 0, tables)) for way in (by_heap, by_sweeping)]
+            units = np.append(tables.byte_tokens[list(piece)], np.zeros(8, np.uint32))
+            ways = [(merge_on_heap, (units.copy(), 0, size, tables)), (by_sweeping, (units, 0, size, tables))]
             if 2 <= size <= SCANNED:
                 ways.append((by_scanning, (buffer(piece), 0, size, out, 0, tables, tokens, ranks)))
             if len(tables.trie):
                 ways.append((by_backtracking, (buffer(piece), 0, size, out, 0, tables)))
             for way, arguments in ways:
                 count = way(*arguments)
-                assert count < 0 or tables.ids[out[:count]].tolist() == expected, (piece, model)
+                found = arguments[0] if way in (merge_on_heap, by_sweeping) else out
+                assert count < 0 or tables.ids[found[:count]].tolist() == expected, (piece, model)
         again = rng.choices(pieces, k=60)  # from the cache now
         assert engine.pieces(again).tolist() == [token for piece in again for token in slow.encode_piece(piece)]
     assert models / 4 < exact < models and models / 4 < cut < models
