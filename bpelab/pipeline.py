@@ -6,7 +6,7 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,9 @@ from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from .compiled.engine import Engine, Ids
 
 
@@ -135,6 +138,20 @@ class Pipeline:
         if (engine := self._chosen(text)) is not None:
             return self._compiled(text, allowed, engine)
         return np.array(self._uncompiled(text, allowed, None), np.uint32)
+
+    def arrays(
+        self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
+    ) -> "tuple[Ids, NDArray[np.int64]]":
+        """The ids of several valid texts end to end, as uint32, and where each text's begin; the last entry is the end.
+
+        `threads` is how many may work at once, at most.
+        """
+        import numpy as np
+
+        parts = [self.array(text, allowed) for text in texts]
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        return np.concatenate([np.empty(0, np.uint32), *parts]), offsets
 
     def _compiled(self, text: str, allowed: frozenset[str], engine: "Engine") -> "Ids":
         import numpy as np
