@@ -41,6 +41,7 @@ class Settings:
     dtype: str
     shard_form: str
     shard_tokens: int
+    input_form: str | None
     separator: str | None
     field: str
     errors: str

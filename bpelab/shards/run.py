@@ -63,6 +63,7 @@ def encode_files(
         dtype=_chosen_dtype(dtype, tokenizer.n_vocab),
         shard_form=shard_form,
         shard_tokens=shard_tokens,
+        input_form=input_form,
         separator=separator,
         field=field,
         errors=errors,

@@ -84,8 +84,7 @@ def _inputs(shards: "Shards", against: Paths | None) -> list[Input]:
     before = shards.index.inputs
     if against is None:
         return [look_at(item.path, item.form) for item in before]
-    form = next((item.form for item in before), None)
-    paths = files(against, form)
+    paths = files(against, shards.index.settings.input_form)
     if len(paths) != len(before):
         raise ShardsError(f"{shards.folder}: was written from {len(before):,} files, and {len(paths):,} are given")
     return [look_at(path, item.form) for path, item in zip(paths, before)]
