@@ -2,7 +2,7 @@
 
 It is the SHA-256 of all that ids follow from: tokens, merges, units, added tokens with their flags, normalizer and
 pre-tokenizer. What changes no id, such as the encoder, the decoder or a chat template, is left out. Two files of one
-tokenizer in different formats may have different fingerprints: one that says the merges and one that implies them.
+tokenizer in different formats may have different fingerprints: one may say the merges that the other implies.
 
 Chapter: File formats. Cost: linear in the vocabulary.
 """
@@ -52,8 +52,10 @@ def fingerprint(tokenizer: "BPETokenizer") -> str:
     plain = [(name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in units or ()]
     add(repr((model.take_whole, sorted(model.alphabet.items()), plain)).encode())
     add(repr(sorted(tokenizer.added_tokens, key=lambda token: token.content)).encode("utf-8", "surrogatepass"))
-    for component in (tokenizer.normalizer, tokenizer.pre_tokenizer):
+    split, cut = tokenizer._pipeline.split, tokenizer.pre_tokenizer
+    for component in (tokenizer.normalizer, cut if split is None else split):  # a file writes a split in several steps
         add(_described(component))
+    add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
     return digest.hexdigest()
 
 

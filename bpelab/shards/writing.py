@@ -36,7 +36,7 @@ class ShardWriter:
     def add(self, found: Encoded) -> None:
         """Write more ids, and close the shards that they fill."""
         part = at = 0
-        while part < len(found.starts) or at < len(found.ids):
+        while at < len(found.ids) or found.first[part:].any():  # a beginning without ids needs a shard too
             ids, places = self._begin()
             end = at + min(self._size - ids.length, len(found.ids) - at)
             full = ids.length + end - at == self._size
