@@ -151,7 +151,7 @@ def _text_of(line: bytes, reading: Reading, where: str) -> str:
         raise CorpusError(f"{where}: is nested too deeply") from error
     except json.JSONDecodeError as error:
         raise CorpusError(
-            f"{where}: is not JSON: {error.msg}, column {error.colno:,}; each line is a JSON object"
+            f"{where}: is not JSON: {error.msg}, column {error.colno:,}; a line is a JSON object"
         ) from error
     except ValueError as error:  # of Python, about the digits of an integer
         raise CorpusError(f"{where}: holds an integer with thousands of digits") from error
@@ -159,9 +159,7 @@ def _text_of(line: bytes, reading: Reading, where: str) -> str:
         raise CorpusError(f"{where}: expected an object with the field {field!r}, found {shown(data)}")
     if field not in data:
         there = ", ".join(repr(key[:40]) for key in list(data)[:8]) or "none"
-        raise CorpusError(
-            f"{where}: there is no field {field!r}; its fields are {there}: name the one that holds the text"
-        )
+        raise CorpusError(f"{where}: there is no field {field!r}; it has {there}: name the one that holds the text")
     text = data[field]
     if not isinstance(text, str):
         raise CorpusError(f"{where}: field {field!r}: expected a string, found {shown(text)}; leave such lines out")

@@ -11,14 +11,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from numpy.typing import NDArray
-
 from ..streaming import StreamEncoder
 from .ahead import ahead
 from .blocks import Advance
 from .documents import Reading, fragments
 from .inputs import Input, check_unchanged
-from .numbers import np
+from .numbers import NDArray, np
 from .parts import Part, SafeCuts, batches, check_held, parts
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ import io
 import os
 from pathlib import Path
 
-from numpy.typing import NDArray
-
-from .numbers import np
+from .numbers import NDArray, np
 
 TEMPORARY = ".part"
 

@@ -120,7 +120,7 @@ def look_at(path: str, form: str | None = None) -> Input:
     known = form_of(path, form)
     if known is None:
         raise CorpusError(
-            f"{path}: the name doesn't tell what the file holds; name the form, one of {', '.join(FORMS)}"
+            f"{path}: the name doesn't tell what it holds; name the input form, one of {', '.join(FORMS)}"
         )
     return Input(path, known, found.st_size, found.st_mtime_ns)
 

@@ -4,7 +4,8 @@ from ..errors import MissingDependencyError
 
 try:
     import numpy as np
+    from numpy.typing import NDArray
 except ImportError as error:
     raise MissingDependencyError('shards need numpy, which is not installed: pip install "bpelab[files]"') from error
 
-__all__ = ["np"]
+__all__ = ["NDArray", "np"]

@@ -10,14 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
 from ..errors import ShardsError
 from ..formats.detect import in_home
 from .files import size_of
 from .index import Index, read_index
 from .inputs import Paths
-from .numbers import np
+from .numbers import NDArray, np
 from .writing import LITTLE, PLACES
 
 if TYPE_CHECKING:
