@@ -102,8 +102,8 @@ def run_encode_files(args: argparse.Namespace) -> int:
         print(json.dumps({**facts, "documents": shards.documents, "dtype": shards.index.settings.dtype}))
     elif not args.quiet:
         print(
-            f"{args.out}: {len(shards):,} tokens ({shards.index.settings.dtype}) of {shards.documents:,} documents in "
-            f"{len(shards.index.shards):,} shards"
+            f"{args.out}: {len(shards):,} tokens ({shards.index.settings.dtype}) of {_counted(shards.documents, 'document')} in "
+            f"{_counted(len(shards.index.shards), 'shard')}"
         )
     return 0
 
@@ -120,5 +120,9 @@ def run_verify(args: argparse.Namespace) -> int:
         print(json.dumps({"folder": args.folder, "tokens": len(shards), "compared": tokenizer is not None}))
     elif not args.quiet:
         compared = " and the inputs encode to them" if tokenizer is not None else ""
-        print(f"{args.folder}: {len(shards.index.shards):,} shards are as they were written{compared}")
+        print(f"{args.folder}: {_counted(len(shards.index.shards), 'shard')}, as written{compared}")
     return 0
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -20,7 +20,7 @@ def locked(folder: Path) -> Iterator[None]:
     with (folder / NAME).open("ab") as file:
         try:
             _lock(file)
-        except OSError as error:
+        except (BlockingIOError, PermissionError) as error:  # Windows says the second
             raise ShardsError(
                 f"{folder}: another process is writing to it; wait until that has ended, or choose another folder"
             ) from error

@@ -25,7 +25,8 @@ from .writing import ShardWriter
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
-LARGEST_UINT16 = 1 << 16
+LARGEST_UINT16, LARGEST_UINT32 = 1 << 16, 1 << 32
+"""Sizes of vocabularies whose ids fit."""
 
 
 def encode_files(
@@ -116,11 +117,11 @@ def end_name(tokenizer: "BPETokenizer", chosen: str | bool | None) -> str | None
 
 def _chosen_dtype(dtype: str, n_vocab: int) -> str:
     _check_choice("dtype", dtype, ("auto", "uint16", "uint32"))
-    if dtype == "auto":
-        return "uint16" if n_vocab <= LARGEST_UINT16 else "uint32"
+    if n_vocab > LARGEST_UINT32:
+        raise ValueError(f"ids are written in 32 bits at most, and this tokenizer's go up to {n_vocab - 1:,}")
     if dtype == "uint16" and n_vocab > LARGEST_UINT16:
         raise ValueError(f"dtype='uint16' holds ids up to 65,535, and this tokenizer's go up to {n_vocab - 1:,}")
-    return dtype
+    return dtype if dtype != "auto" else "uint16" if n_vocab <= LARGEST_UINT16 else "uint32"
 
 
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
@@ -151,7 +152,9 @@ def _refuse_others(folder: Path) -> None:
 
 def _begin(folder: Path, new: Index, overwrite: bool) -> Index:
     """The index to go on with: that of an unfinished run with the same arguments, or a new one."""
-    old = read_index(folder) if (folder / NAME).exists() and not overwrite else None
+    old = read_index(folder) if (folder / NAME).exists() else None  # also before anything is deleted
+    if overwrite:
+        old = None
     if old is not None and (found := differences(old, new)):
         raise ShardsError(
             f"{folder}: was {'written' if old.complete else 'begun'} with other arguments: {'; '.join(found[:4])}. "

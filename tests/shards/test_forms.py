@@ -160,6 +160,8 @@ def test_dtype_and_shard_form(tmp_path, tokenizer, texts):
             assert raw.tolist() == shards.tokens(0, 999).tolist()
     with pytest.raises(ValueError, match="holds ids up to 65,535, and this tokenizer's go up to 65,536"):
         wider.encode_files(path, tmp_path / "no", dtype="uint16")
+    with pytest.raises(ValueError, match="in 32 bits at most, and this tokenizer's go up to 4,294,967,296"):
+        tokenizer.with_special_tokens({"<|far|>": 1 << 32}).encode_files(path, tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 

@@ -211,6 +211,11 @@ def test_a_folder_of_something_else(tokenizer, tmp_path):
     with pytest.raises(ShardsError, match=r"can't be written: (File exists|Not a directory)"):
         tokenizer.encode_files(path, path)
     assert os.listdir(tmp_path) == ["a.jsonl"]
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "index.json").write_text('{"version": 2, "shards": []}')  # another library's
+    with pytest.raises(ShardsError, match=r"index.json: bpelab_shards: expected 1, found None"):
+        tokenizer.encode_files(path, tmp_path / "theirs", overwrite=True)
+    assert (tmp_path / "theirs" / "index.json").exists()
 
 
 def test_an_input_that_changes_under_way(tokenizer, tmp_path, monkeypatch):
