@@ -101,10 +101,8 @@ def run_encode_files(args: argparse.Namespace) -> int:
         facts = {"out": args.out, "shards": len(shards.index.shards), "tokens": len(shards)}
         print(json.dumps({**facts, "documents": shards.documents, "dtype": shards.index.settings.dtype}))
     elif not args.quiet:
-        print(
-            f"{args.out}: {len(shards):,} tokens ({shards.index.settings.dtype}) of {_counted(shards.documents, 'document')} in "
-            f"{_counted(len(shards.index.shards), 'shard')}"
-        )
+        what = f"{len(shards):,} tokens ({shards.index.settings.dtype}) of {_counted(shards.documents, 'document')}"
+        print(f"{args.out}: {what} in {_counted(len(shards.index.shards), 'shard')}")
     return 0
 
 
