@@ -8,7 +8,7 @@ Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, o
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..errors import CorpusError
@@ -47,23 +47,24 @@ def fragments(source: Input, reading: Reading, advance: Advance = lambda size: N
     if source.form == "parquet":
         from .columns import column_texts
 
-        return (part for text in column_texts(source, reading, advance) for part in in_fragments(text))
+        return in_fragments(column_texts(source, reading, advance))
     if source.form.startswith("jsonl"):
-        return (part for text in json_texts(source, reading, advance) for part in in_fragments(text))
+        return in_fragments(json_texts(source, reading, advance))
     return text_fragments(source, reading, advance)
 
 
-def in_fragments(text: str) -> Iterator[Fragment]:
-    """A document that is at hand.
+def in_fragments(texts: Iterable[str]) -> Iterator[Fragment]:
+    """Documents that are at hand.
 
-    >>> list(in_fragments("short"))
+    >>> list(in_fragments(["short"]))
     [Fragment(text='short', last=True)]
     """
-    start = 0
-    while len(text) - start > FRAGMENT:
-        yield Fragment(text[start : start + FRAGMENT], False)
-        start += FRAGMENT
-    yield Fragment(text[start:] if start else text, True)
+    for text in texts:
+        start = 0
+        while len(text) - start > FRAGMENT:
+            yield Fragment(text[start : start + FRAGMENT], False)
+            start += FRAGMENT
+        yield Fragment(text[start:], True)
 
 
 def text_fragments(source: Input, reading: Reading, advance: Advance) -> Iterator[Fragment]:
@@ -120,7 +121,7 @@ def json_lines(source: Input, advance: Advance) -> Iterator[tuple[int, bytes]]:
             _refuse_packed(source, block)
         *done, rest = block.split(b"\n")
         for line in done:
-            yield number, b"".join([*held, line])
+            yield number, b"".join([*held, line]) if held else line
             held, size, number = [], 0, number + 1
         held.append(rest)
         size += len(rest)
@@ -137,30 +138,36 @@ def json_texts(source: Input, reading: Reading, advance: Advance) -> Iterator[st
     for number, line in json_lines(source, advance):
         record = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
         if record and not record.isspace():
-            yield _text_of(record, reading, f"{source.path}: line {number:,}")
+            yield _text_of(record, reading, source.path, number)
 
 
-def _text_of(line: bytes, reading: Reading, where: str) -> str:
+def _text_of(line: bytes, reading: Reading, path: str, number: int) -> str:
     field = reading.field
     try:
         data = json.loads(line.decode("utf-8", reading.errors))
     except UnicodeDecodeError as error:
         said = f"is not UTF-8: {error.reason} at byte {error.start:,} of the line"
-        raise CorpusError(f"{where}: {said}; convert the file, or pass errors=replace to read U+FFFD there") from error
+        raise CorpusError(
+            f"{path}: line {number:,}: {said}; convert the file, or pass errors=replace to read U+FFFD there"
+        ) from error
     except RecursionError as error:
-        raise CorpusError(f"{where}: is nested too deeply") from error
+        raise CorpusError(f"{path}: line {number:,}: is nested too deeply") from error
     except json.JSONDecodeError as error:
         raise CorpusError(
-            f"{where}: is not JSON: {error.msg}, column {error.colno:,}; a line is a JSON object"
+            f"{path}: line {number:,}: is not JSON: {error.msg}, column {error.colno:,}; a line is a JSON object"
         ) from error
     except ValueError as error:  # of Python, about the digits of an integer
-        raise CorpusError(f"{where}: holds an integer with thousands of digits") from error
+        raise CorpusError(f"{path}: line {number:,}: holds an integer with thousands of digits") from error
     if not isinstance(data, dict):
-        raise CorpusError(f"{where}: expected an object with the field {field!r}, found {shown(data)}")
+        raise CorpusError(f"{path}: line {number:,}: expected an object with the field {field!r}, found {shown(data)}")
     if field not in data:
         there = ", ".join(repr(key[:40]) for key in list(data)[:8]) or "none"
-        raise CorpusError(f"{where}: there is no field {field!r}; it has {there}: name the one that holds the text")
+        raise CorpusError(
+            f"{path}: line {number:,}: there is no field {field!r}; it has {there}: name the one that holds the text"
+        )
     text = data[field]
     if not isinstance(text, str):
-        raise CorpusError(f"{where}: field {field!r}: expected a string, found {shown(text)}; leave such lines out")
+        raise CorpusError(
+            f"{path}: line {number:,}: field {field!r}: expected a string, found {shown(text)}; leave such lines out"
+        )
     return valid_text(text)

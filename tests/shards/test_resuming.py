@@ -98,7 +98,7 @@ def test_going_on_from_every_shard(tokenizer, texts, tmp_path, tiny, monkeypatch
     tiny(20)
     changed = tokenizer.with_options(**WAYS[way])
     write(tmp_path / "a.jsonl", ["", "", "one two three four five six seven", "", ""])
-    (tmp_path / "b.txt").write_text("in the beginning there was the word " * (2 if tokens < 50 else 30))
+    (tmp_path / "b.txt").write_text("in the beginning there was the word " * (tokens if tokens < 50 else 30))
     options = {"paths": [tmp_path / "a.jsonl", tmp_path / "b.txt"], "shard_tokens": tokens, "end_of_document": True}
     expected = contents(changed.encode_files(folder=tmp_path / "whole", **options).folder)
     close, closed = ShardWriter._close, 0
