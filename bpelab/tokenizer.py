@@ -362,11 +362,11 @@ class BPETokenizer(Vocabulary):
         """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
 
         Args:
-            paths: files, folders, or patterns such as "web/*.jsonl.zst"; one or several. A name's ending says what a
+            paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending says what a
                 file holds: text (.txt), JSON Lines (.jsonl), both also packed (.gz, .zst), or .parquet.
             folder: where the shards go. Run again with the same arguments, an unfinished run goes on.
             input_form: what all files hold, whatever their names: "text", "jsonl", "parquet", "text.gz" and so on.
-            separator: what stands between the documents of a text, such as "<|endoftext|>"; it is in none of them, and
+            separator: what stands between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
                 empty documents are left out. None: a file is one document.
             field: the field of JSON Lines, or the column of Parquet, that holds a document. Empty ones count.
             errors: "strict" refuses bytes that are no UTF-8, "replace" reads U+FFFD as bytes.decode does.

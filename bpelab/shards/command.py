@@ -117,7 +117,7 @@ def run_verify(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"folder": args.folder, "tokens": len(shards), "compared": tokenizer is not None}))
     elif not args.quiet:
-        compared = " and the inputs encode to them" if tokenizer is not None else ""
+        compared = ", and what the inputs encode to" if tokenizer is not None else ""
         print(f"{args.folder}: {_counted(len(shards.index.shards), 'shard')}, as written{compared}")
     return 0
 

@@ -34,7 +34,7 @@ def test_there_and_verified(run, tmp_path, tokenizer):
     ids = [tokenizer.encode(text + "<|endoftext|>", allowed_special="all") for text in ("one", "two words", "three")]
     assert [shards.document(number).tolist() for number in range(3)] == ids
     assert run("verify", "out")[:2] == (0, "out: 1 shard, as written\n")
-    compared = "out: 1 shard, as written and the inputs encode to them\n"
+    compared = "out: 1 shard, as written, and what the inputs encode to\n"
     assert run("verify", "out", "--against")[:2] == (0, compared)
     assert run("verify", "out", "--against", "a.txt", "b.md")[:2] == (0, compared)
     (tmp_path / "b.md").write_text("four")
