@@ -1,4 +1,5 @@
-"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify | chat |
+doctor`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import __version__
 from .chat.command import add_commands, template_source
 from .errors import BPELabError
+from .shards.command import add_commands as add_shard_commands
 
 if TYPE_CHECKING:
     from .tokenizer import BPETokenizer
@@ -28,6 +30,7 @@ examples:
   tail -f server.log | bpelab stream
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
+  bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
   bpelab chat
 
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
@@ -105,6 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
+    add_shard_commands(command, _takes_tokenizer)
     add_commands(command)
     return parser
 

@@ -28,6 +28,14 @@ class TrainingError(BPELabError, ValueError):
     """A corpus or a size that nothing can be trained from."""
 
 
+class CorpusError(BPELabError, ValueError):
+    """A file of texts that can't be read. The message names the file, the line or row, the field, and what to do."""
+
+
+class ShardsError(BPELabError, ValueError):
+    """A folder of shards that can't be written, gone on with, or believed. The message says what to do."""
+
+
 class SpecialTokenError(BPELabError, ValueError):
     """A special token that collides, or that stands in a text where it was not allowed."""
 

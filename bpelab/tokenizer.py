@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .chat.conversation import Fitted
     from .chat.messages import Message
     from .compiled.engine import Ids
+    from .shards import Shards
+    from .shards.inputs import Paths
 
 CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
@@ -392,6 +394,78 @@ class BPETokenizer(Vocabulary):
         for text in listed if disallowed else ():
             self._special.check(valid_text(text), disallowed)
         return listed, allowed
+
+    def encode_files(
+        self,
+        paths: "Paths",
+        folder: str | Path,
+        *,
+        input_form: str | None = None,
+        separator: str | None = None,
+        field: str = "text",
+        errors: str = "strict",
+        end_of_document: str | bool | None = None,
+        allowed_special: Special = (),
+        shard_tokens: int = 100_000_000,
+        shard_form: str = "npy",
+        dtype: str = "auto",
+        threads: int | None = None,
+        progress: bool | None = None,
+        overwrite: bool = False,
+    ) -> "Shards":
+        """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
+
+        Args:
+            paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending says what a
+                file holds: text (.txt), JSON Lines (.jsonl), both also packed (.gz, .zst), or .parquet.
+            folder: where the shards go. Run again with the same arguments, an unfinished run goes on.
+            input_form: what all files hold, whatever their names: "text", "jsonl", "parquet", "text.gz" and so on.
+            separator: what stands between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
+                empty documents are left out. None: a file is one document.
+            field: the field of JSON Lines, or the column of Parquet, that holds a document. Empty ones count.
+            errors: "strict" refuses bytes that are no UTF-8, "replace" reads U+FFFD as bytes.decode does.
+            end_of_document: the special token behind each document; True for the tokenizer's eos_token.
+            allowed_special: as for `encode`. What the post-processor adds is not added.
+            shard_tokens: every shard but the last has so many; a document may go on in the next one.
+            shard_form: "npy", or "bin" for the numbers alone, little-endian.
+            dtype: "uint16" or "uint32"; by default the first if all ids of the vocabulary fit.
+            threads: how many may encode; by default one for each core.
+            overwrite: delete the shards that are there and begin anew.
+
+        Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (`bpelab[files]`).
+        `index.json`, which tells what is in the folder, is described in `bpelab.shards.index`.
+
+        Raises CorpusError naming the file, the line or row and the field; ShardsError for a folder that can't be
+        written, that another process writes to, or that was begun with other arguments; SpecialTokenError, ValueError
+        and MissingDependencyError for the options.
+
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.txt").write_text("abab--cab--")
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|end|>"])
+        >>> shards = t.encode_files(folder / "a.txt", folder / "out", separator="--", end_of_document="<|end|>")
+        >>> len(shards), shards.documents, shards.document(1)
+        (6, 2, memmap([ 99, 256, 257], dtype=uint16))
+        """
+        from .shards.run import encode_files
+
+        return encode_files(
+            self,
+            paths,
+            folder,
+            input_form=input_form,
+            separator=separator,
+            field=field,
+            errors=errors,
+            end_of_document=end_of_document,
+            allowed_special=allowed_special,
+            shard_tokens=shard_tokens,
+            shard_form=shard_form,
+            dtype=dtype,
+            threads=threads,
+            progress=progress,
+            overwrite=overwrite,
+        )
 
     def tokenize(self, text: str, **options: Any) -> list[bytes]:
         """The tokens of `text` as bytes; options as for `encode`."""

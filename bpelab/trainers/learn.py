@@ -1,15 +1,13 @@
 """A training from corpus to model: sizes checked, special ids reserved, words counted, merges learned."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
 from ..pretokenizers.split import Split
+from ..progress import bar
 from ..special_tokens import SpecialTokens
 from . import find_trainer
 from .corpus import Corpus, count_words
@@ -50,12 +48,12 @@ def learn(
         )
     placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
 
-    with _bar(progress, _size(corpus), "reading", "B") as advance:
+    with bar(progress, _size(corpus), "reading", "B") as advance:
         words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
     if not words:
         raise TrainingError("the corpus is empty: there is no text to learn merges from")
     merges: list[tuple[bytes, bytes]] = []
-    with _bar(progress, num_merges, "merging", " merges") as advance:
+    with bar(progress, num_merges, "merging", " merges") as advance:
         learned = [bytes([byte]) for byte in range(256)]
         for step in steps(words, num_merges, min_frequency, False):
             merges.append((learned[step.left], learned[step.right]))
@@ -83,29 +81,3 @@ def _size(corpus: object) -> int | None:
     if isinstance(corpus, Path) and corpus.is_file():
         return corpus.stat().st_size
     return len(corpus) if isinstance(corpus, str) else None
-
-
-def _bar(
-    progress: bool | None, total: int | None, what: str, unit: str
-) -> AbstractContextManager[Callable[[int], Any]]:
-    """A progress bar after one second, where a person looks on (or always, or never); its `update` method."""
-    quiet = nullcontext(lambda size: None)
-    if progress is False or (progress is None and not sys.stderr.isatty()):
-        return quiet
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return quiet
-    bar = tqdm(total=total, desc=what, unit=unit, unit_scale=True, delay=0 if progress else 1, leave=bool(progress))
-    return _Updating(bar)
-
-
-class _Updating(AbstractContextManager[Callable[[int], Any]]):
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-
-    def __enter__(self) -> Callable[[int], Any]:
-        return self.bar.update  # type: ignore[no-any-return]
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()

@@ -68,7 +68,7 @@ LEFT_TO_PYTHON = [
 
 
 def pieces(plan: Plan, text: str, first: bool) -> list[str]:
-    text = plan.prepare(text, first)
+    text = plan.prepare(text, first) if plan.prepare else text
     data = text.encode()
     levels = [level for level in plan.levels if not level.needs or level.needs in text]
     buffer, found = np.frombuffer(data + bytes(PAD), np.uint8), []

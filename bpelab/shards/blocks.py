@@ -1,0 +1,96 @@
+"""The bytes of a file in blocks, unpacked if it is packed with gzip or zstd, in bounded memory.
+
+A packed file may unpack to thousands of times its size, or break off in the middle. The first costs time alone, since
+no block is larger than `BLOCK`; the second is an error and not an end. Source: RFC 1952 (gzip), RFC 8878 (zstd).
+"""
+
+import gzip
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
+from ..formats.json_file import open_file
+from .inputs import Input
+
+BLOCK = 1 << 20
+FED = 1 << 10
+"""Bytes that zstd unpacks at once: a block of 128 KiB may take 4 bytes, so these become 32 MiB at most."""
+AGAIN = "fetch it again, or pack it again"
+
+Advance = Callable[[int], object]
+
+
+def blocks(source: Input, advance: Advance = lambda size: None) -> Iterator[bytes]:
+    """The content of a file in blocks of at most BLOCK bytes; `advance` is called with bytes read of the file itself.
+
+    Raises CorpusError for a file that can't be read, is damaged, or is cut off, MissingDependencyError.
+    """
+    read = {".gz": _gzip, ".zst": _zstd}.get(Path(source.form).suffix, _plain)
+    try:
+        with open_file(Path(source.path)) as raw, closing(read(raw, source.path)) as found:
+            place = 0
+            for block in found:
+                advance(raw.tell() - place)
+                place = raw.tell()
+                for start in range(0, len(block), BLOCK):
+                    yield block[start : start + BLOCK]
+    except TokenizerFileError as error:  # what the opener of files raises
+        raise CorpusError(str(error)) from error
+    except gzip.BadGzipFile as error:
+        raise CorpusError(f"{source.path}: is not a whole file of gzip: {error}; {AGAIN}") from error
+    except OSError as error:
+        raise CorpusError(f"{source.path}: can't be read: {error.strerror or error}") from error
+
+
+def _plain(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
+    while block := raw.read(BLOCK):
+        yield block
+
+
+def _gzip(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
+    if not raw.peek(1):  # type: ignore[attr-defined]
+        raise CorpusError(f"{path}: is empty, which no file of gzip is; {AGAIN}")
+    try:
+        with gzip.GzipFile(fileobj=raw) as file:
+            yield from _plain(file, path)  # type: ignore[arg-type]
+    except EOFError as error:
+        raise CorpusError(f"{path}: is cut off: gzip's data ends before its end; {AGAIN}") from error
+    except zlib.error as error:
+        raise CorpusError(f"{path}: is damaged: {error}; {AGAIN}") from error
+
+
+def _zstd(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingDependencyError(f'{path}: zstandard is not installed: pip install "bpelab[files]"') from error
+    decompressor = zstandard.ZstdDecompressor()
+    frame, begun, frames = decompressor.decompressobj(), False, 0
+    try:
+        while chunk := raw.read(BLOCK):
+            found: list[bytes] = []
+            size = 0
+            for start in range(0, len(chunk), FED):
+                fed = chunk[start : start + FED]
+                while fed:
+                    begun = True
+                    found.append(frame.decompress(fed))
+                    size, fed = size + len(found[-1]), b""
+                    if frame.eof:
+                        fed, begun, frames = frame.unused_data, False, frames + 1
+                        frame = decompressor.decompressobj()
+                if size >= BLOCK:
+                    yield b"".join(found)
+                    found, size = [], 0
+            yield b"".join(found)
+    except zstandard.ZstdError as error:
+        raise CorpusError(f"{path}: is not a whole file of zstd: {_said(error)}; {AGAIN}") from error
+    if begun or not frames:
+        raise CorpusError(f"{path}: is cut off: zstd's data ends before its end; {AGAIN}")
+
+
+def _said(error: Any) -> str:
+    return str(error).removeprefix("zstd decompressor error: ").removeprefix("zstd decompress error: ")

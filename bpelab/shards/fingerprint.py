@@ -1,0 +1,73 @@
+"""A name for what a tokenizer makes of texts: equal fingerprints mean equal ids.
+
+It is the SHA-256 of all that ids follow from: tokens, merges, units, added tokens with their flags, normalizer and
+pre-tokenizer. What changes no id, such as the encoder, the decoder or a chat template, is left out. Two files of one
+tokenizer in different formats may have different fingerprints: one may say the merges that the other implies.
+
+Chapter: File formats. Cost: linear in the vocabulary.
+"""
+
+import hashlib
+import re
+from array import array
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..model import RankMerges
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+VERSION = b"bpelab tokenizer 1"
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def fingerprint(tokenizer: "BPETokenizer") -> str:
+    """The fingerprint, 64 hexadecimal digits.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("abab", 257)
+    >>> fingerprint(t) == fingerprint(t.with_options(encoder="heap"))
+    True
+    >>> fingerprint(t) == fingerprint(t.with_options(normalizer="NFC"))
+    False
+    """
+    model, digest = tokenizer.model, hashlib.sha256(VERSION)
+
+    def add(part: bytes) -> None:
+        digest.update(len(part).to_bytes(8, "little") + part)
+
+    ids = sorted(model.tokens)
+    add(_numbers(ids))
+    add(_numbers(len(model.tokens[token_id]) for token_id in ids))
+    add(b"".join(model.tokens[token_id] for token_id in ids))
+    merges = model.merges
+    if isinstance(merges, RankMerges):  # the tokens imply them
+        add(b"ranks")
+        add(_numbers([] if merges.plain else (number for item in sorted(_ranks(merges)) for number in item)))
+    else:
+        add(b"merges")
+        add(_numbers(number for row in sorted((*merge, *pair) for pair, merge in merges.items()) for number in row))
+    units = None if model.units is None else sorted(vars(model.units).items())
+    plain = [(name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in units or ()]
+    add(repr((model.take_whole, sorted(model.alphabet.items()), plain)).encode())
+    add(repr(sorted(tokenizer.added_tokens, key=lambda token: token.content)).encode("utf-8", "surrogatepass"))
+    split, cut = tokenizer._pipeline.split, tokenizer.pre_tokenizer
+    for component in (tokenizer.normalizer, cut if split is None else split):  # a file writes a split in several steps
+        add(_described(component))
+    add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
+    return digest.hexdigest()
+
+
+def _numbers(numbers: Iterable[int]) -> bytes:
+    column = array("Q", numbers)
+    return b"".join([column.itemsize.to_bytes(1, "little"), column.tobytes()])
+
+
+def _ranks(merges: RankMerges) -> Iterable[tuple[int, int]]:
+    return (merges._rank_of or {}).items()
+
+
+def _described(component: Any) -> bytes:
+    """A component as its own description has it; where a foreign one names its address, without that."""
+    return _ADDRESS.sub("", f"{type(component).__module__}.{component!r}").encode("utf-8", "surrogatepass")

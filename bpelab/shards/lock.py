@@ -1,0 +1,39 @@
+"""A folder that one process at a time writes to. The system lets go of the lock when its process ends, however."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import ShardsError
+
+NAME = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """The lock on a folder, which must exist. Raises ShardsError where another process has it.
+
+    The lock is on a file in the folder, which stays there: to delete it would let in two who wait for two files.
+    """
+    with (folder / NAME).open("ab") as file:
+        try:
+            _lock(file)
+        except (BlockingIOError, PermissionError) as error:  # Windows says the second
+            raise ShardsError(
+                f"{folder}: another process is writing to it; wait until that has ended, or choose another folder"
+            ) from error
+        yield
+
+
+def _lock(file: BinaryIO) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,108 @@
+"""Whether shards are what was written, and whether that is what the inputs encode to.
+
+Cost: one reading of the shards; for the comparison one more encoding of all inputs, without writing.
+"""
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from ..errors import ShardsError
+from ..progress import bar
+from .encoding import Encoded, Position
+from .files import sha256
+from .fingerprint import fingerprint
+from .inputs import Input, Paths, files, look_at
+from .numbers import np
+from .run import encoding_of
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+    from .reading import Shards
+
+NAMED = 8
+
+
+def check_files(shards: "Shards", progress: bool | None) -> None:
+    """Raise ShardsError naming the files whose SHA-256 is not that of the index."""
+    damaged = []
+    expected = [(shard.file, shard.sha256) for shard in shards.index.shards]
+    expected += [(shard.documents_file, shard.documents_sha256) for shard in shards.index.shards]
+    with bar(progress, len(expected), "checking", " files") as advance:
+        for name, digest in expected:
+            try:
+                if sha256(shards.folder / name) != digest:
+                    damaged.append(name)
+            except OSError as error:
+                damaged.append(f"{name} ({error.strerror})")
+            advance(1)
+    if damaged:
+        more = f" and {len(damaged) - NAMED:,} more" if len(damaged) > NAMED else ""
+        raise ShardsError(
+            f"{shards.folder}: not what was written (another SHA-256): {', '.join(damaged[:NAMED])}{more}; bring them "
+            "back, or write the folder anew with overwrite=True (--overwrite)"
+        )
+
+
+def compare(
+    shards: "Shards", tokenizer: "BPETokenizer", against: Paths | None, threads: int | None, progress: bool | None
+) -> None:
+    """Encode the inputs again. Raises ShardsError naming the first document that differs, and CorpusError."""
+    settings = shards.index.settings
+    if (found := fingerprint(tokenizer)) != settings.tokenizer:
+        raise ShardsError(
+            f"{shards.folder}: was written with another tokenizer: its fingerprint begins with "
+            f"{settings.tokenizer[:12]}, that of this one with {found[:12]}; name the one that wrote it"
+        )
+    inputs = _inputs(shards, against)
+    token = document = 0
+    encoding = encoding_of(tokenizer, settings, threads)
+    with (
+        bar(progress, sum(item.size for item in inputs), "comparing", "B") as advance,
+        closing(encoding.of(inputs, Position(), advance)) as parts,
+    ):
+        for part in parts:
+            if (number := _first_that_differs(shards, part, token, document)) is not None:
+                at = int(np.searchsorted(np.cumsum(part.first), number - document + 1))
+                source = int(part.sources[min(at, len(part.sources) - 1)])
+                raise _differs(shards, number, inputs[source], source)
+            token, document = token + len(part.ids), document + int(part.first.sum())
+    if token < len(shards) or document < shards.documents:
+        last = shards.document_at(token) if token < len(shards) else document
+        raise _differs(shards, min(last, document), None, len(inputs))
+
+
+def _differs(shards: "Shards", number: int, source: Input | None, place: int) -> ShardsError:
+    inside = number - sum(item.documents for item in shards.index.inputs[:place])
+    where = f"document {inside:,} of {source.path}" if source else "behind the end of the inputs"
+    return ShardsError(
+        f"{shards.folder}: document {number:,} is not what the inputs encode to ({where}; both counted from 0): the "
+        "file is another one than it was, or in another place of the list"
+    )
+
+
+def _inputs(shards: "Shards", against: Paths | None) -> list[Input]:
+    before = shards.index.inputs
+    if against is None:
+        return [look_at(item.path, item.form) for item in before]
+    paths = files(against, shards.index.settings.input_form)
+    if len(paths) != len(before):
+        raise ShardsError(f"{shards.folder}: was written from {len(before):,} files, and {len(paths):,} are given")
+    return [look_at(path, item.form) for path, item in zip(paths, before)]
+
+
+def _first_that_differs(shards: "Shards", part: Encoded, token: int, document: int) -> int | None:
+    """The first document that differs in some parts, the first of which have these numbers; None if there is none."""
+    found = []
+    kept = shards.tokens(min(token, len(shards)), min(token + len(part.ids), len(shards)))
+    begins = part.starts[part.first] + token
+    unequal = np.flatnonzero(kept != part.ids[: len(kept)])
+    if len(unequal) or len(kept) < len(part.ids):
+        at = token + (int(unequal[0]) if len(unequal) else len(kept))
+        found.append(document + int(np.searchsorted(begins, at, "right")) - 1)
+    there = shards.begins(min(document, shards.documents), min(document + len(begins), shards.documents))
+    moved = np.flatnonzero(there != begins[: len(there)])
+    if len(moved):
+        found.append(max(0, document + int(moved[0]) - 1))  # the one before it has another length
+    elif len(there) < len(begins):
+        found.append(document + len(there))
+    return min(found, default=None)

@@ -1,0 +1,82 @@
+"""Shards as they are written: ids in, files of so many tokens each and their index out.
+
+A shard is closed as soon as it is full. Its files are on disk before the index names them, so that an index never
+speaks of what is not there; and what the index doesn't name is written again by the run that goes on.
+"""
+
+from pathlib import Path
+
+from .encoding import Encoded, Position
+from .files import ArrayFile, sync_folder
+from .index import Index, Shard
+from .numbers import np
+
+LITTLE = {"uint16": "<u2", "uint32": "<u4"}
+"""The numbers of a shard, whatever machine writes it."""
+PLACES = "<i8"
+
+
+class ShardWriter:
+    """Writes ids to the shards of a folder, from the position of an index on. Its methods raise OSError."""
+
+    def __init__(self, folder: Path, index: Index) -> None:
+        self._folder, self._index = folder, index
+        self._size, self._documents = index.settings.shard_tokens, [item.documents for item in index.inputs]
+        self._ids: ArrayFile | None = None
+        self._places: ArrayFile | None = None
+
+    def _begin(self) -> tuple[ArrayFile, ArrayFile]:
+        if self._ids is None or self._places is None:
+            number, settings = len(self._index.shards), self._index.settings
+            name, npy = f"shard-{number:05}", settings.shard_form == "npy"
+            self._ids = ArrayFile(self._folder / f"{name}.{settings.shard_form}", LITTLE[settings.dtype], npy)
+            self._places = ArrayFile(self._folder / f"{name}.documents.npy", PLACES, True)
+        return self._ids, self._places
+
+    def add(self, found: Encoded) -> None:
+        """Write more ids, and close the shards that they fill."""
+        part = at = 0
+        while at < len(found.ids) or found.first[part:].any():  # a beginning without ids needs a shard too
+            ids, places = self._begin()
+            end = at + min(self._size - ids.length, len(found.ids) - at)
+            full = ids.length + end - at == self._size
+            upto = int(np.searchsorted(found.starts, end)) if full else len(found.starts)
+            begun = found.first[part:upto]
+            places.append(found.starts[part:upto][begun] - at + ids.length)
+            for source, number in zip(*np.unique(found.sources[part:upto][begun], return_counts=True)):
+                self._documents[int(source)] += int(number)
+            ids.append(found.ids[at:end])
+            part, at = upto, end
+            if full:
+                last = upto - 1
+                before = found.done if last == 0 else 0
+                ids_of_it = end - int(found.starts[last]) + before
+                self._close(Position(int(found.sources[last]), int(found.numbers[last]), ids_of_it))
+
+    def _close(self, position: Position) -> None:
+        if self._ids is not None and self._places is not None:
+            names = self._ids.path.name, self._places.path.name
+            digests = self._ids.finish(), self._places.finish()
+            shard = Shard(names[0], self._ids.length, self._places.length, digests[0], names[1], digests[1])
+            self._index.shards.append(shard)
+            self._ids = self._places = None
+            sync_folder(self._folder)
+        for item, documents in zip(self._index.inputs, self._documents):
+            item.documents = documents
+        self._index.position = position
+        self._index.write(self._folder)
+
+    def finish(self) -> None:
+        """Close the last shard, and say in the index that all is there."""
+        self._index.complete = True
+        try:
+            self._close(Position(len(self._index.inputs)))
+        except BaseException:
+            self._index.complete = False
+            raise
+
+    def discard(self) -> None:
+        """Remove what has no name yet."""
+        for file in (self._ids, self._places):
+            if file is not None:
+                file.discard()
