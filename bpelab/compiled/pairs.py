@@ -1,0 +1,128 @@
+"""Pairs of tokens while merges are learned: their counts, the places where they stand, and the most frequent one.
+
+A pair is there from the merge that makes one of its tokens, for nothing but that can make it more frequent, and only if
+it is frequent enough then. All its places are known at that moment too, so they are a run in one array. The heap is that
+of `trainers/incremental.py`: an entry that says too much is put right when it surfaces.
+
+Chapter: Incremental training. Cost: one place in memory for a count, and one more in passing for a place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import U64, inlined, kernel
+from .tables import power_of_two
+
+KEY, COUNT, START, NUMBER = 0, 1, 2, 3
+ROWS, PLACES, HEAP = 0, 1, 2
+
+
+class Pairs(NamedTuple):
+    """The pairs.
+
+    Attributes:
+        rows: a hash table, a power of two of rows: left << 32 | right, count, where the run of places begins, how many
+            places it has. A row is free while it has none.
+        places: the runs. A place may be out of date.
+        heap: rows of count, key.
+        used: how many rows, places and entries of the heap there are.
+    """
+
+    rows: NDArray[np.int64]
+    places: NDArray[np.int32]
+    heap: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+    @staticmethod
+    def of(pairs: int, places: int) -> "Pairs":
+        """Room for so many."""
+        rows = power_of_two(2 * pairs)
+        return Pairs(
+            np.zeros((rows, 4), np.int64), np.empty(places, np.int32), np.empty((rows // 2, 2), np.int64),
+            np.zeros(3, np.int64),
+        )  # fmt: skip
+
+    def with_room(self, pairs: int, places: int, least: int) -> "Pairs":
+        """The pairs that may still be merged, with room for more."""
+        alive, stand = live_pairs(self, least)
+        new = Pairs.of(alive + alive // 2 + pairs, stand + stand // 2 + places)
+        move_pairs(self, new, least)
+        return new
+
+
+@inlined
+def find_row(rows, key):
+    """The row of a pair, or the free one where it belongs."""
+    mask = len(rows) - 1
+    row = np.int64((U64(key) * U64(0x9E3779B97F4A7C15)) >> U64(32)) & mask
+    while rows[row, NUMBER] != 0 and rows[row, KEY] != key:
+        row = (row + 1) & mask
+    return row
+
+
+@inlined
+def wins(count, key, other, other_key):
+    """Whether a pair is merged before another: it is more frequent, or as frequent and its tokens are smaller."""
+    return count > other or (count == other and key < other_key)
+
+
+@inlined
+def sink(heap, size, count, key):
+    """Put an entry in the place of the top one."""
+    at, child = 0, 1
+    while child < size:
+        if child + 1 < size and wins(heap[child + 1, 0], heap[child + 1, 1], heap[child, 0], heap[child, 1]):
+            child += 1
+        if wins(count, key, heap[child, 0], heap[child, 1]):
+            break
+        heap[at, 0], heap[at, 1] = heap[child, 0], heap[child, 1]
+        at, child = child, 2 * child + 1
+    heap[at, 0], heap[at, 1] = count, key
+
+
+@inlined
+def drop_top(pairs):
+    heap, used = pairs.heap, pairs.used
+    used[HEAP] -= 1
+    last = used[HEAP]
+    sink(heap, last, heap[last, 0], heap[last, 1])
+
+
+@inlined
+def add_pair(pairs, key, count, number):
+    """A new pair, onto the heap too; where its run of `number` places begins, which are still to be written."""
+    rows, heap, used = pairs.rows, pairs.heap, pairs.used
+    row, start = find_row(rows, key), used[PLACES]
+    rows[row, KEY], rows[row, COUNT], rows[row, START], rows[row, NUMBER] = key, count, start, number
+    at = used[HEAP]
+    while at > 0 and wins(count, key, heap[(at - 1) >> 1, 0], heap[(at - 1) >> 1, 1]):
+        heap[at, 0], heap[at, 1] = heap[(at - 1) >> 1, 0], heap[(at - 1) >> 1, 1]
+        at = (at - 1) >> 1
+    heap[at, 0], heap[at, 1] = count, key
+    used[ROWS] += 1
+    used[PLACES] += number
+    used[HEAP] += 1
+    return start
+
+
+@kernel
+def live_pairs(pairs, least):
+    """How many pairs may still be merged, and how many places they have."""
+    alive, places = 0, np.int64(0)
+    for row in range(len(pairs.rows)):
+        if pairs.rows[row, NUMBER] != 0 and pairs.rows[row, COUNT] >= least:
+            alive += 1
+            places += pairs.rows[row, NUMBER]
+    return alive, places
+
+
+@kernel
+def move_pairs(old, new, least):
+    for row in range(len(old.rows)):
+        count, number = old.rows[row, COUNT], old.rows[row, NUMBER]
+        if number != 0 and count >= least:
+            there, start = old.rows[row, START], add_pair(new, old.rows[row, KEY], count, number)
+            for place in range(number):
+                new.places[start + place] = old.places[there + place]
