@@ -1,13 +1,13 @@
 """Pairs of tokens while merges are learned: their counts, the places where they stand, and the most frequent one.
 
 A pair is there from the merge that makes one of its tokens, for nothing but that can make it more frequent, and only if
-it is frequent enough then. All its places are known at that moment too, so they are a run in one array. The heap is that
-of `trainers/incremental.py`: an entry that says too much is put right when it surfaces.
+it is frequent enough then. All its places are known at that moment too, so they are a run in one array. The heap is
+that of `trainers/incremental.py`: an entry that says too much is put right when it surfaces.
 
 Chapter: Incremental training. Cost: one place in memory for a count, and one more in passing for a place.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +38,28 @@ class Pairs(NamedTuple):
     @staticmethod
     def of(pairs: int, places: int) -> "Pairs":
         """Room for so many."""
-        rows = power_of_two(2 * pairs)
-        return Pairs(
-            np.zeros((rows, 4), np.int64), np.empty(places, np.int32), np.empty((rows // 2, 2), np.int64),
-            np.zeros(3, np.int64),
-        )  # fmt: skip
+        rows, heap = np.zeros((power_of_two(2 * pairs), 4), np.int64), np.empty((pairs, 2), np.int64)
+        return Pairs(rows, np.empty(places, np.int32), heap, np.zeros(3, np.int64))
 
     def with_room(self, pairs: int, places: int, least: int) -> "Pairs":
-        """The pairs that may still be merged, with room for more."""
-        alive, stand = live_pairs(self, least)
-        new = Pairs.of(alive + alive // 2 + pairs, stand + stand // 2 + places)
-        move_pairs(self, new, least)
-        return new
+        """The same with room for more, without the rows of pairs that have become too rare."""
+        rows = self.rows
+        if int(self.used[ROWS]) + pairs > len(rows) // 2:
+            alive = int(np.count_nonzero(rows[:, COUNT] >= least))
+            rows = np.zeros((power_of_two(4 * (alive + pairs)), 4), np.int64)
+            move_rows(self.rows, rows, least)
+            self.used[ROWS] = alive
+        longer_places = _longer(self.places, int(self.used[PLACES]) + places)
+        return Pairs(rows, longer_places, _longer(self.heap, int(self.used[HEAP]) + pairs), self.used)
+
+
+def _longer(array: NDArray[Any], least: int) -> NDArray[Any]:
+    """The array, or a copy with room for half as much again."""
+    if least <= len(array):
+        return array
+    longer = np.empty((least + least // 2, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @inlined
@@ -60,6 +70,16 @@ def find_row(rows, key):
     while rows[row, NUMBER] != 0 and rows[row, KEY] != key:
         row = (row + 1) & mask
     return row
+
+
+@inlined
+def has_room(pairs, more, places):
+    used = pairs.used
+    return (
+        2 * (used[ROWS] + more) <= len(pairs.rows)
+        and used[PLACES] + places <= len(pairs.places)
+        and used[HEAP] + more <= len(pairs.heap)
+    )
 
 
 @inlined
@@ -108,21 +128,10 @@ def add_pair(pairs, key, count, number):
 
 
 @kernel
-def live_pairs(pairs, least):
-    """How many pairs may still be merged, and how many places they have."""
-    alive, places = 0, np.int64(0)
-    for row in range(len(pairs.rows)):
-        if pairs.rows[row, NUMBER] != 0 and pairs.rows[row, COUNT] >= least:
-            alive += 1
-            places += pairs.rows[row, NUMBER]
-    return alive, places
-
-
-@kernel
-def move_pairs(old, new, least):
-    for row in range(len(old.rows)):
-        count, number = old.rows[row, COUNT], old.rows[row, NUMBER]
-        if number != 0 and count >= least:
-            there, start = old.rows[row, START], add_pair(new, old.rows[row, KEY], count, number)
-            for place in range(number):
-                new.places[start + place] = old.places[there + place]
+def move_rows(old, new, least):
+    """Copy the rows of pairs that may still be merged."""
+    for row in range(len(old)):
+        if old[row, COUNT] >= least:
+            at = find_row(new, old[row, KEY])
+            for column in range(4):
+                new[at, column] = old[row, column]

@@ -4,7 +4,7 @@ Chapter: Incremental training. Cost: see `counting.py`; what only Python can cut
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ..errors import PatternError
 from ..pretokenizers.regex_dfa import dfa_for
 from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.split import Split
-from ..textio import utf8
+from ..textio import utf8_counts
 from .counting import BYTES, ROWS, Tally, Work, count_pieces, count_texts, list_pieces
 from .jit import PAD
 from .scan import CHUNK, ScanTable
@@ -60,33 +60,34 @@ class WordCounter:
     def __init__(self, split: Split | None) -> None:
         self._split, self._table = split, scan_table(split)
         self._tally, self._work = Tally.of(), Work.of()
+        self.stopped = False
+        """Set it from another thread to have `feed` return as soon as it can."""
 
     def feed(self, texts: Sequence[str]) -> None:
         """Count what `texts` are cut into, each by itself."""
-        parts: list[bytes] = []
         others: Counter[str] = Counter()
+        parts: list[bytes] = []
         for text in texts:
-            if self._table is None or not (data := _encoded(text)):
-                others.update(self._cut(text))
-            else:
+            if self._table is not None and (data := _encoded(text)):
                 parts.append(data)
-        if self._table is not None and parts:
-            data, stops = b"".join(parts) + bytes(PAD), np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
-            buffer, begin, number = np.frombuffer(data, np.uint8), 0, 0
-            while True:
-                begin, number, vain = count_texts(
-                    buffer, begin, stops, number, self._table, self._tally, self._work, CHUNKS
-                )
-                if number == len(stops):
-                    break
+            else:
+                others.update(self._cut(text))
+        if parts:
+            others.update(self._scan(parts))
+        self.add(Words.of(utf8_counts(others)))
+
+    def _scan(self, parts: list[bytes]) -> Iterator[str]:
+        """Count what the scanner cuts; the pieces of what it has to leave to Python."""
+        data, stops = b"".join([*parts, bytes(PAD)]), np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
+        text, begin, number = np.frombuffer(data, np.uint8), 0, 0
+        while number < len(stops) and not self.stopped:
+            begin, number, vain = count_texts(text, begin, stops, number, self._table, self._tally, self._work, CHUNKS)
+            if number < len(stops):
+                end = int(stops[number])
                 if vain:
-                    others.update(self._cut(data[begin : stops[number]].decode()))
-                    begin = int(stops[number])
-                self._tally = self._tally.with_room(len(self._work.ends), int(stops[number]) - begin)
-        words: Counter[bytes] = Counter()
-        for word, count in others.items():
-            words[utf8(word)] += count  # two words may differ in a lone surrogate only
-        self.add(Words.of(words))
+                    yield from self._cut(data[begin:end].decode())
+                    begin = end
+                self._tally = self._tally.with_room(len(self._work.ends), end - begin)
 
     def add(self, words: Words) -> None:
         """Count words as often as they occur."""
