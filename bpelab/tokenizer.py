@@ -134,8 +134,9 @@ class BPETokenizer(Vocabulary):
             special_tokens: names, whose ids follow the vocabulary, or name -> id, which are reserved before merging.
                 They are split out of the training text.
             min_frequency: pairs that occur less often are not merged.
-            trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`) or "auto", which takes
-                the compiled one for a corpus of some megabytes; all learn the same merges. Ties: see trainers/naive.py.
+            trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`), or "auto", which
+                takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
+                Ties: see trainers/naive.py.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token.
 

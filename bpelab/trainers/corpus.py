@@ -30,8 +30,9 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
     try:
         with path.open("rb") as file:
             while block := file.read(-1 if whole else BLOCK):
+                text = decoder.decode(block)
                 position += len(block)
-                yield decoder.decode(block)
+                yield text
             yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         at = position - len(decoder.getstate()[0]) + error.start

@@ -32,7 +32,7 @@ def agree(words, merges, least=1, reference=train_incremental):
 
 def test_small_corpora_full_of_ties():
     rng = random.Random(11)
-    for _ in range(amount(400, 20_000)):
+    for _ in range(amount(250, 20_000)):
         agree(random_corpus(rng), 60, rng.choice((1, 1, 2, 3)), train_naive)
 
 
