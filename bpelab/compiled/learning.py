@@ -201,12 +201,12 @@ def learn_merges(words: Words, most: int, least: int) -> Iterator[tuple[int, int
 
     Raises TrainingError where words or counts are larger than the arrays hold.
     """
-    size = len(words.content) + len(words.ends) + 2
     lengths = np.diff(words.ends, prepend=0)
+    size = int(lengths.sum()) + len(words.ends) + 1
     if size > MOST_BYTES:
         raise TrainingError(
-            f"the distinct pre-tokens have {len(words.content):,} bytes, more than the compiled trainer takes; train "
-            "on less text, or with a pattern that cuts it into words"
+            f"the distinct pre-tokens have {size:,} bytes, more than the compiled trainer takes; train on less text, "
+            "or with a pattern that cuts it into words"
         )
     if float(lengths.astype(float) @ words.counts) >= LARGEST_COUNT:
         raise TrainingError("the words occur so often that their counts don't fit into 64 bits")
