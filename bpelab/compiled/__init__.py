@@ -1,5 +1,4 @@
-"""Encoding and training compiled by numba: the same ids, some ten times as fast as tiktoken on long texts; the same
-merges, some ten times as fast as the trainer in Python.
+"""Encoding compiled by numba: the same ids, some ten times as fast as tiktoken on long texts.
 
 This module says when that pays, and imports numba only then. Kernels are compiled once on a machine, which takes some
 ten seconds of CPU time, and loading them takes about one: so a short text is never made to wait for them.
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 
 LONG_ENOUGH = 2_000
 """Characters of the shortest text for which a compiled encoder is taken."""
-PAYS_FROM = {"encoding": (3_000_000, 60_000_000), "training": (4_000_000, 40_000_000)}
-"""Characters from which kernels pay: those that were compiled before, and those that were not."""
-_MODULES = {"encoding": f"{__name__}.engine", "training": f"{__name__}.learning"}
+ON_DISK, NOT_COMPILED = 3_000_000, 60_000_000
+"""Characters from which making an engine pays: with kernels that were compiled before, and without."""
 
 
 def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
@@ -49,25 +47,17 @@ def make_engine(model: "BPEModel", split: "Split | None") -> "Engine | None":
     engine = Engine.of(model, dfa)
     if engine is not None:
         engine.warm()
-        note("encoding")
+        _note()
     return engine
 
 
 def pays(characters: int) -> bool:
     """Whether making an engine is worth it for so many characters."""
-    if characters < PAYS_FROM["encoding"][0]:
+    if characters < ON_DISK or _numba() is None:
         return False
-    least = pays_from("encoding")
-    return least is not None and characters >= least
-
-
-def pays_from(work: str) -> int | None:
-    """The number of characters from which kernels for `work`, a key of `PAYS_FROM`, pay; None without numba."""
-    if _numba() is None:
-        return None
-    marker = _marker(work)
-    compiled = _MODULES[work] in sys.modules or (marker is not None and marker.exists())
-    return PAYS_FROM[work][0 if compiled else 1]
+    marker = _marker()
+    compiled = f"{__name__}.engine" in sys.modules or (marker is not None and marker.exists())
+    return characters >= (ON_DISK if compiled else NOT_COMPILED)
 
 
 @lru_cache(1)
@@ -78,17 +68,16 @@ def _numba() -> str | None:
         return None
 
 
-def _marker(work: str) -> Path | None:
-    """A file that is there when the kernels for `work` were compiled in these versions."""
+def _marker() -> Path | None:
+    """A file that is there when kernels of these versions were compiled."""
     from .. import __version__
 
     folder = cache_folder()
-    return folder and folder / "kernels" / f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}-{work}"
+    return folder and folder / "kernels" / f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}"
 
 
-def note(work: str) -> None:
-    """Remember that the kernels for `work` are compiled."""
-    marker = _marker(work)
+def _note() -> None:
+    marker = _marker()
     with suppress(OSError):  # then the next process asks again
         if marker is not None and not marker.exists():
             marker.parent.mkdir(parents=True, exist_ok=True)

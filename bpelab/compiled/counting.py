@@ -136,8 +136,8 @@ def count_pieces(text, begin, ends, counts, number, tally, work):
 def count_texts(text, begin, stops, number, table, tally, work, chunks):
     """Count the pieces of texts that lie end to end and end at `stops`, from `begin` in the text `number` on.
 
-    (Where it was left, in which text, whether that text's rest has to be cut in Python since the scanner reads in
-    vain). It is left before its end when there is no room or after so many `chunks`.
+    (Where it was left, in which text, how many bytes the arena has to take next). It is left before its end when there
+    is no room, after so many `chunks`, or, with -1 bytes, where the scanner reads in vain and Python has to cut.
     """
     while number < len(stops):
         if begin == stops[number]:
@@ -147,14 +147,14 @@ def count_texts(text, begin, stops, number, table, tally, work, chunks):
             break
         found = scan(text, begin, stops[number], table, work.ends)
         if found < 0:
-            return begin, number, True
+            return begin, number, -1
         end = work.ends[found - 1]
         if tally.used[ARENA] + end - begin + PAD > len(tally.arena):
-            break
+            return begin, number, end - begin
         count_pieces(text, begin, work.ends, work.counts, found, tally, work)
         begin = end
         chunks -= 1
-    return begin, number, False
+    return begin, number, 0
 
 
 @kernel

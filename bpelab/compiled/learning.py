@@ -15,7 +15,7 @@ from ..errors import TrainingError
 from .jit import kernel
 from .pairs import COUNT, HEAP, NUMBER, START, Pairs, add_pair, drop_top, find_row, has_room, sink
 from .replacing import BORDER, State, merge_pair
-from .words import Words
+from .words import BEYOND_64_BITS, Words
 
 PATIENCE = 1_000_000
 """Places that are looked at in one call: some 20 ms."""
@@ -104,7 +104,7 @@ def learn_merges(words: Words, most: int, least: int) -> Iterator[tuple[int, int
             "or with a pattern that cuts it into words"
         )
     if float(lengths.astype(float) @ words.counts) >= LARGEST_COUNT:
-        raise TrainingError("the words occur so often that their counts don't fit into 64 bits")
+        raise TrainingError(BEYOND_64_BITS)
     most, least = max(0, min(most, size)), min(max(least, 1), LARGEST_COUNT)
     tokens, counts = np.zeros(size, np.int32), np.zeros(size, np.int64)
     weights, numbers = np.zeros(1 << 16, np.int64), np.zeros(1 << 16, np.int64)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PatternError
+from ..errors import PatternError, TrainingError
 from ..pretokenizers.regex_dfa import dfa_for
 from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.split import Split
@@ -22,6 +22,7 @@ from .scan import CHUNK, ScanTable
 
 CHUNKS = 2_000
 """Of a call of a kernel, which can't be interrupted: some 20 ms."""
+BEYOND_64_BITS = "the words occur so often that their counts don't fit into 64 bits"
 
 
 class Words(NamedTuple):
@@ -35,12 +36,15 @@ class Words(NamedTuple):
     def of(words: Mapping[bytes, int]) -> "Words":
         """The words of a mapping, without the empty one.
 
-        Raises OverflowError for a count beyond 64 bits.
+        Raises TrainingError for a count beyond 64 bits.
         """
         kept = [word for word in words if word]
         content = np.frombuffer(b"".join(kept) + bytes(PAD), np.uint8)
         ends = np.fromiter(accumulate(map(len, kept)), np.int64, len(kept))
-        return Words(content, ends, np.array([words[word] for word in kept], np.int64))
+        try:
+            return Words(content, ends, np.array([words[word] for word in kept], np.int64))
+        except OverflowError as error:
+            raise TrainingError(BEYOND_64_BITS) from error
 
     def as_dict(self) -> dict[bytes, int]:
         """The words as other trainers take them."""
@@ -63,6 +67,11 @@ class WordCounter:
         self.stopped = False
         """Set it from another thread to have `feed` return as soon as it can."""
 
+    @property
+    def scans(self) -> bool:
+        """Whether a kernel cuts the texts."""
+        return self._table is not None
+
     def feed(self, texts: Sequence[str]) -> None:
         """Count what `texts` are cut into, each by itself."""
         others: Counter[str] = Counter()
@@ -81,13 +90,11 @@ class WordCounter:
         data, stops = b"".join([*parts, bytes(PAD)]), np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
         text, begin, number = np.frombuffer(data, np.uint8), 0, 0
         while number < len(stops) and not self.stopped:
-            begin, number, vain = count_texts(text, begin, stops, number, self._table, self._tally, self._work, CHUNKS)
-            if number < len(stops):
-                end = int(stops[number])
-                if vain:
-                    yield from self._cut(data[begin:end].decode())
-                    begin = end
-                self._tally = self._tally.with_room(len(self._work.ends), end - begin)
+            begin, number, size = count_texts(text, begin, stops, number, self._table, self._tally, self._work, CHUNKS)
+            if size < 0:
+                yield from self._cut(data[begin : stops[number]].decode())
+                begin, size = int(stops[number]), 0
+            self._tally = self._tally.with_room(len(self._work.ends), size)
 
     def add(self, words: Words) -> None:
         """Count words as often as they occur."""

@@ -11,15 +11,19 @@ Chapter: Incremental training. Cost: 0.15 s of CPU time for 10 MB of English and
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..compiled import note
 from ..errors import MissingDependencyError
 from ..pretokenizers.split import Split
 from ..trace import TrainStep
+from ..user_cache import cache_folder
 from .corpus import BLOCK
 from .incremental import train_incremental
 
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 8
 """One thread reads for all others."""
+ON_DISK, NOT_COMPILED = 4_000_000, 40_000_000
+"""Characters of a corpus from which this pays: with kernels that were compiled before, and without."""
 
 
 def train_compiled(
@@ -55,7 +61,11 @@ def train_compiled(
     for rank, (left, right, count) in enumerate(learn_merges(arrays, num_merges, min_frequency)):
         tokens.append(tokens[left] + tokens[right])
         yield TrainStep(rank, left, right, count, tokens[-1])
-    note("training")
+    marker = _marker()
+    with suppress(OSError):  # then the next process asks again
+        if marker is not None and not marker.exists():
+            marker.parent.mkdir(parents=True, exist_ok=True)
+            marker.touch()
 
 
 def count_compiled(texts: Iterable[str], split: Split | None, threads: int | None = None) -> Words:
@@ -66,8 +76,11 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
     require_numba()
     from ..compiled.words import WordCounter
 
+    counters = [WordCounter(split)]
+    free = counters.copy()
+    if not counters[0].scans:
+        threads = 1  # what cuts in Python holds the lock, and may watch its time
     threads = threads or min(os.cpu_count() or 1, MOST_THREADS)
-    counters, free = list[WordCounter](), list[WordCounter]()
 
     def feed(batch: list[str]) -> None:
         try:
@@ -90,10 +103,9 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
             for counter in counters:
                 counter.stopped = True
             pool.shutdown(cancel_futures=True)
-    total = counters.pop() if counters else WordCounter(split)
-    for counter in counters:
-        total.add(counter.words())
-    return total.words()
+    for counter in counters[1:]:
+        counters[0].add(counter.words())
+    return counters[0].words()
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -107,6 +119,31 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def pays_from() -> int | None:
+    """Characters of the smallest corpus that is done sooner than in Python; None without numba."""
+    if not _numba():
+        return None
+    marker = _marker()
+    compiled = "bpelab.compiled.learning" in sys.modules or (marker is not None and marker.exists())
+    return ON_DISK if compiled else NOT_COMPILED
+
+
+def _numba() -> str | None:
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return None
+
+
+def _marker() -> Path | None:
+    """A file that is there when kernels of these versions were compiled."""
+    from .. import __version__
+
+    folder = cache_folder()
+    name = f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}-training"
+    return folder and folder / "kernels" / name
 
 
 def require_numba() -> None:

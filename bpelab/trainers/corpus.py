@@ -11,6 +11,7 @@ Cost: linear; memory for the distinct words and one block.
 import codecs
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -129,8 +130,9 @@ def measure(corpus: Corpus, enough: int) -> tuple[int, Corpus]:
         head.append(document)
         if isinstance(document, str):
             size += len(document)
-        elif document.is_file():
-            size += document.stat().st_size
+        else:
+            with suppress(OSError):  # it is raised, and explained, where the file is read
+                size += document.stat().st_size
         if size >= enough:
             break
     return size, chain(head, rest)  # type: ignore[return-value]

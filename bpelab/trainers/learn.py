@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..compiled import pays_from
 from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
 from ..pretokenizers.split import Split
 from ..special_tokens import SpecialTokens
 from . import find_trainer
-from .compiled import count_compiled
+from .compiled import count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def learn(
 
 def choose_trainer(corpus: Corpus) -> tuple[str, Corpus]:
     """The trainer that is done first, by the size of the corpus; and the corpus, with what was taken from it."""
-    enough = pays_from("training")
+    enough = pays_from()
     if enough is None:
         return "incremental", corpus
     size, corpus = measure(corpus, enough)

@@ -59,7 +59,7 @@ def test_counts_beyond_32_bits():
     assert [step.count for step in steps] == [1 << 60, (1 << 40) + 7, 7]
     with pytest.raises(TrainingError, match="64 bits"):
         list(train_compiled({b"abc": 1 << 61}, 3, 2))
-    with pytest.raises(OverflowError):
+    with pytest.raises(TrainingError, match="64 bits"):
         list(train_compiled({b"abc": 1 << 64}, 3, 2))
     counter = WordCounter(Split("gpt2"))
     for _ in range(3):
@@ -211,7 +211,7 @@ def test_rustbpe_learns_the_same_merges(text):
 def test_auto_takes_the_compiled_trainer_for_large_corpora(monkeypatch, tmp_path):
     file = tmp_path / "a.txt"
     file.write_text("ab " * 400)
-    monkeypatch.setattr(learn, "pays_from", lambda work: 1_000)
+    monkeypatch.setattr(learn, "pays_from", lambda: 1_000)
     for form, name, words in (
         ("ab " * 400, "compiled", 400), ("ab " * 300, "incremental", 300), (["ab " * 200] * 4, "compiled", 800),
         (file, "compiled", 400), (iter(["ab " * 300] * 2), "compiled", 600), ([file] * 3, "compiled", 1_200),
@@ -220,8 +220,21 @@ def test_auto_takes_the_compiled_trainer_for_large_corpora(monkeypatch, tmp_path
         chosen, rest = learn.choose_trainer(form)
         counts = count_words(rest, Split("gpt2"), SpecialTokens({}))
         assert (chosen, counts[b"ab"] + counts[b" ab"]) == (name, words)
-    monkeypatch.setattr(learn, "pays_from", lambda work: None)
+    monkeypatch.setattr(learn, "pays_from", lambda: None)
     assert learn.choose_trainer("ab " * 400) == ("incremental", "ab " * 400)
+
+
+def test_when_it_pays(monkeypatch, tmp_path):
+    """Sooner where kernels are in memory or on disk, and never without numba."""
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path))
+    assert compiled.pays_from() == compiled.ON_DISK  # this process has them
+    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
+    assert compiled.pays_from() == compiled.NOT_COMPILED
+    list(train_compiled({b"ab": 2}, 1))
+    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
+    assert compiled.pays_from() == compiled.ON_DISK
+    monkeypatch.setattr(compiled, "_numba", lambda: None)
+    assert compiled.pays_from() is None
 
 
 def test_it_is_found_by_name():
