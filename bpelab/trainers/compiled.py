@@ -4,8 +4,8 @@ What it does is what `corpus.py` and `incremental.py` do; the kernels are in `bp
 `learning.py`. Texts are counted by several threads, each with a table of its own, since kernels let go of the
 interpreter's lock; which thread counts what changes no count.
 
-Chapter: Incremental training. Cost: 0.15 s of CPU time for 10 MB of English and 8,192 tokens, 1.6 s for 100 MB and
-32,768; once in a process some 0.5 s to load the kernels, and once on a machine some 7 s to compile them.
+Chapter: Incremental training. Cost: 0.15 s of CPU time for 10 MB of English and 8,192 tokens, 1.8 s for 100 MB and
+32,768; once in a process some 0.8 s to load the kernels, and once on a machine some 7 s to compile them.
 """
 
 from __future__ import annotations
