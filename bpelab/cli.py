@@ -65,7 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
     )
-    train.add_argument("--trainer", default="auto", help="auto, naive or incremental; all learn the same")
+    train.add_argument("--trainer", default="auto", help="auto, naive, incremental or compiled; all learn the same")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
     encode = command("encode", "turn text into ids", run_encode)

@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -27,6 +29,14 @@ def valid_text(text: str) -> str:
 def utf8(text: str) -> bytes:
     """The UTF-8 bytes of `text`, lone surrogates replaced by U+FFFD."""
     return valid_text(text).encode()
+
+
+def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
+    """Counts of texts as counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
+    found: Counter[bytes] = Counter()
+    for text, number in counts.items():
+        found[utf8(text)] += number
+    return found
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -138,7 +138,9 @@ class BPETokenizer(Vocabulary):
             special_tokens: names, whose ids follow the vocabulary, or name -> id, which are reserved before merging.
                 They are split out of the training text.
             min_frequency: pairs that occur less often are not merged.
-            trainer: "auto", "naive" or "incremental"; all learn the same merges. Ties: see trainers/naive.py.
+            trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`), or "auto", which
+                takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
+                Ties: see trainers/naive.py.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token.
 
@@ -146,7 +148,8 @@ class BPETokenizer(Vocabulary):
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
         for a corpus that is neither text nor files.
 
-        Cost: pure Python, about 2 s for 10 MB of English and 8,192 tokens.
+        Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.3 s compiled; 2.3 s compiled for 100 MB and
+        32,768. Memory for the distinct pre-tokens, not for the corpus.
         """
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)

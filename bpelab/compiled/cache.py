@@ -42,7 +42,7 @@ class Cache(NamedTuple):
     @staticmethod
     def of(narrow: int = SMALLEST, wide: int = SMALLEST // 4) -> "Cache":
         """An empty one; the numbers of rows are powers of two."""
-        return Cache(_rows(narrow, 4), _rows(wide, 8), np.zeros(3, np.int64))
+        return Cache(aligned_rows(narrow, 4), aligned_rows(wide, 8), np.zeros(3, np.int64))
 
     def full(self, most: int) -> tuple[bool, bool]:
         """Which of the tables are half full and may grow; `most` is the number of rows that `narrow` may have."""
@@ -60,7 +60,7 @@ class Cache(NamedTuple):
         return new
 
 
-def _rows(count: int, width: int) -> NDArray[np.uint64]:
+def aligned_rows(count: int, width: int) -> NDArray[np.uint64]:
     """Rows of zeros that begin where a line of the processor's cache does."""
     space = np.zeros((count + WINDOW) * width + 8, np.uint64)
     skip = -(space.ctypes.data // 8) % 8

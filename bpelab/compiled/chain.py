@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .encode import encode_pieces
 from .jit import PAD, kernel
-from .pairs import PairTable, refine_at_pairs
+from .neighbours import PairTable, refine_at_pairs
 from .scan import CHUNK, ScanTable, match_at, scan
 
 BLOCK = 1 << 13

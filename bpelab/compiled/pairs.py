@@ -1,98 +1,137 @@
-"""Cuts between characters that no token has side by side, for vocabularies of characters without a pre-tokenizer.
+"""Pairs of tokens while merges are learned: their counts, the places where they stand, and the most frequent one.
 
-No merge crosses such a place, so the ids of the pieces are those of the whole: `pretokenizers/implied.py` cuts before
-`▁` for this reason, and here every pair of neighbours is looked up. That some pairs are taken for neighbours in a token
-though they aren't costs a cut and no id, so one bit of a hash says it.
+A pair is there from the merge that makes one of its tokens, for nothing but that can make it more frequent, and only if
+it is frequent enough then. All its places are known at that moment too, so they are a run in one array. The heap is
+that of `trainers/incremental.py`: an entry that says too much is put right when it surfaces.
 
-Chapter: Compiled. Cost: a look at every token, then two nanoseconds a character.
+Chapter: Incremental training. Cost: one place in memory for a count, and one more in passing for a place.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import BPEModel
 from .jit import U64, inlined, kernel
-from .scan import decode
+from .tables import power_of_two
 
-BITS = 20
-"""Of the number that stands for a pair in which not both are ASCII."""
-
-
-class PairTable(NamedTuple):
-    """Which characters are neighbours in a token: ASCII ones at 128 * left + right, others by their hash."""
-
-    ascii: NDArray[np.uint8]
-    hashed: NDArray[np.uint8]
+KEY, COUNT, START, NUMBER = 0, 1, 2, 3
+ROWS, PLACES, HEAP = 0, 1, 2
 
 
-def pair_table(model: BPEModel) -> PairTable | None:
-    """The table of a model; None for one that may change the ids at such a cut.
+class Pairs(NamedTuple):
+    """The pairs.
 
-    That are models that look up whole pieces or mark their units, that have no token for some byte, so that unknown
-    characters in a row become one, and that merge the tokens of bytes.
+    Attributes:
+        rows: a hash table, a power of two of rows: left << 32 | right, count, where the run of places begins, how many
+            places it has. A row is free while it has none.
+        places: the runs. A place may be out of date.
+        heap: rows of count, key.
+        used: how many rows, places and entries of the heap there are.
     """
-    units = model.units
-    if units is None or not units.characters or units.prefix or units.suffix or units.symbols or model.take_whole:
-        return None
-    spelled = set((units.byte_tokens or {}).values())
-    if len(units.byte_tokens or {}) < 256 or any(left in spelled or right in spelled for left, right in model.merges):
-        return None
-    text = "\0".join(token.decode("utf-8", "replace") for token in model.tokens.values())
-    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    pairs = np.unique((codes[:-1].astype(np.uint64) << U64(32)) | codes[1:])
-    table = PairTable(np.zeros(128 * 128, np.uint8), np.zeros((1 << BITS) // 8, np.uint8))
-    fill(pairs, table)
-    return table
+
+    rows: NDArray[np.int64]
+    places: NDArray[np.int32]
+    heap: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+    @staticmethod
+    def of(pairs: int, places: int) -> "Pairs":
+        """Room for so many."""
+        rows, heap = np.zeros((power_of_two(2 * pairs), 4), np.int64), np.empty((pairs, 2), np.int64)
+        return Pairs(rows, np.empty(places, np.int32), heap, np.zeros(3, np.int64))
+
+    def with_room(self, pairs: int, places: int, least: int) -> "Pairs":
+        """The same with room for more, without the rows of pairs that have become too rare."""
+        rows = self.rows
+        if int(self.used[ROWS]) + pairs > len(rows) // 2:
+            alive = int(np.count_nonzero(rows[:, COUNT] >= least))
+            rows = np.zeros((power_of_two(4 * (alive + pairs)), 4), np.int64)
+            move_rows(self.rows, rows, least)
+            self.used[ROWS] = alive
+        longer_places = _longer(self.places, int(self.used[PLACES]) + places)
+        return Pairs(rows, longer_places, _longer(self.heap, int(self.used[HEAP]) + pairs), self.used)
+
+
+def _longer(array: NDArray[Any], least: int) -> NDArray[Any]:
+    """The array, or a copy with room for half as much again."""
+    if least <= len(array):
+        return array
+    longer = np.empty((least + least // 2, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @inlined
-def place_of(left, right):
-    mixed = ((U64(left) << U64(21)) | U64(right)) * U64(0x9E3779B97F4A7C15)
-    return np.int64(mixed >> U64(64 - BITS))
-
-
-@kernel
-def fill(pairs, table):
-    for pair in pairs:
-        left, right = np.int64(pair >> U64(32)), np.int64(pair & U64(0xFFFFFFFF))
-        if left < 128 and right < 128:
-            table.ascii[left * 128 + right] = 1
-        else:
-            place = place_of(left, right)
-            table.hashed[place >> 3] |= np.uint8(1 << (place & 7))
+def find_row(rows, key):
+    """The row of a pair, or the free one where it belongs."""
+    mask = len(rows) - 1
+    row = np.int64((U64(key) * U64(0x9E3779B97F4A7C15)) >> U64(32)) & mask
+    while rows[row, NUMBER] != 0 and rows[row, KEY] != key:
+        row = (row + 1) & mask
+    return row
 
 
 @inlined
-def side_by_side(left, right, table):
-    """Whether a token may have two characters side by side."""
-    if left < 128 and right < 128:
-        return table.ascii[left * 128 + right] != 0
-    place = place_of(left, right)
-    return (table.hashed[place >> 3] >> (place & 7)) & 1 != 0
+def has_room(pairs, more, places):
+    used = pairs.used
+    return (
+        2 * (used[ROWS] + more) <= len(pairs.rows)
+        and used[PLACES] + places <= len(pairs.places)
+        and used[HEAP] + more <= len(pairs.heap)
+    )
+
+
+@inlined
+def wins(count, key, other, other_key):
+    """Whether a pair is merged before another: it is more frequent, or as frequent and its tokens are smaller."""
+    return count > other or (count == other and key < other_key)
+
+
+@inlined
+def sink(heap, size, count, key):
+    """Put an entry in the place of the top one."""
+    at, child = 0, 1
+    while child < size:
+        if child + 1 < size and wins(heap[child + 1, 0], heap[child + 1, 1], heap[child, 0], heap[child, 1]):
+            child += 1
+        if wins(count, key, heap[child, 0], heap[child, 1]):
+            break
+        heap[at, 0], heap[at, 1] = heap[child, 0], heap[child, 1]
+        at, child = child, 2 * child + 1
+    heap[at, 0], heap[at, 1] = count, key
+
+
+@inlined
+def drop_top(pairs):
+    heap, used = pairs.heap, pairs.used
+    used[HEAP] -= 1
+    last = used[HEAP]
+    sink(heap, last, heap[last, 0], heap[last, 1])
+
+
+@inlined
+def add_pair(pairs, key, count, number):
+    """A new pair, onto the heap too; where its run of `number` places begins, which are still to be written."""
+    rows, heap, used = pairs.rows, pairs.heap, pairs.used
+    row, start = find_row(rows, key), used[PLACES]
+    rows[row, KEY], rows[row, COUNT], rows[row, START], rows[row, NUMBER] = key, count, start, number
+    at = used[HEAP]
+    while at > 0 and wins(count, key, heap[(at - 1) >> 1, 0], heap[(at - 1) >> 1, 1]):
+        heap[at, 0], heap[at, 1] = heap[(at - 1) >> 1, 0], heap[(at - 1) >> 1, 1]
+        at = (at - 1) >> 1
+    heap[at, 0], heap[at, 1] = count, key
+    used[ROWS] += 1
+    used[PLACES] += number
+    used[HEAP] += 1
+    return start
 
 
 @kernel
-def refine_at_pairs(text, begin, ends, done, table, finer, most):
-    """As `chain.refine`, by pairs, with at most `most` ends in `finer`."""
-    count = 0
-    while done < len(ends) and count < most:
-        end = ends[done]
-        if end < 0:
-            finer[count] = end
-            count, done, begin = count + 1, done + 1, ~end
-            continue
-        at, left = np.int64(begin), np.int64(-1)
-        while at < end and count < most:
-            right, width = np.int64(text[at]), 1
-            if right >= 128:
-                right, width = decode(text, at, right)
-            if left >= 0 and not side_by_side(left, right, table):
-                finer[count] = at
-                count, begin = count + 1, at
-            left, at = right, at + width
-        if count < most:
-            finer[count] = end
-            count, done, begin = count + 1, done + 1, end
-    return done, np.int64(count)
+def move_rows(old, new, least):
+    """Copy the rows of pairs that may still be merged."""
+    for row in range(len(old)):
+        if old[row, COUNT] >= least:
+            at = find_row(new, old[row, KEY])
+            for column in range(4):
+                new[at, column] = old[row, column]

@@ -33,7 +33,7 @@ from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern
 from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
 from .chain import ALL, GAPS, MATCHES, Level
-from .pairs import pair_table
+from .neighbours import pair_table
 from .scan import ScanTable
 
 OF_A_CLASS = {

@@ -4,18 +4,24 @@ Each is called as `trainer(words, num_merges, min_frequency, keep_counts)` and y
 """
 
 from ..trace import Trainer
+from .compiled import train_compiled
 from .incremental import train_incremental
 from .naive import train_naive
 
 TRAINERS: dict[str, Trainer] = {"naive": train_naive, "incremental": train_incremental}
 
-__all__ = ["TRAINERS", "find_trainer", "train_incremental", "train_naive"]
+__all__ = ["TRAINERS", "find_trainer", "train_compiled", "train_incremental", "train_naive"]
 
 
 def find_trainer(name: str) -> Trainer:
-    """The trainer called `name`; "auto" is the fastest there is. Raises ValueError for a name that is unknown."""
+    """The trainer called `name`; "auto" is the one for a corpus of any size. Raises ValueError for an unknown name.
+
+    "compiled" needs numba and is not in TRAINERS, whose trainers run everywhere.
+    """
+    if name == "compiled":
+        return train_compiled
     if name == "auto":
         name = "incremental"
     if name not in TRAINERS:
-        raise ValueError(f"there is no trainer {name!r}; choose auto or one of {', '.join(TRAINERS)}")
+        raise ValueError(f"there is no trainer {name!r}; choose auto, compiled, or one of {', '.join(TRAINERS)}")
     return TRAINERS[name]

@@ -11,36 +11,54 @@ Cost: linear; memory for the distinct words and one block.
 import codecs
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from ..errors import TrainingError
 from ..pretokenizers.safe_cuts import last_safe_cut
 from ..pretokenizers.split import Split
 from ..special_tokens import SpecialTokens
-from ..textio import utf8
+from ..textio import utf8_counts
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
 
 
-def _file_texts(path: Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
+def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    kept, position = "", 0
+    position = 0
     try:
         with path.open("rb") as file:
             while block := file.read(-1 if whole else BLOCK):
-                kept += decoder.decode(block)
+                text = decoder.decode(block)
                 position += len(block)
-                cut = 0 if whole else last_safe_cut(kept, len(kept) - special.longest)
-                if cut and not special.any_across(kept, cut):
-                    yield kept[:cut]
-                    kept = kept[cut:]
-            kept += decoder.decode(b"", final=True)
+                yield text
+            yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         at = position - len(decoder.getstate()[0]) + error.start
         raise TrainingError(f"{path} is not UTF-8: {error.reason} near byte {at:,}; convert the file first") from error
     except OSError as error:
         raise TrainingError(f"{path} can't be read: {error.strerror}") from error
+
+
+def _parts(document: str | Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
+    """A document in parts of about a block, cut where that changes nothing."""
+    if isinstance(document, str) and (whole or len(document) <= BLOCK):
+        yield document
+        return
+    blocks = (
+        _file_blocks(document, whole)
+        if isinstance(document, Path)
+        else (document[start : start + BLOCK] for start in range(0, len(document), BLOCK))
+    )
+    kept = ""
+    for block in blocks:
+        kept += block
+        cut = 0 if whole else last_safe_cut(kept, len(kept) - special.longest)
+        if cut and not special.any_across(kept, cut):
+            yield kept[:cut]
+            kept = kept[cut:]
     yield kept
 
 
@@ -67,6 +85,26 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
         yield item  # type: ignore[misc]
 
 
+def ordinary_texts(
+    corpus: Corpus,
+    pre_tokenizer: Split | None,
+    special: SpecialTokens,
+    normalize: Callable[[str], str] | None = None,
+    advance: Callable[[int], object] = lambda size: None,
+) -> Iterator[str]:
+    """The texts that are to be cut, each by itself: normalized, of about a block at most, without special tokens.
+
+    Arguments and errors are those of `count_words`.
+    """
+    whole = pre_tokenizer is None or pre_tokenizer.name is None
+    for document in documents(corpus):
+        for text in _parts(document, whole, special):
+            for ordinary, special_id in special.split(text):
+                if special_id is None:
+                    yield normalize(ordinary) if normalize else ordinary
+            advance(len(text))
+
+
 def count_words(
     corpus: Corpus,
     pre_tokenizer: Split | None,
@@ -76,20 +114,25 @@ def count_words(
 ) -> Counter[bytes]:
     """How often each pre-token occurs in a corpus. Special tokens are split out and not counted.
 
-    `advance` is called with the size of each text in bytes, for a progress bar. Raises TrainingError for a file that
-    can't be read or is not UTF-8, and TypeError for what is no corpus.
+    `advance` is called with the size of each text in characters, for a progress bar. Raises TrainingError for a file
+    that can't be read or is not UTF-8, and TypeError for what is no corpus.
     """
     words: Counter[str] = Counter()
-    whole = pre_tokenizer is None or pre_tokenizer.name is None
-    for document in documents(corpus):
-        texts = [document] if isinstance(document, str) else _file_texts(document, whole, special)
-        for text in texts:
-            for ordinary, special_id in special.split(text):
-                if special_id is None:
-                    cleaned = normalize(ordinary) if normalize else ordinary
-                    words.update(pre_tokenizer.split(cleaned) if pre_tokenizer else [cleaned] if cleaned else [])
-            advance(len(text))
-    counts: Counter[bytes] = Counter()
-    for word, number in words.items():
-        counts[utf8(word)] += number  # two words may differ in a lone surrogate only
-    return counts
+    for text in ordinary_texts(corpus, pre_tokenizer, special, normalize, advance):
+        words.update(pre_tokenizer.split(text) if pre_tokenizer else [text] if text else [])
+    return utf8_counts(words)
+
+
+def measure(corpus: Corpus, enough: int) -> tuple[int, Corpus]:
+    """About how many characters a corpus has, counted up to `enough`; and the corpus, with what was taken from it."""
+    head, size, rest = list[str | Path](), 0, documents(corpus)
+    for document in rest:
+        head.append(document)
+        if isinstance(document, str):
+            size += len(document)
+        else:
+            with suppress(OSError):  # it is raised, and explained, where the file is read
+                size += document.stat().st_size
+        if size >= enough:
+            break
+    return size, chain(head, rest)  # type: ignore[return-value]

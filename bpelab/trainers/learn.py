@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
@@ -10,7 +11,11 @@ from ..pretokenizers.split import Split
 from ..progress import bar
 from ..special_tokens import SpecialTokens
 from . import find_trainer
-from .corpus import Corpus, count_words
+from .compiled import count_compiled, pays_from
+from .corpus import Corpus, count_words, measure, ordinary_texts
+
+if TYPE_CHECKING:
+    from ..compiled.words import Words
 
 
 class TrainingStopped(UserWarning):
@@ -29,7 +34,7 @@ def learn(
     progress: bool | None = None,
 ) -> tuple[BPEModel, dict[str, int]]:
     """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors."""
-    steps = find_trainer(trainer)
+    find_trainer(trainer)
     _check_number("vocab_size", vocab_size, 1)
     _check_number("min_frequency", min_frequency, 1)
     if isinstance(special_tokens, str):
@@ -49,13 +54,22 @@ def learn(
     placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
 
     with bar(progress, _size(corpus), "reading", "B") as advance:
-        words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
-    if not words:
+        if trainer == "auto":
+            trainer, corpus = choose_trainer(corpus)
+        words: Mapping[bytes, int] | Words
+        if trainer == "compiled":
+            texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance)
+            words = count_compiled(texts, pre_tokenizer)
+            empty = len(words.ends) == 0
+        else:
+            words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
+            empty = not words
+    if empty:
         raise TrainingError("the corpus is empty: there is no text to learn merges from")
     merges: list[tuple[bytes, bytes]] = []
     with bar(progress, num_merges, "merging", " merges") as advance:
         learned = [bytes([byte]) for byte in range(256)]
-        for step in steps(words, num_merges, min_frequency, False):
+        for step in find_trainer(trainer)(words, num_merges, min_frequency, False):
             merges.append((learned[step.left], learned[step.right]))
             learned.append(step.token)
             advance(1)
@@ -68,6 +82,15 @@ def learn(
         )
     model = BPEModel.from_merges(merges, reserved=frozenset(reserved.values()))
     return model, reserved or {name: 256 + len(merges) + number for number, name in enumerate(names)}
+
+
+def choose_trainer(corpus: Corpus) -> tuple[str, Corpus]:
+    """The trainer that is done first, by the size of the corpus; and the corpus, with what was taken from it."""
+    enough = pays_from()
+    if enough is None:
+        return "incremental", corpus
+    size, corpus = measure(corpus, enough)
+    return "compiled" if size >= enough else "incremental", corpus
 
 
 def _check_number(name: str, value: object, least: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPEModel
 from bpelab.compiled.chain import BLOCK, ReadsInVain, copy_kept, cut, without_dropped
 from bpelab.compiled.jit import PAD
-from bpelab.compiled.pairs import pair_table, place_of, side_by_side
+from bpelab.compiled.neighbours import pair_table, place_of, side_by_side
 from bpelab.compiled.steps import Plan, plan_for
 from bpelab.pretokenizers.behaviors import BEHAVIORS
 from bpelab.pretokenizers.byte_level import ByteLevel

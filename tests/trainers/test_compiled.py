@@ -1,0 +1,305 @@
+"""The compiled trainer against the others: the same merges in the same order with the same counts, from any corpus."""
+
+import random
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from bpelab import BPETokenizer, TrainingError
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import PATTERNS, Split
+from bpelab.special_tokens import SpecialTokens
+from bpelab.trace import trace_train
+from bpelab.trainers import corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
+from bpelab.trainers.corpus import count_words, ordinary_texts
+
+from ..conftest import amount, fuzz_text, shared_text
+from .test_trainers import random_corpus
+
+pytest.importorskip("numba")
+
+from bpelab.compiled import counting, learning
+from bpelab.compiled.words import WordCounter, Words
+from bpelab.trainers import compiled
+from bpelab.trainers.compiled import count_compiled
+
+
+def agree(words, merges, least=1, reference=train_incremental):
+    assert list(train_compiled(words, merges, least)) == list(reference(words, merges, least)), words
+
+
+def test_small_corpora_full_of_ties():
+    rng = random.Random(11)
+    for _ in range(amount(250, 20_000)):
+        agree(random_corpus(rng), 60, rng.choice((1, 1, 2, 3)), train_naive)
+
+
+def test_runs_and_overlaps():
+    for text in (b"a", b"aa", b"aaa", b"aaaa", b"aaaaaaaaab", b"abababab", b"aabaabaa" * 7, bytes(range(256)) * 3):
+        agree({text: 3}, 60, 1, train_naive)
+    rng = random.Random(12)
+    for _ in range(amount(200, 5_000)):
+        agree({bytes(rng.choices(b"aab", k=rng.randint(1, 300))): rng.randint(1, 3)}, 100, 1, train_naive)
+
+
+def test_the_book_and_larger_corpora():
+    words = Counter(piece.encode() for piece in Split("cl100k").split(book_text()))
+    for least in (1, 2, 5):
+        agree(words, 10_000, least)
+    rng = random.Random(13)
+    for letters, number in (("ab", 3_000), ("abcdefghij", 20_000), ("aé日😀 ", 5_000)):
+        made = ("".join(rng.choices(letters, k=rng.randint(1, 14))) for _ in range(number))
+        agree(Counter(word.encode() for word in made), 4_000)
+
+
+def test_counts_beyond_32_bits():
+    steps = list(train_compiled({b"ab": 1 << 40, b"abc": 7, b"xy": 1 << 60}, 3, 2))
+    assert [step.count for step in steps] == [1 << 60, (1 << 40) + 7, 7]
+    with pytest.raises(TrainingError, match="64 bits"):
+        list(train_compiled({b"abc": 1 << 61}, 3, 2))
+    with pytest.raises(TrainingError, match="64 bits"):
+        list(train_compiled({b"abc": 1 << 64}, 3, 2))
+    counter = WordCounter(Split("gpt2"))
+    for _ in range(3):
+        counter.add(Words.of({b"ab": 1 << 40, b"x" * 40: 1 << 41}))
+    counter.feed(["ab ab"])
+    assert counter.words().as_dict() == {b"ab": 3 * (1 << 40) + 1, b"x" * 40: 3 << 41, b" ab": 1}
+
+
+def test_odd_numbers():
+    words = {b"low": 5, b"lower": 2, b"": 4, b"l": 9}
+    for merges, least in ((0, 1), (-1, 1), (3, 0), (10**12, 1), (3, 10**30), (1, 1)):
+        assert list(train_compiled(words, merges, least)) == list(train_incremental(words, merges, least))
+    for none in ({}, {b"": 3}, {b"a": 3}):
+        assert list(train_compiled(none, 5)) == []
+
+
+def test_kept_counts_are_those_of_the_incremental_trainer():
+    words = {b"low": 5, b"lower": 2, b"newest": 6}
+    assert list(trace_train(train_compiled, words, 6)) == list(trace_train(train_incremental, words, 6))
+    assert list(train_compiled(Words.of(words), 6, 1, True)) == list(train_incremental(words, 6, 1, True))
+
+
+def test_arrays_that_have_to_grow(monkeypatch):
+    """Small ones, so that each of them grows often: the same merges."""
+    rng = random.Random(14)
+    words = Counter(bytes(rng.choices(b"abcdefgh", k=rng.randint(1, 9))) for _ in range(4_000))
+    grown = []
+
+    def with_room(pairs, *room):
+        grown.append(pairs)
+        return original(pairs, *room)
+
+    of, original = learning.Pairs.of, learning.Pairs.with_room
+    monkeypatch.setattr(learning.Pairs, "of", lambda pairs, places: of(min(pairs, 70), places))
+    monkeypatch.setattr(learning.Pairs, "with_room", with_room)
+    agree(words, 3_000, 1)
+    for array in ("rows", "places", "heap"):
+        assert len({len(getattr(pairs, array)) for pairs in grown}) > 1
+
+
+def long_words():
+    rng = random.Random(15)
+    yield b"a" * 1_000_000
+    yield bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz", k=1_000_000))
+    yield b"ab" * 500_000
+    yield b" " * 999_999 + b"x"
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_one_word_of_a_megabyte(number):
+    word = list(long_words())[number]
+    steps = list(train_compiled({word: 1}, 2_000))  # a tenth of a second; a quadratic way would take hours
+    few = amount(3, 2_000)
+    assert steps[:few] == list(train_incremental({word: 1}, few))
+
+
+def count(texts, split, threads=1):
+    return count_compiled(texts, split, threads).as_dict()
+
+
+def expected(texts, split):
+    return dict(count_words(list(texts), split, SpecialTokens({})))
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, "(?<=a)b|\\w+", "[a-z]+", "a*b|a", "x*", None])
+def test_words_are_counted_as_in_python(pattern):
+    """Named patterns, some with gaps, ones that look behind or match nothing, and none at all."""
+    rng, split = random.Random(16), pattern and Split(pattern)
+    for _ in range(amount(20, 2_000)):
+        texts = [fuzz_text(rng) for _ in range(rng.randint(0, 30))]
+        for threads in (1, 2):
+            assert count(texts, split, threads) == expected(texts, split)
+
+
+def test_behaviours_are_left_to_python():
+    for split in (Split("-", "MergedWithPrevious"), Split("[a-z]", "Isolated", invert=True), Split("-", "Removed")):
+        assert count(["a-b--c", "b"], split) == expected(["a-b--c", "b"], split)
+
+
+def test_a_scan_that_reads_in_vain_goes_on_in_python():
+    texts = ["ab aab", "a" * 30_000, "ab" * 3_000 + "a" * 30_000 + "b", "aab"]
+    assert count(texts, Split("a*b|a")) == expected(texts, Split("a*b|a"))
+
+
+def test_many_distinct_words_and_long_ones():
+    rng = random.Random(17)
+    bits = (8, 40, 60, 64, 90, 300)
+    texts = [" ".join(f"{rng.getrandbits(rng.choice(bits)):x}" for _ in range(3_000)) for _ in range(20)]
+    texts += [texts[0], "é" * 50_000, "é" * 50_000, "x" * 15 + " " + "x" * 16 + " " + "x" * 14]
+    split = Split(r"\S+|\s+")
+    found = expected(texts, split)
+    assert len(found) > counting.SMALLEST
+    for threads in (1, 2, 5):
+        assert count(texts, split, threads) == found
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
+    rng = random.Random(18)
+    text = book_text()[:60_000] + "".join(fuzz_text(rng) + "<|end|>" for _ in range(300))
+    text = text.encode("utf-8", "replace").decode()
+    file, special = tmp_path / "a.txt", SpecialTokens({"<|end|>": 1, " a": 2})
+    file.write_bytes(text.encode())
+    for split in (Split("cl100k"), Split("[a-z]+"), None):
+        for normalize in (None, str.upper):
+            whole = dict(count_words(text, split, special, normalize))
+            for block in (100, 5_000):
+                monkeypatch.setattr(corpus, "BLOCK", block)
+                monkeypatch.setattr(compiled, "BLOCK", block)
+                for form in (text, file, [text], [file], iter([text])):
+                    texts = ordinary_texts(form, split, special, normalize)
+                    assert count_compiled(texts, split, threads).as_dict() == whole
+            monkeypatch.undo()
+
+
+def test_training_is_the_same_whatever_the_trainer(tmp_path):
+    text = book_text()[:100_000] + "<|end|>" * 9
+    for options in (
+        {},
+        {"pattern": "gpt2", "min_frequency": 5},
+        {"pattern": r"\w+|[^\w]", "special_tokens": ["<|end|>"]},
+        {"pattern": None, "normalizer": "NFKC"},
+        {"pattern": "(?<=a)b|\\w+", "special_tokens": {"<|end|>": 300}},
+    ):
+        ours = BPETokenizer.train(text, 700, trainer="compiled", **options)
+        theirs = BPETokenizer.train(text, 700, trainer="incremental", **options)
+        assert ours.model == theirs.model and ours.special_tokens == theirs.special_tokens
+    for empty in ("", [], ["", ""], iter([])):
+        with pytest.raises(TrainingError, match="empty"):
+            BPETokenizer.train(empty, 300, trainer="compiled")
+    for threads in (1, 2):
+        with pytest.raises(TrainingError, match="can't be read"):
+            count_compiled(ordinary_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
+        with pytest.raises(TypeError, match="item 1 of the corpus"):
+            count_compiled(ordinary_texts(["a", 7], None, SpecialTokens({})), None, threads)
+
+
+@pytest.mark.parametrize("text", ["book", "shakespeare"])
+def test_rustbpe_learns_the_same_merges(text):
+    rustbpe = pytest.importorskip("rustbpe")
+    text = book_text() if text == "book" else shared_text("tinyshakespeare.txt")
+    pattern = PATTERNS["cl100k"].oniguruma
+    theirs = rustbpe.Tokenizer()
+    theirs.train_from_iterator([text], 6_000, pattern=pattern)
+    ours = BPETokenizer.train(text, 6_000, pattern=pattern, min_frequency=1, trainer="compiled")
+    assert {bytes(token): rank for token, rank in theirs.get_mergeable_ranks()} == ours.model.ids
+
+
+def test_auto_takes_the_compiled_trainer_for_large_corpora(monkeypatch, tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("ab " * 400)
+    monkeypatch.setattr(learn, "pays_from", lambda: 1_000)
+    for form, name, words in (
+        ("ab " * 400, "compiled", 400), ("ab " * 300, "incremental", 300), (["ab " * 200] * 4, "compiled", 800),
+        (file, "compiled", 400), (iter(["ab " * 300] * 2), "compiled", 600), ([file] * 3, "compiled", 1_200),
+        (iter(["ab "]), "incremental", 1), ([], "incremental", 0),
+    ):  # fmt: skip
+        chosen, rest = learn.choose_trainer(form)
+        counts = count_words(rest, Split("gpt2"), SpecialTokens({}))
+        assert (chosen, counts[b"ab"] + counts[b" ab"]) == (name, words)
+    monkeypatch.setattr(learn, "pays_from", lambda: None)
+    assert learn.choose_trainer("ab " * 400) == ("incremental", "ab " * 400)
+
+
+def test_when_it_pays(monkeypatch, tmp_path):
+    """Sooner where kernels are in memory or on disk, and never without numba."""
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path))
+    assert compiled.pays_from() == compiled.ON_DISK  # this process has them
+    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
+    assert compiled.pays_from() == compiled.NOT_COMPILED
+    list(train_compiled({b"ab": 2}, 1))
+    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
+    assert compiled.pays_from() == compiled.ON_DISK
+    monkeypatch.setattr(compiled, "_numba", lambda: None)
+    assert compiled.pays_from() is None
+
+
+def test_it_is_found_by_name():
+    assert find_trainer("compiled") is train_compiled
+
+
+def test_ctrl_c_stops_counting_and_merging():
+    """Delivered while kernels run: it arrives within a moment, and no thread is left behind."""
+    program = """
+import signal, sys, threading, time
+from bpelab import BPETokenizer, Split
+from bpelab.trainers.compiled import count_compiled, train_compiled
+import random
+rng = random.Random(1)
+train = lambda: list(train_compiled({bytes(rng.choices(b"abcdefghij", k=3_000_000)): 1}, 10**6, 1))
+text = "".join(rng.choices("abcdefghij  ", k=1_000_000))
+counting = lambda: count_compiled(iter(lambda: text, None), Split("gpt2"), 2)
+list(train_compiled({b"ab": 3}, 1)), count_compiled(["a b"], Split("gpt2"))
+for work in (train, counting):
+    threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+    started = time.monotonic()
+    try:
+        work()
+        print("not stopped")
+    except KeyboardInterrupt:
+        print("stopped", threading.active_count() <= 2)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "stopped True\nstopped True\n", done
+
+
+def test_a_counter_that_is_stopped_returns():
+    counter = WordCounter(Split("gpt2"))
+    counter.stopped = True
+    counter.feed(["ab " * 1_000])
+    assert counter.words().as_dict() == {}
+
+
+def test_without_numba():
+    program = """
+import sys
+sys.modules["numba"] = None
+from bpelab import BPETokenizer, MissingDependencyError
+try:
+    BPETokenizer.train("low lower lowest " * 9, 262, trainer="compiled")
+except MissingDependencyError as error:
+    print(error)
+print(len(BPETokenizer.train("low lower lowest " * 9, 262)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == 'compiled training needs numba: pip install "bpelab[fast]"\n262\n', done
+
+
+def test_a_small_training_does_not_wait_for_numba():
+    program = """
+import sys
+from bpelab import BPETokenizer
+BPETokenizer.train("ab " * 99, 257)
+print("numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_words_too_large_for_the_arrays(monkeypatch):
+    monkeypatch.setattr(learning, "MOST_BYTES", 100)
+    with pytest.raises(TrainingError, match="distinct pre-tokens have"):
+        list(train_compiled({b"ab" * 60: 1}, 3))
