@@ -8,12 +8,13 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
-from .compiled import LONG_ENOUGH, make_engine, pays
+from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
@@ -30,8 +31,16 @@ if TYPE_CHECKING:
     from .compiled.engine import Engine, Ids
 
 
+def _left_to_others(text: str) -> list[int] | None:
+    return None
+
+
 class Pipeline:
-    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart."""
+    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart.
+
+    Attributes:
+        brief: gives the ids of a str in which no special token is looked for, or None, and then `ids` does.
+    """
 
     def __init__(
         self,
@@ -48,7 +57,9 @@ class Pipeline:
         self.encoder = encoder
         self.encode_piece = encode_function("auto" if encoder == "compiled" else encoder, model)
         self.cache = PieceCache(cache_size)
-        self._seen = 0  # characters of long texts that were encoded in Python
+        self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
+        self._making = Lock()
+        self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
@@ -94,8 +105,7 @@ class Pipeline:
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
         if encoder is None and (engine := self._chosen(text)) is not None:
-            compiled: list[int] = self._compiled(text, allowed, engine).tolist()
-            return compiled
+            return engine.listed(self._compiled(text, allowed, engine))
         return self._uncompiled(text, allowed, encoder)
 
     def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
@@ -114,19 +124,25 @@ class Pipeline:
 
     @cached_property
     def _engine(self) -> "Engine | None":
-        return make_engine(self.model, self.split if self._to_bytes is str.encode else None)
+        engine = make_engine(self.model, self.split if self._to_bytes is str.encode else None)
+        if engine is not None and self.plain and (brief := engine.brief()) is not None:
+            self.brief = brief
+        return engine
 
     def _chosen(self, text: str) -> "Engine | None":
         """The engine for `text`: always, never, or once so much has come that it pays."""
-        if self.encoder == "compiled":
+        if self.encoder == "compiled" or (self.encoder == "auto" and "_engine" in vars(self)):
             return self._engine
-        if self.encoder != "auto" or len(text) < LONG_ENOUGH:
+        if self.encoder != "auto":
             return None
-        if "_engine" not in vars(self):
-            self._seen += len(text)
-            if not pays(self._seen):
-                return None
-        return self._engine
+        self._seen += len(text)
+        if self._seen < self._next or not self._making.acquire(blocking=False):  # another thread is at it
+            return None
+        try:
+            self._next = self._seen + STEP
+            return self._engine if pays(self._seen) else None
+        finally:
+            self._making.release()
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
         """What `ids` gives, as an array of uint32."""

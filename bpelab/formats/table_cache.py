@@ -27,6 +27,7 @@ from ..user_cache import cache_folder
 VERSION = f"bpelab tables 1 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
+HASH = "_hash_of_tables"
 
 
 def fingerprint(*parts: bytes) -> str:
@@ -42,6 +43,23 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     folder = cache_folder()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
+    body = _written(model, extra)
+    digest = hashlib.sha256(body).digest()
+    vars(model)[HASH] = digest.hex()
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(folder / f"{name}.tables", digest + body)
+
+
+def model_hash(model: BPEModel) -> str | None:
+    """A hash of all that a model's ids depend on, known for one that is kept here; None where arrays don't say all."""
+    if HASH not in vars(model) and _holds(model):
+        vars(model)[HASH] = hashlib.sha256(_written(model, None)).hexdigest()
+    known: str | None = vars(model).get(HASH)
+    return known
+
+
+def _written(model: BPEModel, extra: Any) -> bytes:
     units = None if model.units is None else {key: _plain(value) for key, value in vars(model.units).items()}
     (units or {}).pop("symbols", None)
     ranked = isinstance(model.merges, RankMerges)
@@ -52,10 +70,7 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     head = {"units": units, "take_whole": model.take_whole, "ranked": ranked, "extra": extra}
     head["sizes"] = [len(column) for column in arrays]
     line = json.dumps(head).encode()
-    body = b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(folder / f"{name}.tables", hashlib.sha256(body).digest() + body)
+    return b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
 
 
 def fetch(name: str) -> tuple[BPEModel, Any] | None:
@@ -70,7 +85,9 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
         return None
     try:
         with _no_collections():
-            return _read(body)
+            model, extra = _read(body)
+            vars(model)[HASH] = data[:32].hex()
+            return model, extra
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
 
