@@ -1,4 +1,5 @@
-"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor |
+warmup`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .chat.command import add_commands, template_source
+from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
     add_commands(command)
+    add_warmup(command)
     return parser
 
 

@@ -61,6 +61,8 @@ class Pipeline:
         self._making = Lock()
         self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
+        # whether a text in which no special token may stand goes to the pre-tokenizer as it is
+        self._undivided = normalizer is None and all(token.special for token in special.tokens)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
         if encoder == "compiled":
@@ -92,12 +94,7 @@ class Pipeline:
     @property
     def plain(self) -> bool:
         """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
-        return (
-            self.normalizer is None
-            and self.model.bytewise
-            and (self.pre_tokenizer is None or self.split is not None)
-            and all(token.special for token in self.special.tokens)
-        )
+        return self._undivided and self.model.bytewise and (self.pre_tokenizer is None or self.split is not None)
 
     def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
         """The ids of a valid text; special tokens other than the allowed ones are plain text.
@@ -109,6 +106,8 @@ class Pipeline:
         return self._uncompiled(text, allowed, encoder)
 
     def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
+        if self._undivided and not allowed and encoder is None:
+            return self.ids_of_pieces(self._cut(text, 1))
         ids: list[int] = []
         first = self._from_first(text)
         for part, token_id in self.special.split(text, allowed, self.normalizer):

@@ -186,8 +186,8 @@ class BPETokenizer(Vocabulary):
         asked = allowed_special != () or disallowed_special != ()
         ids = None if asked or type(text) is not str else pipeline.brief(text)
         if ids is None:
-            text, allowed = self._checked(text, allowed_special, disallowed_special)
-            ids = pipeline.ids(text, allowed)
+            given = self._checked(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
+            ids = pipeline.ids(*given)
         if add_special_tokens and self._post_processor is not None:
             return self._post_processor.apply(ids, self._special)
         return ids

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..pretokenizers.split import Split
     from .engine import Engine
 
-IMPORTED, ON_DISK, NOT_COMPILED = 150_000, 1_000_000, 60_000_000
+IMPORTED, ON_DISK, NOT_COMPILED = 300_000, 1_000_000, 60_000_000
 """Characters from which making an engine pays: with numba in memory, with kernels on disk, with neither."""
 STEP = 50_000
 """Characters between two questions whether it pays by now."""

@@ -24,7 +24,7 @@ CODE = "import os; os.fork() and os._exit(0); os.nice(19); from bpelab.compiled.
 def begin() -> bool:
     """Start the process, once; whether one was started."""
     folder = kernel_folder()
-    if folder is None or os.environ.get("BPELAB_BACKGROUND") == "0" or not _is_python() or not _writable(folder):
+    if folder is None or os.environ.get("BPELAB_BACKGROUND") == "0" or not _is_python() or not writable(folder):
         return False
     path = os.pathsep.join(str(Path(place or ".").absolute()) for place in sys.path)
     with suppress(OSError, subprocess.SubprocessError):
@@ -49,7 +49,8 @@ def _is_python() -> bool:
     return Path(sys.executable).name.startswith("python") and os.access(sys.executable, os.X_OK)
 
 
-def _writable(folder: Path) -> bool:
+def writable(folder: Path) -> bool:
+    """Whether files can be put into `folder`, which is made if it isn't there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

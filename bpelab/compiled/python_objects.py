@@ -75,27 +75,29 @@ def _list_of(typing_context: Any, ids: Any, count: Any, made: Any, most: Any) ->
         found = api.list_new(arguments[1])
         none = api.borrow_none()
         item = cgutils.alloca_once(builder, api.pyobj)
-        with builder.if_then(cgutils.is_not_null(builder, found), likely=True):
-            with cgutils.for_range(builder, arguments[1]) as loop:
-                value = builder.zext(builder.load(builder.gep(values, [loop.index])), INT64)
-                with builder.if_else(builder.icmp_signed("<", value, arguments[3])) as (kept, rare):
-                    with kept:
-                        place = builder.gep(known, [value])
-                        there = builder.load(place)
-                        with builder.if_else(builder.icmp_unsigned("==", there, none)) as (first, again):
-                            with first:
-                                made_now = api.long_from_longlong(value)
-                                builder.store(made_now, item)
-                                with builder.if_then(cgutils.is_not_null(builder, made_now), likely=True):
-                                    builder.store(made_now, place)
-                                    api.incref(made_now)
-                                    api.decref(none)
-                            with again:
-                                builder.store(there, item)
-                                api.incref(there)
-                    with rare:
-                        builder.store(api.long_from_longlong(value), item)
-                api.list_setitem(found, loop.index, builder.load(item))
+        with (
+            builder.if_then(cgutils.is_not_null(builder, found), likely=True),
+            cgutils.for_range(builder, arguments[1]) as loop,
+        ):
+            value = builder.zext(builder.load(builder.gep(values, [loop.index])), INT64)
+            with builder.if_else(builder.icmp_signed("<", value, arguments[3])) as (kept, rare):
+                with kept:
+                    place = builder.gep(known, [value])
+                    there = builder.load(place)
+                    with builder.if_else(builder.icmp_unsigned("==", there, none)) as (first, again):
+                        with first:
+                            made_now = api.long_from_longlong(value)
+                            builder.store(made_now, item)
+                            with builder.if_then(cgutils.is_not_null(builder, made_now), likely=True):
+                                builder.store(made_now, place)
+                                api.incref(made_now)
+                                api.decref(none)
+                        with again:
+                            builder.store(there, item)
+                            api.incref(there)
+                with rare:
+                    builder.store(api.long_from_longlong(value), item)
+            api.list_setitem(found, loop.index, builder.load(item))
         return found
 
     return python_object(ids, count, made, most), generate

@@ -3,6 +3,7 @@
 Chapter: Compiled. Cost: 15 s of CPU time where nothing is kept yet, half a second where all is.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -37,9 +38,7 @@ WARMERS: dict[str, Callable[[], None] | str] = {"encoding": warm_encoding, "trai
 
 
 def warm() -> list[str]:
-    """Compile what is not kept yet; the names of what is there now. Raises ImportError without numba."""
-    import numba  # noqa: F401 - to say so at once
-
+    """Compile what is not kept yet; the names of what is there now. Needs numba."""
     done = []
     for name, warmer in WARMERS.items():
         if isinstance(warmer, str):
@@ -56,7 +55,6 @@ def warm() -> list[str]:
 def alone() -> None:
     """`warm`, unless another process is at it; given up after a while, and without a word."""
     import fcntl
-    import os
 
     folder = kernel_folder()
     if folder is None or sys.platform == "win32":
@@ -64,9 +62,12 @@ def alone() -> None:
     watch = Timer(LONGEST, lambda: os._exit(1))
     watch.daemon = True
     watch.start()
-    with open(folder / "lock", "wb") as lock:
+    with open(folder / "lock", "ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
+        lock.truncate(0)
+        lock.write(b"%d" % os.getpid())  # for whoever wonders what runs here
+        lock.flush()
         warm()
