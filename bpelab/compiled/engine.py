@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..model import BPEModel
 from ..pretokenizers.regex_dfa import DFA
 from . import calls
-from .building import model_tables
 from .cache import Cache
 from .calls import BUSY, KINDS, LEFT, MOST, PARTS, Parts
 from .encode import MOST_ROWS, Work
@@ -31,6 +30,12 @@ from .tables import ModelTables
 Ids = NDArray[np.uint32]
 MOST_INTS = 1 << 21
 """Ids for which the int is kept once it was made."""
+
+
+def _built(model: BPEModel) -> ModelTables | None:
+    from .building import model_tables  # kernels that are not even looked at where tables are kept
+
+    return model_tables(model)
 
 
 class Handle:
@@ -69,7 +74,7 @@ class Engine:
     """
 
     def __init__(self, model: BPEModel, dfa: DFA | None) -> None:
-        tables = kept(model, model_tables)
+        tables = kept(model, _built)
         if tables is None:
             raise ValueError("this model's units aren't bytes, or it has more tokens or merges than tables hold")
         self._tables = tables

@@ -113,7 +113,7 @@ def _model(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
     tokens = dict(zip(ids, written))
     by_bytes = dict(zip(written, ids))
     units = None if head["units"] is None else _units(head["units"])
-    alphabet = (units or Units(characters=False)).alphabet(by_bytes)
+    alphabet = units.alphabet(by_bytes) if units else {unit: by_bytes[unit] for unit in map(bytes, zip(range(256)))}
     merges: Mapping[Any, Any] = RankMerges(tokens, by_bytes)
     if not head["ranked"]:
         ranks, left, right, new = merged or ([], [], [], [])
