@@ -55,7 +55,8 @@ class Pipeline:
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
         self.encoder = encoder
-        self.encode_piece = encode_function("auto" if encoder == "compiled" else encoder, model)
+        if encoder != "compiled":
+            self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
         self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
         self._making = Lock()
@@ -67,6 +68,11 @@ class Pipeline:
         self._to_bytes = self._choose_bytes()
         if encoder == "compiled":
             self._engine  # noqa: B018 - to be there, or to fail, now
+
+    @cached_property
+    def encode_piece(self) -> Callable[[bytes], list[int]]:
+        """The ids of a piece; made when Python is to encode one."""
+        return encode_function("auto" if self.encoder == "compiled" else self.encoder, self.model)
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formats.table_cache import SMALLEST, model_hash
+from ..formats.table_cache import HASH, SMALLEST, model_hash
 from ..model import BPEModel
 from ..textio import write_atomically
 from ..user_cache import cache_folder
@@ -45,7 +45,7 @@ def kept(model: BPEModel, build: Callable[[BPEModel], ModelTables | None]) -> Mo
 
 def _path(model: BPEModel) -> Path | None:
     folder = cache_folder()
-    if folder is None or len(model.tokens) < SMALLEST:
+    if folder is None or (HASH not in vars(model) and len(model.tokens) < SMALLEST):
         return None
     model_name = model_hash(model)
     if model_name is None:

@@ -84,12 +84,11 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
     if len(data) < 40 or hashlib.sha256(body).digest() != data[:32]:
         return None
     try:
-        with _no_collections():
-            model, extra = _read(body)
-            vars(model)[HASH] = data[:32].hex()
-            return model, extra
+        model, extra = _read(body)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
+    vars(model)[HASH] = data[:32].hex()
+    return model, extra
 
 
 def _read(body: memoryview) -> tuple[BPEModel, Any]:
@@ -101,18 +100,29 @@ def _read(body: memoryview) -> tuple[BPEModel, Any]:
         column.frombytes(body[start : start + 4 * size])
         columns.append(column)
         start += 4 * size
-    return _model(head, columns, bytes(body[start:])), head["extra"]
+    return _later(head, columns, bytes(body[start:])), head["extra"]
 
 
-def _model(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
+def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
+    """The model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
+    ids, lengths = columns[:2]
+    if not SMALLEST <= len(ids) == len(lengths) or sum(lengths) != len(blob):
+        raise ValueError("the columns don't fit each other")
+    units, highest = None if head["units"] is None else _units(head["units"]), max(ids)
+
+    def load() -> BPEModel:
+        with _no_collections():
+            return _model(head, units, columns, blob)
+
+    return BPEModel.later(load, head["take_whole"], units, lambda number, text: number > highest and text not in blob)
+
+
+def _model(head: dict[str, Any], units: Units | None, columns: list[Any], blob: bytes) -> BPEModel:
     ids, lengths, *merged = columns
     ends = list(accumulate(lengths))
-    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(blob):
-        raise ValueError("the columns don't fit each other")
     written = [blob[start:end] for start, end in zip([0, *ends], ends)]
     tokens = dict(zip(ids, written))
     by_bytes = dict(zip(written, ids))
-    units = None if head["units"] is None else _units(head["units"])
     alphabet = units.alphabet(by_bytes) if units else {unit: by_bytes[unit] for unit in map(bytes, zip(range(256)))}
     merges: Mapping[Any, Any] = RankMerges(tokens, by_bytes)
     if not head["ranked"]:
