@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify | chat |
-doctor`.
+doctor | warmup`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .chat.command import add_commands, template_source
+from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
 from .shards.command import add_commands as add_shard_commands
 
@@ -110,6 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument("--json", action="store_true", help="print JSON")
     add_shard_commands(command, _takes_tokenizer)
     add_commands(command)
+    add_warmup(command)
     return parser
 
 

@@ -9,11 +9,12 @@ Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birc
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from types import MappingProxyType
+from typing import Any
 
 from .errors import ModelError
 from .recover import Recovered, recover_merges
@@ -128,6 +129,37 @@ class BPEModel:
         vars(model).update(given, ids=ids)
         return model
 
+    @classmethod
+    def later(
+        cls,
+        load: Callable[[], "BPEModel"],
+        take_whole: bool,
+        units: Units | None,
+        lacks: Callable[[int, bytes], bool],
+    ) -> "BPEModel":
+        """The model that `load` gives, which is called when one of its tables is first asked for.
+
+        `lacks(id, token)` says of an id and a token that the model surely has neither.
+        """
+        model = object.__new__(cls)
+        vars(model).update(take_whole=take_whole, units=units, _load=load, _lacks=lacks)
+        return model
+
+    def __getattr__(self, name: str) -> Any:
+        load = vars(self).get("_load")
+        if load is not None and name in ("tokens", "merges", "alphabet"):
+            vars(self).update(vars(load()))
+            for done in ("_load", "_lacks"):
+                vars(self).pop(done, None)
+        if name not in vars(self):  # another thread may have been quicker
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return vars(self)[name]
+
+    def surely_lacks(self, token_id: int, token: bytes) -> bool:
+        """Whether it is known, without loading tables, that the model has neither this id nor this token."""
+        lacks = vars(self).get("_lacks")
+        return lacks is not None and bool(lacks(token_id, token))
+
     def __post_init__(self) -> None:
         if not self.tokens:
             raise ModelError("there is no token that text could become")
@@ -207,7 +239,8 @@ class BPEModel:
     @cached_property
     def ids(self) -> Mapping[bytes, int]:
         """Token -> id, the inverse of `tokens`."""
-        return {token: token_id for token_id, token in self.tokens.items()}
+        tokens, loaded = self.tokens, vars(self).get("ids")  # which a model that was kept has by now
+        return {token: token_id for token_id, token in tokens.items()} if loaded is None else loaded
 
     @cached_property
     def byte_ids(self) -> tuple[int, ...]:
@@ -229,7 +262,9 @@ class BPEModel:
     def bytewise(self) -> bool:
         """Whether every byte has a token and nothing is put before or behind it, so that nothing is ever missing."""
         units = self.units
-        plain = units is None or not (units.characters or units.prefix or units.suffix)
+        if units is None:
+            return True
+        plain = not (units.characters or units.prefix or units.suffix)
         return plain and all(bytes([byte]) in self.alphabet for byte in range(256))
 
     def whole(self, piece: bytes) -> int | None:

@@ -8,13 +8,14 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from . import documents
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
-from .compiled import LONG_ENOUGH, make_engine, pays
+from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
@@ -34,8 +35,16 @@ if TYPE_CHECKING:
     from .compiled.engine import Engine, Ids
 
 
+def _left_to_others(text: str) -> list[int] | None:
+    return None
+
+
 class Pipeline:
-    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart."""
+    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart.
+
+    Attributes:
+        brief: gives the ids of a str in which no special token is looked for, or None, and then `ids` does.
+    """
 
     def __init__(
         self,
@@ -50,14 +59,24 @@ class Pipeline:
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
         self.encoder = encoder
-        self.encode_piece = encode_function("auto" if encoder == "compiled" else encoder, model)
+        if encoder != "compiled":
+            self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
-        self._seen = 0  # characters of long texts that were encoded in Python
+        self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
+        self._making = Lock()
+        self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
+        # whether a text in which no special token may stand goes to the pre-tokenizer as it is
+        self._undivided = normalizer is None and all(token.special for token in special.tokens)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
         if encoder == "compiled":
             self._engine  # noqa: B018 - to be there, or to fail, now
+
+    @cached_property
+    def encode_piece(self) -> Callable[[bytes], list[int]]:
+        """The ids of a piece; made when Python is to encode one."""
+        return encode_function("auto" if self.encoder == "compiled" else self.encoder, self.model)
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""
@@ -85,12 +104,7 @@ class Pipeline:
     @property
     def plain(self) -> bool:
         """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
-        return (
-            self.normalizer is None
-            and self.model.bytewise
-            and (self.pre_tokenizer is None or self.split is not None)
-            and all(token.special for token in self.special.tokens)
-        )
+        return self._undivided and self.model.bytewise and (self.pre_tokenizer is None or self.split is not None)
 
     def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
         """The ids of a valid text; special tokens other than the allowed ones are plain text.
@@ -106,6 +120,8 @@ class Pipeline:
         return engine.listed(self._compiled(text, allowed, engine))
 
     def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
+        if self._undivided and not allowed and encoder is None:
+            return self.ids_of_pieces(self._cut(text, 1))
         ids: list[int] = []
         first = self._from_first(text)
         for part, token_id in self.special.split(text, allowed, self.normalizer):
@@ -123,22 +139,28 @@ class Pipeline:
     def _engine(self) -> "Engine | None":
         if max(self.special.contents, default=0) >> 32:  # no id in an array
             return None
-        return make_engine(self.model, self.pre_tokenizer)
+        engine = make_engine(self.model, self.pre_tokenizer)
+        if engine is not None and self._undivided and (brief := engine.brief()) is not None:
+            self.brief = brief
+        return engine
 
     def _chosen(self, text: str) -> "Engine | None":
         return self.chosen(len(text))
 
     def chosen(self, characters: int) -> "Engine | None":
         """The engine for so many characters: always, never, or once so much has come that it pays."""
-        if self.encoder == "compiled":
+        if self.encoder == "compiled" or (self.encoder == "auto" and "_engine" in vars(self)):
             return self._engine
-        if self.encoder != "auto" or characters < LONG_ENOUGH:
+        if self.encoder != "auto":
             return None
-        if "_engine" not in vars(self):
-            self._seen += characters
-            if not pays(self._seen):
-                return None
-        return self._engine
+        self._seen += characters
+        if self._seen < self._next or not self._making.acquire(blocking=False):  # another thread is at it
+            return None
+        try:
+            self._next = self._seen + STEP
+            return self._engine if pays(self._seen) else None
+        finally:
+            self._making.release()
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
         """What `ids` gives, as an array of uint32."""

@@ -189,8 +189,12 @@ class BPETokenizer(Vocabulary):
         >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
         ([256, 257], 8)
         """
-        text, allowed = self._checked(text, allowed_special, disallowed_special)
-        ids = self._pipeline.ids(text, allowed)
+        pipeline = self._pipeline
+        asked = allowed_special != () or disallowed_special != ()
+        ids = None if asked or type(text) is not str else pipeline.brief(text)
+        if ids is None:
+            given = self._checked(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
+            ids = pipeline.ids(*given)
         if add_special_tokens and self._post_processor is not None:
             return self._post_processor.apply(ids, self._special)
         return ids
@@ -308,7 +312,8 @@ class BPETokenizer(Vocabulary):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of `text` with no special token, neither in it nor around it."""
-        return self._pipeline.ids(valid_text(text))
+        ids = self._pipeline.brief(text) if type(text) is str else None
+        return self._pipeline.ids(valid_text(text)) if ids is None else ids
 
     def encode_with_dropout(
         self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()

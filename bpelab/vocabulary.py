@@ -6,6 +6,7 @@ surrogates, so that none is lost.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from . import decoding
@@ -18,6 +19,9 @@ from .joining import Joiner
 from .model import BPEModel
 from .special_tokens import SpecialTokens
 from .textio import utf8
+
+FEW = 64
+"""Special tokens that are searched for in a model's tables before these are loaded."""
 
 
 class Vocabulary:
@@ -37,18 +41,28 @@ class Vocabulary:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
         self._in_bytes = model.units is None or not model.units.characters
         self._refuse_collisions()
-        self._bytes_of = {**{token_id: utf8(name) for token_id, name in special.contents.items()}, **model.tokens}
         self._ids_of_added = {token.content: token.id for token in special.tokens}
         self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
-        self._joined = self._bytes_of
-        if self._in_bytes and isinstance(decoder, ByteLevel) and not isinstance(decoder, Bytes):
-            written = {token.id: token.content for token in special.tokens if not token.content.isascii()}
-            read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
-            self._joined = {
-                **self._bytes_of,
-                **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()},
-            }
-        self._joiner = Joiner(self._joined, special.names, compiled)
+        self._compiled = compiled
+
+    @cached_property
+    def _bytes_of(self) -> dict[int, bytes]:
+        names = {token_id: utf8(name) for token_id, name in self._special.contents.items()}
+        return {**names, **self._model.tokens}
+
+    @cached_property
+    def _joined(self) -> dict[int, bytes]:
+        """As `_bytes_of`, but added tokens in the bytes that the decoder makes of them."""
+        decoder = self._decoder
+        if not self._in_bytes or not isinstance(decoder, ByteLevel) or isinstance(decoder, Bytes):
+            return self._bytes_of
+        written = {token.id: token.content for token in self._special.tokens if not token.content.isascii()}
+        read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
+        return {**self._bytes_of, **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()}}
+
+    @cached_property
+    def _joiner(self) -> Joiner:
+        return Joiner(self._joined, self._special.names, self._compiled)
 
     def _refuse_collisions(self) -> None:
         """Raise SpecialTokenError where an id, or a text, would mean two things.
@@ -56,8 +70,10 @@ class Vocabulary:
         Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
         one with the text of an ordinary token is found first.
         """
-        from_file = not isinstance(self._decoder, Bytes)
+        from_file, few = not isinstance(self._decoder, Bytes), len(self._special.tokens) <= FEW
         for token in self._special.tokens:
+            if few and self._model.surely_lacks(token.id, utf8(token.content)):
+                continue
             name, ordinary = token.content, self._model.tokens.get(token.id)
             written = ordinary is not None and from_file and self._in_bytes and to_alphabet(ordinary) == name
             if ordinary is not None and ordinary != utf8(name) and not written:

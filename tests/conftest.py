@@ -36,7 +36,8 @@ settings.load_profile("bpelab")
 
 
 def pytest_configure(config):
-    """One folder of tables for the run; workers of pytest-xdist find it in the environment."""
+    """One folder of tables for the run; workers of pytest-xdist find it in the environment. Nothing runs behind it."""
+    os.environ["BPELAB_BACKGROUND"] = "0"
     if not hasattr(config, "workerinput"):
         os.environ["BPELAB_CACHE"] = tempfile.mkdtemp(prefix="bpelab-tests-")
 

@@ -1,32 +1,28 @@
 """Encoding compiled by numba: the same ids, some ten times as fast as tiktoken on long texts.
 
 This module says when that pays, and imports numba only then. Kernels are compiled once on a machine, which takes some
-ten seconds of CPU time, and loading them takes about one: so a short text is never made to wait for them.
+fifteen seconds of CPU time, by a process of its own (`background.py`) or by `bpelab warmup`; so nobody waits for them.
+Loading what was compiled takes as long as importing numba.
 
 Chapter: Compiled.
 """
 
 import sys
-from contextlib import suppress
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
-from ..user_cache import cache_folder
 
 if TYPE_CHECKING:
     from ..model import BPEModel
     from ..pretokenizers.base import PreTokenizer
     from .engine import Engine
 
-LONG_ENOUGH = 2_000
-"""Characters of the shortest text for which a compiled encoder is taken."""
-ON_DISK, NOT_COMPILED = 3_000_000, 60_000_000
-"""Characters from which making an engine pays: with kernels that were compiled before, and without."""
 AT_HAND = 500_000
 """Ids from which the tables for decoding pay where kernels are loaded anyway."""
+IMPORTED, ON_DISK, NOT_COMPILED = 300_000, 1_000_000, 60_000_000
+"""Characters from which making an engine pays: with numba in memory, with kernels on disk, with neither."""
+STEP = 50_000
+"""Characters between two questions whether it pays by now."""
 
 
 def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Engine | None":
@@ -40,20 +36,23 @@ def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Eng
         raise MissingDependencyError('compiled encoding needs numba: pip install "bpelab[fast]"') from error
     from .steps import plan_for
 
-    engine = Engine.of(model, plan_for(pre_tokenizer, model))
-    if engine is not None:
-        engine.warm()
-        _note()
-    return engine
+    return Engine.of(model, plan_for(pre_tokenizer, model))
 
 
 def pays(characters: int) -> bool:
-    """Whether making an engine is worth it for so many characters."""
-    if characters < ON_DISK or _numba() is None:
+    """Whether making an engine is worth it for so many characters; where only compiling is in the way, that begins."""
+    if characters < IMPORTED:
         return False
-    marker = _marker()
-    compiled = f"{__name__}.engine" in sys.modules or (marker is not None and marker.exists())
-    return characters >= (ON_DISK if compiled else NOT_COMPILED)
+    from .kernel_folder import compiled, numba_version
+
+    if numba_version() is None:
+        return False
+    if compiled():
+        return characters >= (IMPORTED if "numba" in sys.modules else ON_DISK)
+    from .background import begin
+
+    begin()
+    return characters >= NOT_COMPILED
 
 
 def decoding_pays(ids: int) -> bool:
@@ -61,27 +60,3 @@ def decoding_pays(ids: int) -> bool:
     if f"{__name__}.engine" in sys.modules:
         return ids >= AT_HAND
     return pays(ids // 3)
-
-
-@lru_cache(1)
-def _numba() -> str | None:
-    try:
-        return version("numba")
-    except PackageNotFoundError:
-        return None
-
-
-def _marker() -> Path | None:
-    """A file that is there when kernels of these versions were compiled."""
-    from .. import __version__
-
-    folder = cache_folder()
-    return folder and folder / "kernels" / f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}"
-
-
-def _note() -> None:
-    marker = _marker()
-    with suppress(OSError):  # then the next process asks again
-        if marker is not None and not marker.exists():
-            marker.parent.mkdir(parents=True, exist_ok=True)
-            marker.touch()

@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from .encode import MOST_ROWS, encode_text
-from .jit import PAD, kernel
+from . import calls
+from .calls import INT64, LEFT, PARTS
+from .handle import array_at, call_at
+from .jit import PAD, c_function, foreign
 
 if TYPE_CHECKING:
     from .engine import Engine, Ids
@@ -20,28 +23,36 @@ if TYPE_CHECKING:
 Offsets = NDArray[np.int64]
 
 
-@kernel
-def encode_stretches(text, bounds, given, number, place, table, tables, cache, work, out, at, stops, most):
-    """The ids of the stretches from `number` on, that one from `place` on, into `out` from `at` on; ends into `stops`.
+@c_function(INT64(*[INT64] * 9))
+def stretches_at(handle, encode, text, bounds, given, count, out, stops, state):
+    """The ids of the stretches from `state[0]` on, that one from `state[1]` on, into `out` from `state[2]` on.
 
-    (stretch, place, end of the ids) where it was left: at the end of all, or before where the cache should grow; a
-    negative place if the pattern reads too far ahead in vain in that stretch.
+    Where those of each end goes into `stops`, and into `state` where it was left: at the end of all, or before, where
+    the cache should grow. `encode` is the address of `encode_at`. 1 if the pattern reads too far ahead in vain in the
+    stretch where it was left, -1 if something failed, else 0.
     """
-    while number < len(given):
-        if given[number] >= 0:
-            out[at] = given[number]
+    slots, left = array_at(handle, PARTS, INT64), array_at(state, 3, INT64)
+    ends, after = array_at(bounds, count + 1, INT64), array_at(stops, count + 1, INT64)
+    ids = array_at(given, count, INT64)
+    number, place, at = left[0], left[1], left[2]
+    found = np.int64(0)
+    while number < count:
+        if ids[number] >= 0:
+            array_at(out, at + 1, types.uint32)[at] = ids[number]
             at += 1
         else:
-            end = bounds[number + 1]
-            place, count = encode_text(text, place, end, table, tables, cache, work, out, at, most)
-            if count < 0:
-                return number, np.int64(-1), at
-            at = count
+            end = ends[number + 1]
+            stop = call_at(encode, (handle, text, place, end, out, at)) - 1
+            if stop < 0:
+                found = np.int64(-1 if slots[LEFT] < 0 else 1)
+                break
+            place, at = slots[LEFT], stop
             if place < end:
-                return number, place, at
+                break
         number += 1
-        stops[number] = at
-    return number, place, at
+        after[number] = at
+    left[0], left[1], left[2] = number, place, at
+    return found
 
 
 def encode_many(
@@ -61,19 +72,19 @@ def encode_many(
     numbers = np.full(count, -1, np.int64) if given is None else np.array(given, np.int64)
     out = np.empty(int(bounds[-1]) + count + 8, np.uint32)
     stops = np.zeros(count + 1, np.int64)
-    number = place = at = 0
-    cache, work = engine._take()
-    while number < count:
-        number, place, at = encode_stretches(
-            text, bounds, numbers, number, place, engine.sole, engine._tables, cache, work, out, at, stops, MOST_ROWS
-        )
-        if place < 0:
-            ids = slowly(number)
-            at = int(stops[number]) + len(ids)
-            out[at - len(ids) : at] = ids
-            number += 1
-            stops[number], place = at, int(bounds[number])
-        if any(cache.full(MOST_ROWS)):
-            cache = cache.grown(MOST_ROWS)
-    engine._free.append((cache, work))
-    return out[:at], stops
+    state = np.zeros(3, np.int64)
+    read, written = ([array.ctypes.data for array in some] for some in ((text, bounds, numbers), (out, stops, state)))
+    handle, encode, stretches = engine._take(), calls.encode_at(), foreign(stretches_at, 9)
+    while state[0] < count:
+        trouble = stretches(handle.address, encode, *read, count, *written)
+        if trouble < 0:
+            raise MemoryError("there is no memory left to encode the texts")
+        if trouble:
+            number = int(state[0])
+            ids, at = slowly(number), int(stops[number])
+            out[at : at + len(ids)] = ids
+            stops[number + 1] = at + len(ids)
+            state[:] = number + 1, bounds[number + 1], stops[number + 1]
+        handle.grow()
+    engine._free.append(handle)
+    return out[: state[2]], stops

@@ -12,9 +12,10 @@ Chapter: Compiled. Cost: one line of memory for a piece that is there.
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from .jit import U64, copy_four, first_bytes, hash_pair, inlined, kernel, load64
+from .jit import U64, copy_four, entry, first_bytes, hash_pair, inlined, load64
 from .tables import SHORT, short_key
 
 LONG = 31
@@ -24,6 +25,7 @@ WINDOW = 4
 """Rows in which a piece may stand."""
 SMALLEST = 1 << 12
 """Rows of the narrow table in the beginning."""
+ROWS, COUNTS = types.Array(types.uint64, 2, "C"), types.Array(types.int64, 1, "C")
 
 
 class Cache(NamedTuple):
@@ -55,7 +57,7 @@ class Cache(NamedTuple):
         """The same pieces, those tables that are half full four times as large."""
         narrow, wide = self.full(most)
         new = Cache.of(min(len(self.narrow) << 2 * narrow, most), min(len(self.wide) << 2 * wide, most // 4))
-        move(self.narrow, self.wide, new)
+        move()(self.narrow, self.wide, new.narrow, new.wide, new.counts)
         new.counts[2] = self.counts[2]
         return new
 
@@ -139,17 +141,17 @@ def free_row(rows, home, key_column, counts, which):
     return home + (counts[2] & (WINDOW - 1))
 
 
-@kernel
-def move(narrow, wide, new):
-    """Copy the rows of two tables into another cache."""
+@entry(types.void(ROWS, ROWS, ROWS, ROWS, COUNTS))
+def move(narrow, wide, new_narrow, new_wide, counts):
+    """Copy the rows of two tables into those of another cache."""
     for old in range(len(narrow)):
         if narrow[old, 1]:
-            row = free_row(new.narrow, narrow_home(narrow[old, 0], narrow[old, 1] & KEY, new.narrow), 1, new.counts, 0)
+            row = free_row(new_narrow, narrow_home(narrow[old, 0], narrow[old, 1] & KEY, new_narrow), 1, counts, 0)
             for column in range(4):
-                new.narrow[row, column] = narrow[old, column]
+                new_narrow[row, column] = narrow[old, column]
     for old in range(len(wide)):
         if wide[old, 3]:
-            home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3] & KEY, new.wide)
-            row = free_row(new.wide, home, 3, new.counts, 1)
+            home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3] & KEY, new_wide)
+            row = free_row(new_wide, home, 3, counts, 1)
             for column in range(8):
-                new.wide[row, column] = wide[old, column]
+                new_wide[row, column] = wide[old, column]

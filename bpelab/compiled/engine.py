@@ -1,31 +1,68 @@
-"""A tokenizer's model and pattern, compiled: texts or pieces go in, arrays of ids come out.
+"""A tokenizer's model and pattern, compiled: texts or pieces go in, ids come out, as a list or as an array.
 
-An engine can be used by many threads at once: each call takes a cache that no other call has, or makes one, and gives
-it back. Chapter: Compiled. Cost: see `encode.py`; making one costs as much as its tables.
+An engine can be used by many threads at once: each call takes a handle with a cache that no other call has, or makes
+one, and gives it back; short texts share one (`calls.py`). Chapter: Compiled. Cost: see `encode.py`; making one costs
+as much as its tables.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import BPEModel
+from . import calls
 from .batch import encode_many
-from .building import model_tables
 from .cache import Cache
+from .calls import BUSY, KINDS, LEFT, MOST, PARTS, Parts
 from .chain import Ends, Level, ReadsInVain, cut, encode_cut, without_dropped
-from .encode import MOST_ROWS, Work, encode_text
-from .jit import PAD
+from .encode import MOST_ROWS, Work
+from .handle import kind, numbers
+from .jit import PAD, foreign
 from .scan import ScanTable
 from .steps import Plan
+from .table_files import kept
+from .tables import ModelTables
 
 Ids = NDArray[np.uint32]
-MANY = 100
-"""Ids from which looking up ints is quicker than making them."""
-MOST_INTS = 1 << 20
-"""Ids for which there is an int: some 40 MB."""
+MOST_INTS = 1 << 21
+"""Ids for which the int is kept once it was made."""
+
+
+def _built(model: BPEModel) -> ModelTables | None:
+    from .building import model_tables  # kernels that are not even looked at where tables are kept
+
+    return model_tables(model)
+
+
+class Handle:
+    """The arrays of an engine with a cache of its own, and their addresses at `address`."""
+
+    def __init__(self, scan: ScanTable | None, tables: ModelTables, ints: "NDArray[np.object_]", brief: bool) -> None:
+        size = MOST if brief else 0
+        self._room = np.empty(4 * size + PAD, np.uint8), np.empty(4 * size + 8, np.uint32)
+        self._ints, self._growing = ints, Lock()
+        self.parts = Parts(scan or ScanTable.empty(), tables, Cache.of(), Work.of())
+        if not KINDS:
+            KINDS.append(kind(self.parts))
+        slots = [0, 0, calls.encode_at() if brief else 0, *(room.ctypes.data for room in self._room)]
+        self.slots = np.array([*slots, ints.ctypes.data, len(ints), *numbers(self.parts)], np.int64)
+        self.address = self.slots.ctypes.data
+
+    def grow(self) -> None:
+        """Make the tables of the cache that are half full larger."""
+        if not any(self.parts.cache.full(MOST_ROWS)) or not self._growing.acquire(blocking=False):
+            return
+        try:
+            parts = self.parts._replace(cache=self.parts.cache.grown(MOST_ROWS))
+            before, self.parts = self.parts, parts
+            self.slots[PARTS:] = [*numbers(parts)]
+            del before  # whose arrays had to be there until now
+        finally:
+            self._growing.release()
 
 
 class Engine:
@@ -37,12 +74,14 @@ class Engine:
     """
 
     def __init__(self, model: BPEModel, plan: Plan | None) -> None:
-        tables = model_tables(model)
+        tables = kept(model, _built)
         if tables is None:
             raise ValueError("this model has units of another kind, or more tokens or merges, than tables hold")
         self._tables, self._plan = tables, plan
         self.sole = None if plan is None else plan.sole
-        self._free: list[tuple[Cache, Work]] = []
+        self._ints = np.empty(min(int(tables.ids.max()) + 1, MOST_INTS), object)
+        self._free: list[Handle] = []
+        self._shared = None if self.sole is None else Handle(self.sole, tables, self._ints, True)
 
     @classmethod
     def of(cls, model: BPEModel, plan: Plan | None) -> "Engine | None":
@@ -57,6 +96,14 @@ class Engine:
         """Whether it cuts texts itself."""
         return self._plan is not None
 
+    def brief(self) -> Callable[[str], list[int] | None] | None:
+        """What gives the ids of a str, and None for one that it leaves to others; None where the engine can't cut."""
+        if self._shared is None:
+            return None
+        brief = partial(calls.encode_brief(), self._shared.address)
+        vars(brief)["engine"] = self  # whose arrays are at the address
+        return brief
+
     def text(self, text: str, first: bool = True) -> Ids | None:
         """The ids of a valid text, which is the beginning of the input if `first`.
 
@@ -69,20 +116,22 @@ class Engine:
         data = text.encode() + bytes(PAD)
         size, buffer = len(data) - PAD, np.frombuffer(data, np.uint8)
         if self.sole is not None:
-            return self._scanned(buffer, size, self.sole)
+            return self._scanned(buffer, size)
         return self._refined(
             buffer, size, [level for level in self._plan.levels if not level.needs or level.needs in text]
         )
 
-    def _scanned(self, text: NDArray[np.uint8], size: int, table: ScanTable) -> Ids | None:
+    def _scanned(self, text: NDArray[np.uint8], size: int) -> Ids | None:
         out = np.empty(size + 8, np.uint32)
-        cache, work = self._take()
-        place = count = 0
+        encode, source, target = foreign(calls.encode_at, 6), text.ctypes.data, out.ctypes.data
+        handle, place, count = self._take(), 0, 0
         while place < size and count >= 0:
-            place, count = encode_text(text, place, size, table, self._tables, cache, work, out, count, MOST_ROWS)
-            if any(cache.full(MOST_ROWS)):
-                cache = cache.grown(MOST_ROWS)
-        self._free.append((cache, work))
+            count = encode(handle.address, source, place, size, target, count) - 1
+            place = int(handle.slots[LEFT])
+            if place < 0:
+                raise MemoryError("there is no memory left to encode the text")
+            handle.grow()
+        self._free.append(handle)
         return out[:count].copy() if count >= 0 else None
 
     def _refined(self, text: NDArray[np.uint8], size: int, levels: Sequence[Level]) -> Ids | None:
@@ -105,45 +154,42 @@ class Engine:
 
     def _encode(self, text: NDArray[np.uint8], begin: int, ends: Ends, out: Ids, at: int) -> int:
         """Write the ids of pieces to `out` from `at` on; where they end."""
-        cache, work = self._take()
-        done = 0
+        handle, done = self._take(), 0
         while done < len(ends):
-            done, at = encode_cut(text, begin, ends, done, out, at, self._tables, cache, work, MOST_ROWS)
+            parts = handle.parts
+            done, at = encode_cut(text, begin, ends, done, out, at, parts.tables, parts.cache, parts.work, MOST_ROWS)
             begin = int(ends[done - 1])
-            if any(cache.full(MOST_ROWS)):
-                cache = cache.grown(MOST_ROWS)
-        self._free.append((cache, work))
+            handle.grow()
+        self._free.append(handle)
         return at
 
     def listed(self, ids: Ids) -> list[int]:
-        """The ids as a list, of ints that are made once: `tolist`, which makes one for each, takes twice as long."""
-        found: list[int] = (ids if len(ids) < MANY else self._objects(ids)).tolist()
-        return found
+        """The ids as a list, of ints that are made once: `tolist` would take three times as long."""
+        made: list[int] = calls.list_at()(ids.ctypes.data, len(ids), self._ints.ctypes.data, len(self._ints))
+        return made
 
     def lists(self, ids: Ids, stops: NDArray[np.int64]) -> list[list[int]]:
         """The ids from each of `stops` to the next, as lists."""
-        objects, places = self._objects(ids), stops.tolist()
-        return [objects[start:end].tolist() for start, end in zip(places, places[1:])]
-
-    def _objects(self, ids: Ids) -> "Ids | NDArray[np.object_]":
-        return self._ints.take(ids) if len(ids) and int(ids.max()) < len(self._ints) else ids
-
-    @cached_property
-    def _ints(self) -> "NDArray[np.object_]":
-        return np.array(range(min(int(self._tables.ids.max()) + 1, MOST_INTS)), object)
+        make, address, ints, known = calls.list_at(), ids.ctypes.data, self._ints.ctypes.data, len(self._ints)
+        places = stops.tolist()
+        return [make(address + 4 * start, end - start, ints, known) for start, end in zip(places, places[1:])]
 
     def warm(self) -> None:
         """Have every kernel compiled, or loaded."""
-        cache, work = self._take()
-        self._free.append((cache.grown(MOST_ROWS), work))
-        self.pieces([b"a", b"b" * 20, b"c" * 40])
+        handle = self._take()
+        handle.parts.cache.grown(MOST_ROWS)
+        self._free.append(handle)
+        self.listed(self.pieces([b"a", b"b" * 20, b"c" * 40]))
         if self._plan is not None:
             self.text("a b")
-        if self.sole is not None:
+        if (brief := self.brief()) is not None:
+            brief("a b")
             encode_many(self, [b"a b"], None, lambda number: self.pieces([]))
 
-    def _take(self) -> tuple[Cache, Work]:
+    def _take(self) -> Handle:
+        if self._shared is not None and not self._shared.slots[BUSY]:
+            self._shared.grow()
         try:
             return self._free.pop()
         except IndexError:
-            return Cache.of(), Work.of()
+            return Handle(self.sole, self._tables, self._ints, False)

@@ -12,41 +12,47 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numba import types
 
-from .jit import PAD, U64, kernel, load64, store64
+from .handle import array_at
+from .jit import PAD, U64, c_function, foreign, load64, store64
 
+INT64, U64_TYPE = types.int64, types.uint64
 INLINE = 15
 """Bytes of the longest token that stands in its row."""
 LONG, HOLE = 16, 255
 """In the place of the length: the row holds a place and a length instead; there is no such token."""
 
 
-@kernel
-def measure(ids, rows):
-    """(bytes of all tokens, or -1 if one doesn't exist; whether 0 or 1 is among the ids)."""
-    total, low = np.int64(0), False
-    for i in range(len(ids)):
+@c_function(INT64(*[INT64] * 4))
+def measure(ids_at, count_of_ids, rows_at, count_of_rows):
+    """Twice the bytes of all tokens, and one more if 0 or 1 is among the ids; -1 if one doesn't exist."""
+    ids, rows = array_at(ids_at, count_of_ids, INT64), array_at(rows_at, 2 * count_of_rows, U64_TYPE)
+    total, low = np.int64(0), np.int64(0)
+    for i in range(count_of_ids):
         token = ids[i]
-        if token < 0 or token >= len(rows):
-            return np.int64(-1), low
-        low |= token < 2
-        entry = rows[token, 1]
+        if token < 0 or token >= count_of_rows:
+            return np.int64(-1)
+        low |= np.int64(token < 2)
+        entry = rows[2 * token + 1]
         count = entry >> U64(56)
         if count <= U64(INLINE):
             total += np.int64(count)
         elif count == U64(LONG):
             total += np.int64(entry & U64(0x00FFFFFFFFFFFFFF))
         else:
-            return np.int64(-1), low
-    return total, low
+            return np.int64(-1)
+    return 2 * total + low
 
 
-@kernel
-def copy(ids, rows, content, out):
+@c_function(INT64(*[INT64] * 5))
+def copy(ids_at, count_of_ids, rows_at, content_at, out_at):
     """The bytes of tokens that `measure` found to exist; up to 16 more are written behind them."""
+    ids, rows = array_at(ids_at, count_of_ids, INT64), array_at(rows_at, count_of_ids, U64_TYPE)
+    content, out = array_at(content_at, 8, types.uint8), array_at(out_at, 8, types.uint8)
     at = np.int64(0)
-    for i in range(len(ids)):
-        first, entry = rows[ids[i], 0], rows[ids[i], 1]
+    for i in range(count_of_ids):
+        first, entry = rows[2 * ids[i]], rows[2 * ids[i] + 1]
         count = np.int64(entry >> U64(56))
         if count <= INLINE:
             store64(out, at, first)
@@ -56,6 +62,7 @@ def copy(ids, rows, content, out):
             for done in range(0, count, 8):
                 store64(out, at + done, load64(content, start + done))
         at += count
+    return at
 
 
 class Gather:
@@ -95,12 +102,11 @@ class Gather:
             except (TypeError, OverflowError):
                 return None
         elif type(ids) in (np.ndarray, np.memmap) and ids.ndim == 1 and ids.dtype.kind in "iu":
-            numbers = np.ascontiguousarray(ids, np.int64).view(np.ndarray)
+            numbers = np.ascontiguousarray(ids, np.int64)
         else:
             return None
-        numbers = numbers.view()
-        numbers.flags.writeable = False  # so that the kernels see one type only
-        size, low = measure(numbers, self._rows)
+        given = numbers.ctypes.data, len(numbers), self._rows.ctypes.data
+        size, low = divmod(foreign(measure, 4)(*given, len(self._rows)), 2)
         if size < 0:
             return None
         if low and listed:  # a bool is a number to `array`
@@ -108,5 +114,5 @@ class Gather:
             if bool in set(map(type, map(ids.__getitem__, places))):
                 return None
         out = np.empty(size + PAD, np.uint8)
-        copy(numbers, self._rows, self._content, out)
+        foreign(copy, 5)(*given, self._content.ctypes.data, out.ctypes.data)
         return out[:size].data

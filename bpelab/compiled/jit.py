@@ -3,12 +3,16 @@
 Kernels let go of the interpreter's lock, are compiled once and kept on disk. Chapter: Compiled.
 """
 
+import ctypes
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from .kernel_cache import keep
@@ -31,6 +35,56 @@ def inlined(function: F) -> F:
     compiled: Any = njit(nogil=True, error_model="numpy", forceinline=True)(function)
     inline: F = compiled
     return inline
+
+
+class Loaded:
+    """A kernel for one signature, which Python asks for once: compiled, or from the disk, where it is first needed.
+
+    numba's own way to a kernel finds out the types of what it is given at each call, and begins by importing all
+    packages that extend numba, which may take longer than a text.
+    """
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+
+    def __call__(self) -> Any:
+        """What Python calls; of a `c_function` the address."""
+        loaded = self._load()
+        self._load = lambda: loaded
+        return loaded
+
+
+def entry(signature: Any) -> Callable[[Callable[..., Any]], Loaded]:
+    """A kernel that Python calls with exactly these types, and that keeps the interpreter's lock."""
+
+    def compiled(function: Callable[..., Any]) -> Loaded:
+        kept = keep(njit(error_model="numpy")(function))
+        return Loaded(lambda: kept.compile(signature))
+
+    return compiled
+
+
+def c_function(signature: Any) -> Callable[[Callable[..., Any]], Loaded]:
+    """A kernel that has an address, for kernels that would otherwise each hold a copy of it, and for ctypes."""
+
+    def compiled(function: Callable[..., Any]) -> Loaded:
+        kept = keep(CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"}))
+
+        def load() -> int:
+            kept.compile()
+            address: int = kept.address
+            return address
+
+        return Loaded(load)
+
+    return compiled
+
+
+@lru_cache(None)
+def foreign(function: Loaded, arguments: int) -> Callable[..., int]:
+    """A `c_function` of so many numbers for Python, called without the interpreter's lock."""
+    called: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(function())
+    return called
 
 
 def _load64(typing_context: Any, array: Any, offset: Any) -> Any:

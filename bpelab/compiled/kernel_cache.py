@@ -1,17 +1,13 @@
 """Where compiled kernels are kept: the user's cache folder, under a name that says what they were compiled from.
 
 numba keeps a kernel beside its source and compiles it again when that file changes, but not when a function that it
-calls changes in another file, and installation folders may be read-only. So the folder's name is a hash of all kernels'
-sources, of numba's and Python's version and of the processor: kernels of another version or machine are not even
-looked at. What can't be written is not kept, and nobody is told; what can't be read is compiled anew.
+calls changes in another file, and installation folders may be read-only. So they go to a folder whose name is a hash
+(`kernel_folder.py`). What can't be written is not kept, and nobody is told; what can't be read is compiled anew.
 
 Chapter: Compiled. Source: numba's `core/caching.py`.
 """
 
-import hashlib
 import os
-import platform
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -19,25 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
-from ..user_cache import cache_folder
-
-
-@lru_cache(1)
-def kernel_folder() -> Path | None:
-    """The folder for kernels of this version on this machine; None where nothing is to be kept."""
-    folder = cache_folder()
-    if folder is None:
-        return None
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode() + source.read_bytes())
-    features = llvm.get_host_cpu_features().flatten()
-    machine = (numba.__version__, llvm.get_host_cpu_name(), features, platform.machine(), sys.version, sys.platform)
-    digest.update(repr(machine).encode())
-    return folder / "kernels" / digest.hexdigest()[:32]
+from .kernel_folder import kernel_folder
 
 
 class _Locator:
@@ -80,9 +61,14 @@ class KernelCache(FunctionCache):
     _impl_class = _Kernels
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled kernel, or None."""
+        """The compiled kernel, or None.
+
+        numba would first register everything that kernels could be compiled from, and import all packages that extend
+        it. What is compiled needs neither, only the functions of numba's that allocate memory, by their names.
+        """
         try:
-            return super().load_overload(signature, target_context)
+            _name_helpers()
+            return self._load_overload(signature, target_context)
         except Exception:  # a file that was cut off or is no pickle of numba's
             return None
 
@@ -94,8 +80,15 @@ class KernelCache(FunctionCache):
             self.disable()
 
 
+@lru_cache(1)
+def _name_helpers() -> None:
+    """The first part of what numba does before it compiles (`core/runtime/nrt.py`)."""
+    for name, address in _nrt_python.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else "NRT_" + name, address)
+
+
 def keep(dispatcher: Any) -> Any:
     """A kernel that is loaded from the folder where it is there, and written to it when it was compiled."""
     with suppress(RuntimeError):  # numba's word for "no place"
-        dispatcher._cache = KernelCache(dispatcher.py_func)
+        dispatcher._cache = KernelCache(dispatcher.__wrapped__)
     return dispatcher

@@ -39,6 +39,12 @@ class ScanTable(NamedTuple):
     fold: int
 
     @staticmethod
+    def empty() -> "ScanTable":
+        """A table that is never used: what an engine has that is given pieces only."""
+        bytes_there, nothing = np.empty(0, np.uint8), np.empty(0, np.uint16)
+        return ScanTable(np.empty(0, np.int32), bytes_there, nothing, bytes_there, 0, 0, 0)
+
+    @staticmethod
     def of(dfa: DFA) -> "ScanTable | None":
         """The table, or None for a pattern that looks behind or matches the empty string."""
         width, start = dfa.width, dfa.entries[0]

@@ -27,6 +27,7 @@ from ..user_cache import cache_folder
 VERSION = f"bpelab tables 1 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
+HASH = "_hash_of_tables"
 
 
 def fingerprint(*parts: bytes) -> str:
@@ -42,6 +43,23 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     folder = cache_folder()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
+    body = _written(model, extra)
+    digest = hashlib.sha256(body).digest()
+    vars(model)[HASH] = digest.hex()
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(folder / f"{name}.tables", digest + body)
+
+
+def model_hash(model: BPEModel) -> str | None:
+    """A hash of all that a model's ids depend on, known for one that is kept here; None where arrays don't say all."""
+    if HASH not in vars(model) and _holds(model):
+        vars(model)[HASH] = hashlib.sha256(_written(model, None)).hexdigest()
+    known: str | None = vars(model).get(HASH)
+    return known
+
+
+def _written(model: BPEModel, extra: Any) -> bytes:
     units = None if model.units is None else {key: _plain(value) for key, value in vars(model.units).items()}
     (units or {}).pop("symbols", None)
     ranked = isinstance(model.merges, RankMerges)
@@ -52,10 +70,7 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     head = {"units": units, "take_whole": model.take_whole, "ranked": ranked, "extra": extra}
     head["sizes"] = [len(column) for column in arrays]
     line = json.dumps(head).encode()
-    body = b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(folder / f"{name}.tables", hashlib.sha256(body).digest() + body)
+    return b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
 
 
 def fetch(name: str) -> tuple[BPEModel, Any] | None:
@@ -69,10 +84,11 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
     if len(data) < 40 or hashlib.sha256(body).digest() != data[:32]:
         return None
     try:
-        with _no_collections():
-            return _read(body)
+        model, extra = _read(body)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
+    vars(model)[HASH] = data[:32].hex()
+    return model, extra
 
 
 def _read(body: memoryview) -> tuple[BPEModel, Any]:
@@ -84,19 +100,30 @@ def _read(body: memoryview) -> tuple[BPEModel, Any]:
         column.frombytes(body[start : start + 4 * size])
         columns.append(column)
         start += 4 * size
-    return _model(head, columns, bytes(body[start:])), head["extra"]
+    return _later(head, columns, bytes(body[start:])), head["extra"]
 
 
-def _model(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
+def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
+    """The model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
+    ids, lengths = columns[:2]
+    if not SMALLEST <= len(ids) == len(lengths) or sum(lengths) != len(blob):
+        raise ValueError("the columns don't fit each other")
+    units, highest = None if head["units"] is None else _units(head["units"]), max(ids)
+
+    def load() -> BPEModel:
+        with _no_collections():
+            return _model(head, units, columns, blob)
+
+    return BPEModel.later(load, head["take_whole"], units, lambda number, text: number > highest and text not in blob)
+
+
+def _model(head: dict[str, Any], units: Units | None, columns: list[Any], blob: bytes) -> BPEModel:
     ids, lengths, *merged = columns
     ends = list(accumulate(lengths))
-    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(blob):
-        raise ValueError("the columns don't fit each other")
     written = [blob[start:end] for start, end in zip([0, *ends], ends)]
     tokens = dict(zip(ids, written))
     by_bytes = dict(zip(written, ids))
-    units = None if head["units"] is None else _units(head["units"])
-    alphabet = (units or Units(characters=False)).alphabet(by_bytes)
+    alphabet = units.alphabet(by_bytes) if units else {unit: by_bytes[unit] for unit in map(bytes, zip(range(256)))}
     merges: Mapping[Any, Any] = RankMerges(tokens, by_bytes)
     if not head["ranked"]:
         ranks, left, right, new = merged or ([], [], [], [])

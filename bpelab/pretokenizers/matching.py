@@ -114,9 +114,12 @@ class NamedMatcher:
 
     def __init__(self, named: NamedPattern) -> None:
         self._named = named
-        fast, properties = write(parse(named.regex, "rust"), keep_properties=True)
-        self.fast: Any = regex_package.compile(fast) if regex_package else None
-        self._agreement = Agreement(properties)
+
+    @cached_property
+    def _parts(self) -> tuple[Any, "Agreement"]:
+        """What a compiled encoder never asks for, and what takes 10 ms."""
+        fast, properties = write(parse(self._named.regex, "rust"), keep_properties=True)
+        return regex_package.compile(fast) if regex_package else None, Agreement(properties)
 
     @cached_property
     def exact(self) -> Any:
@@ -125,7 +128,8 @@ class NamedMatcher:
 
     def engine(self, text: str) -> Any:
         """The compiled pattern that cuts `text` right."""
-        return self.exact if self.fast is None or not self._agreement.on(text) else self.fast
+        fast, agreement = self._parts
+        return self.exact if fast is None or not agreement.on(text) else fast
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """As `Matcher.spans`; a named pattern has no empty matches."""

@@ -1,6 +1,7 @@
 """Tables that are kept: the same ids as from the source, files that are damaged, folders that can't be written."""
 
 import base64
+import copy
 import hashlib
 import json
 import multiprocessing
@@ -8,11 +9,12 @@ import os
 import pickle
 import random
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError
 from bpelab.formats import huggingface, table_cache
 from bpelab.units import Units
 from bpelab.user_cache import cache_folder
@@ -270,3 +272,29 @@ def test_several_processes_at_once(source, kept):
         assert pool.map(open_it, [str(source)] * 4, chunksize=1) == [expected] * 4
     (path,) = tables(kept)
     assert table_cache.fetch(path.stem) is not None
+
+
+def test_a_model_that_was_kept_is_loaded_when_something_looks_into_it(kept, monkeypatch):
+    """By any number of threads, and not for special tokens that are surely none of its own."""
+    monkeypatch.setattr(table_cache, "SMALLEST", 10)
+    model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
+    table_cache.store("name", model, None)
+
+    def fetched() -> BPEModel:
+        found = table_cache.fetch("name")
+        assert found is not None and not {"tokens", "merges", "alphabet", "ids"} & set(vars(found[0]))
+        return found[0]
+
+    for name in ("tokens", "merges", "alphabet", "ids", "byte_ids", "max_token_bytes"):
+        assert getattr(fetched(), name) == getattr(model, name)
+    assert fetched() == model and pickle.loads(pickle.dumps(fetched())) == model
+    assert copy.copy(fetched()) == model and fetched().bytewise
+    with pytest.raises(AttributeError, match="nothing"):
+        fetched().nothing  # noqa: B018
+    shared = fetched()
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: shared.tokens[257], range(64))) == {b"low"}
+    BPETokenizer(fetched(), special_tokens={"<|end|>": 258}, encoder="compiled")
+    for taken in ({"low": 300}, {"<|end|>": 257}):
+        with pytest.raises(SpecialTokenError):
+            BPETokenizer(fetched(), special_tokens=taken, encoder="compiled")
