@@ -49,15 +49,15 @@ def kernel_folder() -> Path | None:
     return folder / "kernels" / hashlib.sha256((sources_hash() + _machine()).encode()).hexdigest()[:32]
 
 
-def compiled() -> bool:
-    """Whether all kernels that encoding needs are in the folder."""
+def compiled(purpose: str = "encoding") -> bool:
+    """Whether all kernels that encoding, or "training", needs are in the folder."""
     folder = kernel_folder()
-    return folder is not None and (folder / "complete").exists()
+    return folder is not None and (folder / purpose).exists()
 
 
-def note_compiled() -> None:
+def note_compiled(purpose: str = "encoding") -> None:
     """Say that they are."""
     folder = kernel_folder()
     with suppress(OSError):  # then the next process asks again
         if folder is not None and folder.is_dir():
-            (folder / "complete").touch()
+            (folder / purpose).touch()

@@ -5,9 +5,6 @@ Chapter: Compiled. Cost: 15 s of CPU time where nothing is kept yet, half a seco
 
 import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from threading import Timer
 
 from .kernel_folder import kernel_folder, note_compiled
@@ -33,23 +30,30 @@ def warm_encoding() -> None:
             engine.warm()
 
 
-WARMERS: dict[str, Callable[[], None] | str] = {"encoding": warm_encoding, "training": "bpelab.trainers.compiled"}
-"""What is compiled: functions, or names of modules that have one called `warm`, if they are there."""
+def warm_decoding() -> None:
+    """The kernels that join tokens."""
+    from .gather import Gather
+
+    Gather({0: b"a", 1: b"b" * 20}).join([0, 1])
+
+
+def warm_training() -> None:
+    """The kernels that count and merge."""
+    from ..trainers.compiled import warm
+
+    warm()
+
+
+WARMERS = {"encoding": warm_encoding, "decoding": warm_decoding, "training": warm_training}
+"""What is compiled."""
 
 
 def warm() -> list[str]:
     """Compile what is not kept yet; the names of what is there now. Needs numba."""
-    done = []
-    for name, warmer in WARMERS.items():
-        if isinstance(warmer, str):
-            if find_spec(warmer) is None:
-                continue
-            import_module(warmer).warm()
-        else:
-            warmer()
-        done.append(name)
+    for warmer in WARMERS.values():
+        warmer()
     note_compiled()
-    return done
+    return list(WARMERS)
 
 
 def alone() -> None:

@@ -15,15 +15,12 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..compiled.kernel_folder import compiled, note_compiled, numba_version
 from ..errors import MissingDependencyError
 from ..pretokenizers.split import Split
 from ..trace import TrainStep
-from ..user_cache import cache_folder
 from .corpus import BLOCK
 from .incremental import train_incremental
 
@@ -61,11 +58,7 @@ def train_compiled(
     for rank, (left, right, count) in enumerate(learn_merges(arrays, num_merges, min_frequency)):
         tokens.append(tokens[left] + tokens[right])
         yield TrainStep(rank, left, right, count, tokens[-1])
-    marker = _marker()
-    with suppress(OSError):  # then the next process asks again
-        if marker is not None and not marker.exists():
-            marker.parent.mkdir(parents=True, exist_ok=True)
-            marker.touch()
+    note_compiled("training")
 
 
 def count_compiled(texts: Iterable[str], split: Split | None, threads: int | None = None) -> Words:
@@ -123,27 +116,16 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def pays_from() -> int | None:
     """Characters of the smallest corpus that is done sooner than in Python; None without numba."""
-    if not _numba():
+    if numba_version() is None:
         return None
-    marker = _marker()
-    compiled = "bpelab.compiled.learning" in sys.modules or (marker is not None and marker.exists())
-    return ON_DISK if compiled else NOT_COMPILED
+    return ON_DISK if "bpelab.compiled.learning" in sys.modules or compiled("training") else NOT_COMPILED
 
 
-def _numba() -> str | None:
-    try:
-        return version("numba")
-    except PackageNotFoundError:
-        return None
-
-
-def _marker() -> Path | None:
-    """A file that is there when kernels of these versions were compiled."""
-    from .. import __version__
-
-    folder = cache_folder()
-    name = f"{__version__}-numba{_numba()}-{sys.implementation.cache_tag}-training"
-    return folder and folder / "kernels" / name
+def warm() -> None:
+    """Have every kernel for training compiled and kept."""
+    text = "".join(f" {number}" for number in range(2_000))  # so many words that tables grow
+    for _ in train_compiled(count_compiled([text, "a longer word: " + "ab" * 20], Split("gpt2")), 600):
+        pass
 
 
 def require_numba() -> None:

@@ -100,7 +100,7 @@ def test_a_cache_that_grows_amid_a_block():
     texts = [" ".join(f"{rng.randrange(10**9):x}ab" for _ in range(200)) for _ in range(100)]
     slow = tokenizer.with_options(encoder="heap")
     check(tokenizer, texts, [slow.encode(text) for text in texts], 1, ())
-    assert len(tokenizer._pipeline._engine._free[0][0].narrow) > 1 << 12
+    assert len(tokenizer._pipeline._engine._free[0].parts.cache.narrow) > 1 << 12
 
 
 def test_real_vocabulary():
