@@ -1,4 +1,4 @@
-"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert | chat | doctor | bench`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
+from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .errors import BPELabError
 
@@ -106,6 +107,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
     add_commands(command)
+    add_bench(command)
     return parser
 
 

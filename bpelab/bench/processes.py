@@ -1,0 +1,111 @@
+"""Worker processes seen from outside: their events, and what becomes of those that crash, hang or want too much.
+
+A library that ends its process or says nothing for too long is named in an Ending, its process is killed, and the
+caller goes on without it.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+import bpelab
+
+from .steps import Job
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    Attributes:
+        why: a sentence; None if it did all it was asked to.
+        library: what ran last.
+        doing: what that was doing.
+        step: the number of the step it was at.
+    """
+
+    why: str | None = None
+    library: str = ""
+    doing: str = ""
+    step: int = 0
+
+
+def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment: Mapping[str, str]) -> Ending:
+    """Run a job in a process of its own; it may be silent for `seconds` at most."""
+    with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as folder:
+        path = Path(folder, "job.json")
+        path.write_text(json.dumps(job.to_json()), "utf-8")
+        here = str(Path(bpelab.__file__).parents[1])  # so that the process measures this bpelab and no other
+        search = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+        command = [sys.executable, "-m", f"{__package__}.worker", str(path)]
+        with Path(folder, "errors").open("w+b") as errors:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, **environment, "PYTHONPATH": search},
+            )
+            try:
+                return _follow(process, on_event, seconds, lambda: _last_line(Path(folder, "errors")))
+            finally:
+                process.kill()
+                process.wait()
+                assert process.stdout is not None
+                process.stdout.close()
+
+
+def _follow(
+    process: "subprocess.Popen[bytes]", on_event: Callable[[Event], None], seconds: float, last: Callable[[], str]
+) -> Ending:
+    lines: Queue[bytes] = Queue()
+    Thread(target=_read, args=(process, lines), daemon=True).start()
+    library, doing, step = "", "starting", 0
+    while True:
+        try:
+            line = lines.get(timeout=seconds)
+        except Empty:
+            return Ending(f"took more than {seconds:g} s", library, doing, step)
+        if not line:
+            code = process.wait()
+            return Ending(_reason(code, last()) if code else None, library, doing, step)
+        event = json.loads(line)
+        if event["event"] == "at":
+            library, doing = event["library"], event["doing"]
+        elif event["event"] == "step":
+            step = event["number"]
+        on_event(event)
+
+
+def _read(process: "subprocess.Popen[bytes]", lines: "Queue[bytes]") -> None:
+    """A thread's work: a pipe can't be read with a time limit everywhere."""
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            lines.put(line)
+    except ValueError:  # closed under it, after a time-out
+        pass
+    lines.put(b"")
+
+
+def _reason(code: int, last: str) -> str:
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return f"crashed with {name}" + (f": {last}" if last else "")
+    return f"ended with exit code {code}" + (f": {last}" if last else "")
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
