@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .checking import flat
 from .memory import Memory
 from .peers import PEERS, Peer, Vocabulary
-from .rounds import WORD, encoder
+from .rounds import START, encoder
 from .steps import Step
 from .timing import no_collection, timed
 
@@ -50,7 +50,7 @@ def load(worker: "Worker", step: Step) -> None:
 
 def start(peer: type[Peer], vocabulary: Vocabulary) -> list[int]:
     """Load a vocabulary and use it."""
-    ids: list[int] = peer(vocabulary).encode_list(WORD)
+    ids: list[int] = peer(vocabulary).encode_list(START)
     return ids
 
 
@@ -62,7 +62,7 @@ def memory(worker: "Worker", step: Step) -> None:
         meter = Memory()
         before = meter.now()
         peer = worker.load(name)
-        if peer is None or worker.attempt(name, "encode", peer.encode_list, WORD) is None:
+        if peer is None or worker.attempt(name, "encode", peer.encode_list, START) is None:
             continue
         model = meter.now()
         meter.restart()
@@ -86,7 +86,7 @@ def pathological(worker: "Worker", step: Step) -> None:
         peer = worker.load(name)
         if peer is None:
             continue
-        worker.attempt(name, "warm up", best(peer), WORD)
+        worker.attempt(name, "warm up", best(peer), START)
         ids = tell_times(worker, step, name, partial(best(peer), text), bytes=len(text))
         if ids is not None:
             array = flat([ids])

@@ -69,7 +69,11 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     bench = command("bench", "measure this library and others on this machine", run_bench)
     bench.epilog, bench.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     amount = bench.add_mutually_exclusive_group()
-    amount.add_argument("--quick", action="store_true", help="less of everything: under a minute (default: some five)")
+    amount.add_argument(
+        "--quick",
+        action="store_true",
+        help="less of everything, without batches and memory: about a minute (default: some five)",
+    )
     amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
     bench.add_argument("--only", type=_words, metavar="A,B", help="some of what is measured, see below")
     bench.add_argument("--libraries", type=_words, metavar="A,B", help="some of the libraries (tiktoken stays)")
@@ -79,7 +83,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         metavar="A,B",
         help="cl100k_base, o200k_base, gpt2, or trained (default: the first two)",
     )
-    bench.add_argument("--rounds", type=_positive, metavar="N", help="how many rounds (default: 7)")
+    bench.add_argument("--rounds", type=_positive, metavar="N", help="how many rounds (default: 5)")
     bench.add_argument(
         "--text", action="append", default=[], metavar="NAME=FILE", help="a text to use, .xz too; may be repeated"
     )

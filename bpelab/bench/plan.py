@@ -27,9 +27,9 @@ class Plan:
     sections: tuple[str, ...] = SECTIONS
     encodings: tuple[str, ...] = ("cl100k_base", "o200k_base")
     everything: bool = False
-    rounds: int = 7
+    rounds: int = 5
     cold_rounds: int = 3
-    load_rounds: int = 3
+    load_rounds: int = 2
     part: int = 400_000
     batch: int = 1_000_000
     memory: int = 16_000_000
@@ -49,18 +49,19 @@ class Plan:
 DEFAULT = Plan()
 QUICK = replace(
     DEFAULT,
+    sections=tuple(name for name in SECTIONS if name not in ("batch", "memory")),
     encodings=("cl100k_base",),
     rounds=3,
-    cold_rounds=2,
+    cold_rounds=1,
     load_rounds=1,
     part=200_000,
     batch=400_000,
-    memory=2_000_000,
-    pathological=("one letter", "spaces", "random letters"),
+    memory=4_000_000,
+    pathological=("one letter", "random letters"),
     train=((1_000_000, 1024),),
     seconds=20,
     pathological_seconds=3,
-    texts=2,
+    texts=1,
 )
 FULL = replace(
     DEFAULT,

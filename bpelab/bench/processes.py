@@ -22,6 +22,9 @@ import bpelab
 from .steps import Job
 
 Event = dict[str, Any]
+START = 60
+"""Seconds that Python may take to start, on a machine that is busy with something else."""
+WORKER = f"{__package__}.worker"
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,9 @@ def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment
         path.write_text(json.dumps(job.to_json()), "utf-8")
         here = str(Path(bpelab.__file__).parents[1])  # so that the process measures this bpelab and no other
         search = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", f"{__package__}.worker", str(path)]
         with Path(folder, "errors").open("w+b") as errors:
             process = subprocess.Popen(
-                command,
+                [sys.executable, "-m", WORKER, str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -71,16 +73,16 @@ def _follow(
 ) -> Ending:
     lines: Queue[bytes] = Queue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
-    library, doing, step = "", "starting", 0
+    library, doing, step, patience = "", "starting", 0, max(seconds, START)
     while True:
         try:
-            line = lines.get(timeout=seconds)
+            line = lines.get(timeout=patience)
         except Empty:
-            return Ending(f"took more than {seconds:g} s", library, doing, step)
+            return Ending(f"took more than {patience:g} s", library, doing, step)
         if not line:
             code = process.wait()
             return Ending(_reason(code, last()) if code else None, library, doing, step)
-        event = json.loads(line)
+        event, patience = json.loads(line), seconds
         if event["event"] == "at":
             library, doing = event["library"], event["doing"]
         elif event["event"] == "step":

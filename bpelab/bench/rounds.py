@@ -11,13 +11,14 @@ from .checking import DOCUMENT, first_difference, flat, rows_of, shortened
 from .peers import BASELINE, Peer
 from .steps import Step
 from .texts import documents
-from .timing import no_collection, timed
+from .timing import no_collection, settle, timed
 
 if TYPE_CHECKING:
     from .worker import Worker
 
 Call = Callable[[], Any]
-WORD = "Hello, world"
+START = "What is put together at the first call is part of loading; some wait for a rare word, überhaupt xqzvwk. " * 4
+"""A first text."""
 CALL = 60
 """Characters of a short call's text."""
 
@@ -29,7 +30,8 @@ def cold(worker: "Worker", step: Step) -> None:
     for number, part in enumerate(parts[: worker.job.values["cold rounds"]]):
         fresh = {name: peer for name in turned(names, number) if (peer := worker.load(name)) is not None}
         for name, peer in fresh.items():  # what a library does at its first call is part of loading, and counted there
-            worker.attempt(name, "warm up", encoder(peer, step.output), WORD)
+            worker.attempt(name, "warm up", encoder(peer, step.output), START)
+        settle()
         results = {name: once(worker, step, peer, "cold", part, number) for name, peer in fresh.items()}
         compare_round(worker, step, fresh, results)
 
@@ -144,9 +146,10 @@ def warmed(worker: "Worker", step: Step) -> tuple[dict[str, Peer], list[str]]:
     texts, parts = worker.material(step.text)
     peers = {}
     for name in worker.able(step):
-        peer = worker.load(name)
+        peer = worker.kept(name) if step.measure == "decode" else worker.load(name)
         if peer is not None and worker.attempt(name, "warm up", warm_up, peer, step, texts):
             peers[name] = peer
+    settle()
     return peers, parts
 
 

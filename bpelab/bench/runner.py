@@ -59,7 +59,7 @@ class Runner:
     def leave_out(self, job: Job, step: Step, library: str, doing: str, why: str) -> None:
         """Take down what went wrong, once."""
         entry = {"library": library, "encoding": job.vocabulary.name, "doing": doing, "why": why}
-        entry["measure"], entry["text"] = ("", "") if doing == "load" else (step.measure, step.text)
+        entry["measure"], entry["text"] = ("", "") if _of_all(step, doing) else (step.measure, step.text)
         if entry not in self._record["left_out"]:
             self._record["left_out"].append(entry)
 
@@ -100,3 +100,8 @@ class _Attempt:
             faulty = {name for name, step in self._faults if step == self._step}
             self._runner.keep(self._samples, faulty, self._number)
             self._runner.finished(self._job, self._step)
+
+
+def _of_all(step: Step, doing: str) -> bool:
+    """Whether what went wrong concerns all measures: the vocabulary could not be loaded where that is not measured."""
+    return doing == "load" and step.measure != "load"

@@ -38,13 +38,19 @@ def timed(call: Callable[[], T]) -> tuple[T, float, float]:
 def no_collection() -> Iterator[None]:
     """Without Python's garbage collector: with millions of objects a collection takes longer than what is timed."""
     collecting = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         yield
     finally:
         if collecting:
             gc.enable()
+
+
+def settle() -> None:
+    """Collect now, and leave out of later collections what is there: tokenizers hold a million objects."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def spread(values: list[float]) -> Spread:
