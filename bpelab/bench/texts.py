@@ -106,7 +106,7 @@ def parts(text: str, number: int, size: int) -> tuple[list[str], list[str]]:
     libraries that have the older one would be left out for that.
 
     >>> parts("one two three four", 3, 100)
-    (['one'], [' two', ' thr', 'ee f'])
+    (['one'], ['two', 'thre', 'e fo'])
     """
     step = max(1, min(_characters(text, size), len(text) // (number + 1)))
     several = [text[start : start + step].rstrip() for start in range(0, step * (len(text) // step), step)]
