@@ -15,7 +15,7 @@ from .peers import BASELINE, PEERS, Vocabulary
 from .plan import Plan
 from .record import Record, load_average
 from .runner import Runner
-from .steps import OUTPUTS, Job, Step
+from .steps import Job, Step
 from .texts import Text, parts
 from .vocabularies import TRAINED, NotHere, prepare
 
@@ -86,10 +86,11 @@ class Driver:
     def _paired(self, job: Job, batches: dict[str, str], sections: list[str]) -> None:
         """Check, then time."""
         steps = list(self._steps(sections))
-        texts = list(dict.fromkeys(step.text for step in steps))
-        asked = {step.asks for step in steps}
-        checks = [Step("check", text, output) for text in texts for output in OUTPUTS if output in asked]
-        faults = self._runner.run(replace(job, steps=checks), self.plan.seconds)
+        asked = {(step.text, step.asks): step.measure == "batch" for step in steps}
+        faults = []
+        for own, of_batches in ((job.material, False), (batches, True)):
+            checks = [Step("check", *what) for what, is_batch in asked.items() if is_batch == of_batches]
+            faults += self._runner.run(replace(job, steps=checks, material=own), self.plan.seconds)
         wrong = {(name, step.text, step.output) for name, step in faults}
         for threads in sorted({step.threads for step in steps}):
             for own, of_batches in ((job.material, False), (batches, True)):

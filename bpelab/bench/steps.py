@@ -5,8 +5,6 @@ from typing import Any
 
 from .peers.base import Vocabulary
 
-OUTPUTS = ("list", "array", "batch list", "batch array", "decode list", "decode array")
-
 
 @dataclass(frozen=True)
 class Step:
@@ -16,7 +14,7 @@ class Step:
         measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "memory", "pathological",
             "train".
         text: the name of a text, or of a pathological input.
-        output: one of OUTPUTS, or "" where that says nothing.
+        output: what is asked of a library, as in `Peer.calls`; "" where that says nothing.
         threads: how many may be used.
     """
 

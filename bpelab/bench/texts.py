@@ -49,8 +49,8 @@ def at_hand(folder: Path | None, named: Iterable[str] = (), most: int | None = N
         texts = [read(_name(path), path, most) for path in files]
         texts = [text for text in texts if text.bytes >= SMALLEST]
         texts.sort(key=lambda text: (text.name != "english", text.name))
-    texts = texts or [Text("book", "the frozen text that comes with bpelab", book_text()[:most])]
-    return [texts[0], Text("code", "the standard library's sources", code()[:most]), *texts[1:]]
+    texts = texts or [Text("book", "the frozen text that comes with bpelab", plain(book_text()[:most]))]
+    return [texts[0], Text("code", "the standard library's sources", plain(code()[:most])), *texts[1:]]
 
 
 def _name(path: Path) -> str:
@@ -78,7 +78,16 @@ def read(name: str, path: Path, most: int | None = None) -> Text:
         raise BPELabError(f"the text {name} can't be read from {path}: {error}") from error
     if not content.strip():
         raise BPELabError(f"the text {name}, {path}, is empty")
-    return Text(name, path.name, content)
+    return Text(name, path.name, plain(content))
+
+
+def plain(text: str) -> str:
+    """A text in which nothing looks like a special token: some libraries' quickest calls take those for what they mean.
+
+    >>> plain("a <|endoftext|>")
+    'a < |endoftext|>'
+    """
+    return text.replace("<|", "< |")
 
 
 def code(most: int = CODE) -> str:

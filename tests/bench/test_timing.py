@@ -111,3 +111,9 @@ def test_texts(tmp_path):
         at_hand(None, ["nothing"])
     with pytest.raises(BPELabError, match="no folder"):
         at_hand(tmp_path / "elsewhere")
+
+
+def test_no_text_means_a_special_token(tmp_path):
+    (tmp_path / "text.txt").write_text("a <|endoftext|> b <|im_start|>", "utf-8")
+    assert "<|" not in read("it", tmp_path / "text.txt").content
+    assert all("<|" not in text.content for text in at_hand(None))
