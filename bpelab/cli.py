@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify | chat |
-doctor | warmup`.
+doctor | warmup | bench`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
+from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
@@ -112,6 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_shard_commands(command, _takes_tokenizer)
     add_commands(command)
     add_warmup(command)
+    add_bench(command)
     return parser
 
 

@@ -171,7 +171,7 @@ def test_the_process_in_the_background(tmp_path):
     (folder,) = (cache / "kernels").iterdir()
     number = within(30, lambda: (folder / "lock").exists() and (folder / "lock").read_text())
     if SOAK:
-        within(300, (folder / "complete").exists)
+        within(300, (folder / "encoding").exists)
         assert not list(folder.glob("*.tmp.*"))
     else:
         os.kill(int(number), signal.SIGKILL)
@@ -211,7 +211,7 @@ def test_the_folder_is_another_for_other_sources_versions_and_processors(tmp_pat
     monkeypatch.setattr(kernel_folder, "sources_hash", lambda: "other sources")
     assert len({here, there, kernel_folder.kernel_folder()}) == 3
     (here / "x").mkdir(parents=True)
-    (here / "complete").touch()
+    (here / "encoding").touch()
     assert not kernel_folder.compiled()  # what another machine compiled counts for nothing
 
 

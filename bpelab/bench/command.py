@@ -1,0 +1,202 @@
+"""`bpelab bench`: its arguments, and what it runs.
+
+Nothing heavy is imported until it is called.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BPELabError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .record import Record
+    from .steps import Step
+
+EXAMPLES = """\
+examples:
+  bpelab bench --quick
+  bpelab bench --json record.json
+  bpelab bench --only encode,decode --encoding o200k_base --text mine=corpus.txt --libraries bpelab,tiktoken,gigatoken
+  BPELAB_BENCH_TEXTS=~/texts bpelab bench --full --json full.json
+
+what is measured:
+  encode        a text with an empty cache, unseen text after a warm-up, the same again; lists and arrays
+  calls         texts of 60 characters, and documents of 2 kB in a loop; lists
+  batch         the same documents in one call, with one thread and with two
+  decode        to a str, from a list and from an array
+  load          a vocabulary, and encode a few words, after the imports; the second time on a machine
+  memory        of the model, and added while 16 MB are encoded
+  pathological  1 MB of one letter, of spaces, of digits ..., under a limit of time and memory
+  train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 too
+
+how:
+  Every library is called in the way that is best for it (the record says how), and its ids are compared with
+  tiktoken's first: one that differs is not timed there. Libraries take turns on the same text, and what is shown is
+  the median of the ratios within a round. Speeds are of processor time, of batches by the clock. Garbage collection
+  is off. A library that fails, hangs or crashes is reported, and the others go on.
+
+Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
+or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
+tiktoken's files in its cache; without them a tokenizer is trained on the spot. pip install "bpelab[bench]" brings the
+libraries.
+"""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (word.strip() for word in text.split(","))))
+
+
+def _positive(word: str) -> int:
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
+    return number
+
+
+_words.__name__, _positive.__name__ = "list", "number"  # what argparse calls them
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    bench = command("bench", "measure this library and others on this machine", run_bench)
+    bench.epilog, bench.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    amount = bench.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--quick",
+        action="store_true",
+        help="less of everything, without batches and memory: about a minute (default: some five)",
+    )
+    amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
+    bench.add_argument("--only", type=_words, metavar="A,B", help="some of what is measured, see below")
+    bench.add_argument("--libraries", type=_words, metavar="A,B", help="some of the libraries (tiktoken stays)")
+    bench.add_argument(
+        "--encoding",
+        type=_words,
+        metavar="A,B",
+        help="cl100k_base, o200k_base, gpt2, or trained (default: the first two)",
+    )
+    bench.add_argument("--rounds", type=_positive, metavar="N", help="how many rounds (default: 5)")
+    bench.add_argument(
+        "--text", action="append", default=[], metavar="NAME=FILE", help="a text to use, .xz too; may be repeated"
+    )
+    bench.add_argument("--texts", type=Path, metavar="FOLDER", help="a folder of texts to use")
+    bench.add_argument("--json", type=Path, metavar="FILE", help="write the record: every measurement, every version")
+    bench.add_argument("--figure", type=Path, metavar="FILE", help="draw the speeds of encoding (.svg, .png)")
+    bench.add_argument("--show", type=Path, metavar="FILE", help="measure nothing: print the tables of a record")
+
+
+def run_bench(args: argparse.Namespace) -> int:
+    from .record import checked
+    from .report import report
+
+    if args.show is not None:
+        try:
+            record = checked(json.loads(args.show.read_text("utf-8")))
+        except ValueError as error:
+            raise BPELabError(f"{args.show} is no record: {error}") from error
+    else:
+        record = measure(args)
+    text = report(record)
+    coding = sys.stdout.encoding or "ascii"
+    print(text.encode(coding, "replace").decode(coding), end="")
+    if args.json is not None:
+        args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if args.figure is not None:
+        from .figure import bench_figure
+
+        bench_figure(record).savefig(args.figure, bbox_inches="tight")
+    return 0
+
+
+def measure(args: argparse.Namespace) -> "Record":
+    """Run what the arguments ask for; the record."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError('measuring needs numpy: pip install "bpelab[bench]"') from error
+    from .driver import Driver
+    from .peers import PEERS, obstacle
+    from .record import begin
+    from .texts import FOLDER_VARIABLE, at_hand
+
+    plan, names = _plan(args), _libraries(args.libraries, list(PEERS))
+    for path in filter(None, (args.json, args.figure)):
+        if not path.absolute().parent.is_dir():
+            raise BPELabError(f"{path.parent} is no folder to write to")
+    folder = args.texts or (Path(variable) if (variable := os.environ.get(FOLDER_VARIABLE)) else None)
+    texts = at_hand(folder and folder.expanduser(), args.text, plan.characters)[: plan.texts or None]
+    record = begin(plan, texts)
+    here = [name for name in names if obstacle(PEERS[name]) is None]
+    record["libraries"] = {name: one for name, one in record["libraries"].items() if name in names}
+    progress = Progress(record)
+    with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as temporary, progress:
+        Driver(plan, texts, here, record, Path(temporary), progress.step, progress.row).run()
+    return record
+
+
+def _plan(args: argparse.Namespace) -> "Plan":
+    from .plan import DEFAULT, FULL, QUICK, SECTIONS
+
+    plan = QUICK if args.quick else FULL if args.full else DEFAULT
+    if unknown := set(args.only or ()) - set(SECTIONS):
+        raise BPELabError(f"--only knows {', '.join(SECTIONS)}; not {', '.join(sorted(unknown))}")
+    changes: dict[str, Any] = {"sections": args.only, "encodings": args.encoding, "rounds": args.rounds}
+    plan = replace(plan, **{name: value for name, value in changes.items() if value})
+    return replace(plan, texts=0) if args.text else plan
+
+
+def _libraries(asked: tuple[str, ...] | None, known: list[str]) -> list[str]:
+    if unknown := set(asked or ()) - set(known):
+        raise BPELabError(f"--libraries knows {', '.join(known)}; not {', '.join(sorted(unknown))}")
+    return [name for name in known if asked is None or name in asked or name == "tiktoken"]
+
+
+class Progress:
+    """What is being done, as a line that is written over, and what has been measured, as lines that stay."""
+
+    def __init__(self, record: "Record") -> None:
+        self._record, self._bar = record, None
+        try:
+            from tqdm import tqdm
+
+            self._bar = tqdm(bar_format="{elapsed} {desc}", file=sys.stderr, leave=False, disable=None)
+        except ImportError:
+            pass
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def step(self, what: str) -> None:
+        """Say what is being done."""
+        if self._bar is not None:
+            self._bar.set_description_str(what)
+
+    def row(self, encoding: str, step: "Step") -> None:
+        """Say what a step has given: how this library did."""
+        from .summary import Row, speeds
+        from .tables_of_rounds import shown
+
+        measure = "unseen" if step.measure == "warm" else step.measure
+        row = Row(encoding, measure, step.text, step.output, step.threads)
+        speed = speeds(self._record).get(row, {}).get("bpelab")
+        if speed is not None:
+            threads = f", {step.threads} threads" if step.threads > 1 else ""
+            self._write(f"{encoding} {step.text}: {measure}, {step.output}{threads}: bpelab {shown(speed)} MB/s")
+
+    def _write(self, line: str) -> None:
+        if self._bar is not None:
+            self._bar.write(line, file=sys.stderr)
+        else:
+            print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,55 @@
+"""The libraries that are measured, in the order of the table.
+
+Each has an adapter that calls it in the way that is best for it. What a library can't do its adapter doesn't define.
+"""
+
+from importlib import metadata
+from importlib.util import find_spec
+
+from .base import Peer, Vocabulary
+from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
+from .openai_only import BpeOpenAI, Quicktok, RsBpe
+from .ours import Bpelab, BpelabAuto, Naive
+from .rustbpe import Rustbpe
+
+PEERS: dict[str, type[Peer]] = {
+    peer.name: peer
+    for peer in (
+        Tiktoken,
+        Bpelab,
+        BpelabAuto,
+        Gigatoken,
+        Fastokens,
+        Splintr,
+        Quicktok,
+        RsBpe,
+        BpeOpenAI,
+        HuggingFace,
+        Rustbpe,
+        Naive,
+    )
+}
+BASELINE = "tiktoken"
+"""Whose ids are taken for right, and to which speeds are ratios."""
+
+__all__ = ["BASELINE", "PEERS", "Peer", "Vocabulary", "obstacle", "version"]
+
+
+def obstacle(peer: type[Peer]) -> str | None:
+    """Why a library can't be measured here; None if it can. Nothing is imported for it."""
+    for module in (peer.module, *peer.needs):
+        if find_spec(module) is None:
+            return f"not installed: pip install {peer.package}" if module == peer.module else f"{module} is missing"
+    return None
+
+
+def version(peer: type[Peer]) -> str | None:
+    """The version of the library's package, or None where it is not installed."""
+    if peer.package == "bpelab":
+        from ... import __version__
+
+        return __version__  # of this code, also where it isn't installed
+    try:
+        return metadata.version(peer.package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,228 @@
+"""Libraries that load any byte-level vocabulary.
+
+Their calls for plain text are taken (encode_ordinary and its like): no text of a benchmark means a special token.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .base import Peer, Vocabulary, documents
+
+if TYPE_CHECKING:
+    from .base import Batch, Ids
+
+
+class Tiktoken(Peer):
+    name = package = module = "tiktoken"
+    calls: ClassVar = {
+        "load": "get_encoding(name), from its own cache of files",
+        "list": "encode_ordinary",
+        "array": "encode_to_numpy(text, disallowed_special=())",
+        "batch list": "encode_ordinary_batch(texts, num_threads=...)",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), faster than decode(ids)",
+    }
+    lacks: ClassVar = {"batch array": "lists only", "train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import tiktoken
+
+        if vocabulary.published:
+            tiktoken.registry.ENCODINGS.pop(vocabulary.name, None)  # so that the object is a new one each time
+            self._encoding = tiktoken.get_encoding(vocabulary.name)
+        else:
+            from ... import BPETokenizer
+
+            self._encoding = BPETokenizer.from_pretrained(vocabulary.folder).to_tiktoken(vocabulary.name)
+        self.encode_list = self._encoding.encode_ordinary
+        self.decode_list = self._encoding.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        ids: Ids = self._encoding.encode_to_numpy(text, disallowed_special=())
+        return ids
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        rows: list[list[int]] = self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
+        return rows
+
+    def decode_array(self, ids: "Ids") -> str:
+        text: str = self._encoding.decode(ids.tolist())
+        return text
+
+
+class HuggingFace(Peer):
+    name = package = module = "tokenizers"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_file(tokenizer.json)",
+        "list": "encode_batch_fast([text])[0].ids, which is faster than encode: it keeps no offsets",
+        "batch list": "encode_batch_fast, in RAYON_NUM_THREADS threads",
+        "decode list": "decode(ids, skip_special_tokens=False)",
+        "decode array": "decode(ids.tolist(), ...), faster than decode(ids)",
+        "train": "train_from_iterator(documents, BpeTrainer), pre-tokenizer ByteLevel: the pattern of GPT-2",
+    }
+    lacks: ClassVar = {"array": "lists only", "batch array": "lists only"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(Path(vocabulary.folder, "tokenizer.json")))
+
+    def encode_list(self, text: str) -> list[int]:
+        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        rows = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [row.ids for row in rows]
+
+    def decode_list(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    def decode_array(self, ids: "Ids") -> str:
+        return self._tokenizer.decode(ids.tolist(), skip_special_tokens=False)
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+        from ...byte_alphabet import from_alphabet
+
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size, initial_alphabet=alphabet, show_progress=False, min_frequency=2, special_tokens=[]
+        )
+        tokenizer.train_from_iterator(documents(path), trainer)
+        return set(map(from_alphabet, tokenizer.get_vocab()))
+
+
+class Gigatoken(Peer):
+    name = package = module = "gigatoken"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens)",
+        "list": "encode(text).tolist(), which is faster than encode_batch_list([text])[0]",
+        "array": "encode",
+        "batch list": "encode_batch_list(texts, parallel=threads > 1), in RAYON_NUM_THREADS threads",
+        "batch array": "encode_batch(texts, parallel=threads > 1), the ids and offsets of its awkward array",
+        "decode list": "decode(ids).decode()",
+        "decode array": "decode(ids).decode()",
+        "train": "train_bpe(text, size, []), which has the pattern of GPT-2",
+    }
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from gigatoken import Tokenizer
+
+        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
+        self.encode_array = self._tokenizer.encode
+
+    def encode_list(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text).tolist()
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return self._tokenizer.encode_batch_list(list(texts), parallel=threads > 1)
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        layout = self._tokenizer.encode_batch(list(texts), parallel=threads > 1).layout
+        return layout.content.data, layout.offsets.data
+
+    def decode_list(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids).decode()
+
+    def decode_array(self, ids: "Ids") -> str:
+        return self._tokenizer.decode(ids).decode()
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        import gigatoken
+
+        vocabulary, _ = gigatoken.train_bpe(Path(path).read_bytes(), size, [])
+        return set(vocabulary.values())
+
+
+class Splintr(Peer):
+    name, package, module = "splintr", "splintr-rs", "splintr"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_pretrained(name); its constructor for vocabularies that it doesn't bring along",
+        "list": "encode_ordinary",
+        "array": "encode_flat, as an array without a copy",
+        "batch list": "encode_batch, in RAYON_NUM_THREADS threads",
+        "batch array": "encode_batch_flat, as arrays without a copy, in RAYON_NUM_THREADS threads",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), faster than decode(ids)",
+    }
+    lacks: ClassVar = {"train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import splintr
+
+        if vocabulary.name in ("cl100k_base", "o200k_base"):
+            self._tokenizer: Any = splintr.Tokenizer.from_pretrained(vocabulary.name)
+        else:  # tiktoken's spelling of the patterns has what its regular expressions don't
+            patterns = {"cl100k": splintr.CL100K_BASE_PATTERN, "gpt2": splintr.GPT2_PATTERN}
+            self._tokenizer = splintr.Tokenizer(vocabulary.ranks, patterns[vocabulary.pattern], vocabulary.special)
+        self.encode_list = self._tokenizer.encode_ordinary
+        self.decode_list = self._tokenizer.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        import numpy as np
+
+        return np.frombuffer(self._tokenizer.encode_flat(text), np.uint32)
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return self._tokenizer.encode_batch(texts)
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        import numpy as np
+
+        ids, offsets = self._tokenizer.encode_batch_flat(texts)
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).view(np.int64)
+
+    def decode_array(self, ids: "Ids") -> str:
+        return self._tokenizer.decode(ids.tolist())
+
+
+class Fastokens(Peer):
+    name = package = module = "fastokens"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens)",
+        "list": "encode_ordinary(text).ids",
+        "array": "encode_batch_flat([text]), as an array without a copy",
+        "batch list": "encode_batch, in RAYON_NUM_THREADS threads, and each row's ids",
+        "batch array": "encode_batch_flat, as arrays without a copy, in RAYON_NUM_THREADS threads",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), faster than decode(ids)",
+    }
+    lacks: ClassVar = {"train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from fastokens import Tokenizer
+
+        from ...pretokenizers import PATTERNS
+
+        pattern = PATTERNS[vocabulary.pattern].oniguruma  # any spelling will do; this one has no possessives
+        known = {"encoding": vocabulary.name} if vocabulary.published else {"pattern": pattern}
+        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, special_tokens=vocabulary.special, **known)
+
+    def encode_list(self, text: str) -> list[int]:
+        return self._tokenizer.encode_ordinary(text).ids
+
+    def encode_array(self, text: str) -> "Ids":
+        import numpy as np
+
+        return np.frombuffer(self._tokenizer.encode_batch_flat([text], split_special_tokens=True)[0], np.uint32)
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return [row.ids for row in self._tokenizer.encode_batch(texts, split_special_tokens=True)]
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        import numpy as np
+
+        ids, offsets = self._tokenizer.encode_batch_flat(texts, split_special_tokens=True)
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).view(np.int64)
+
+    def decode_list(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids)
+
+    def decode_array(self, ids: "Ids") -> str:
+        return self._tokenizer.decode(ids.tolist())

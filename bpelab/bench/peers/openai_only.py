@@ -1,0 +1,113 @@
+"""Libraries that bring OpenAI's vocabularies with them and load no other (quicktok could import some, which needs more
+than a file)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from .base import Peer, Vocabulary, published
+
+if TYPE_CHECKING:
+    from .base import Batch, Ids
+
+BOTH = ("cl100k_base", "o200k_base")
+
+
+class Quicktok(Peer):
+    name, package, module = "quicktok", "quicktok-v1", "quicktok"
+    calls: ClassVar = {
+        "load": "Tokenizer(name, ''), since get_encoding gives the same object each time",
+        "list": "encode_ordinary",
+        "array": "encode_batch([text], 1)[0], its only call that gives an array",
+        "batch list": "encode_batch, and each row's tolist()",
+        "batch array": "encode_batch",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), four times as fast as decode(ids)",
+    }
+    lacks: ClassVar = {"train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import quicktok
+
+        self._tokenizer = quicktok.Tokenizer(published(vocabulary, BOTH), "")
+        self.encode_list = self._tokenizer.encode_ordinary
+        self.decode_list = self._tokenizer.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        ids: Ids = self._tokenizer.encode_batch([text], 1)[0]
+        return ids
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        ids, offsets = self._tokenizer.encode_batch(texts, threads)
+        return ids, offsets
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        flat, offsets = self._tokenizer.encode_batch(texts, threads)
+        ids, ends = flat.tolist(), offsets.tolist()
+        return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
+
+    def decode_array(self, ids: "Ids") -> str:
+        text: str = self._tokenizer.decode(ids.tolist())
+        return text
+
+
+class RsBpe(Peer):
+    name, package, module = "rs-bpe", "rs-bpe", "rs_bpe"
+    imports = ("rs_bpe.bpe",)
+    calls: ClassVar = {
+        "load": "bpe.openai.cl100k_base(), which loads once a process; it keeps no cache of pieces",
+        "list": "encode",
+        "batch list": "encode_batch_parallel with ParallelOptions(1, rows per thread, threads)",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), faster than decode(ids)",
+    }
+    lacks: ClassVar = {"array": "lists only", "batch array": "lists only", "train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from rs_bpe.bpe import openai  # `rs_bpe.openai` is a module of the same name that fails to import some of it
+
+        name = published(vocabulary, BOTH)
+        self._openai, self._tokenizer = openai, getattr(openai, name)()
+        self.encode_list = self._tokenizer.encode
+        self.decode_list = self._tokenizer.decode
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        if threads == 1:  # two threads are the fewest that it starts
+            return [self.encode_list(text) for text in texts]
+        options = self._openai.ParallelOptions(1, max(1, len(texts) // threads), threads)
+        rows: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), options)[0]
+        return rows
+
+    def decode_array(self, ids: "Ids") -> str:
+        text: str = self._tokenizer.decode(ids.tolist())
+        return text
+
+
+class BpeOpenAI(Peer):
+    name, package, module = "bpe-openai", "bpe-openai", "bpe_openai"
+    calls: ClassVar = {
+        "load": "get_encoding(name); it keeps no cache of pieces",
+        "list": "encode_ordinary",
+        "batch list": "encode_ordinary_batch(texts, num_threads=...)",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist()), faster than decode(ids)",
+    }
+    lacks: ClassVar = {
+        "array": "encode_to_numpy makes a list first",
+        "batch array": "lists only",
+        "train": "does not train",
+    }
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import bpe_openai
+
+        self._tokenizer = bpe_openai.get_encoding(published(vocabulary, BOTH))
+        self.encode_list = self._tokenizer.encode_ordinary
+        self.decode_list = self._tokenizer.decode
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        rows: list[list[int]] = self._tokenizer.encode_ordinary_batch(texts, num_threads=threads)
+        return rows
+
+    def decode_array(self, ids: "Ids") -> str:
+        text: str = self._tokenizer.decode(ids.tolist())
+        return text

@@ -1,0 +1,91 @@
+"""From single measurements to what a table or a figure shows."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from .record import Record
+from .timing import Spread, paired, spread
+
+
+class Row(NamedTuple):
+    """What is compared: a measure on a text, of one encoding, with one kind of output."""
+
+    encoding: str
+    measure: str
+    text: str
+    output: str
+    threads: int
+
+
+class Speed(NamedTuple):
+    """How fast a library is.
+
+    Attributes:
+        rate: MB per second; of processor time, but by the clock for batches.
+        times: how many times as fast as the baseline, from paired rounds; None without a baseline to compare with.
+        call: seconds a call, for measures of many calls.
+    """
+
+    rate: float
+    times: Spread | None
+    call: float | None
+
+
+def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
+    """For each row the speed of each library that was measured in it."""
+    seconds: dict[Row, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    for sample in record["samples"]:
+        if "round" in sample and sample["measure"] != "load":
+            row = Row(sample["encoding"], *(sample[key] for key in ("measure", "text", "output", "threads")))
+            seconds[row][sample["library"]][sample["round"]] = sample
+    return {row: _row(row, libraries, record["baseline"]) for row, libraries in seconds.items()}
+
+
+def _row(row: Row, libraries: dict[str, dict[int, dict[str, Any]]], baseline: str) -> dict[str, Speed]:
+    clock = "wall" if row.measure == "batch" else "cpu"
+    rates = {
+        name: {number: sample["bytes"] / max(sample[clock], 1e-9) / 1e6 for number, sample in rounds.items()}
+        for name, rounds in libraries.items()
+    }
+    found = {}
+    for name, rounds in libraries.items():
+        calls = [sample["cpu"] / sample["calls"] for sample in rounds.values() if sample.get("calls")]
+        call = spread(calls).median if calls else None
+        times = paired(rates[name], rates[baseline]) if baseline in rates else None
+        found[name] = Speed(spread(list(rates[name].values())).median, times, call)
+    return found
+
+
+def ones(record: Record, measure: str, key: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Of measures that are no race: (encoding, text) -> library -> the median of a number such as "cpu" or "model"."""
+    values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for sample in record["samples"]:
+        if sample["measure"] == measure:
+            values[sample["encoding"], sample["text"]][sample["library"]].append(sample[key])
+    return {at: {name: spread(some).median for name, some in found.items()} for at, found in values.items()}
+
+
+def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
+    """The digests of what the libraries gave for a pathological input."""
+    return {
+        sample["library"]: sample["digest"]
+        for sample in record["samples"]
+        if sample["measure"] == "pathological" and (sample["encoding"], sample["text"]) == (encoding, text)
+    }
+
+
+def right_digest(record: Record, encoding: str, text: str) -> str | None:
+    """The baseline's digest; where it failed, that on which most agree, or None if nothing was given."""
+    found = digests(record, encoding, text)
+    if record["baseline"] in found:
+        return found[record["baseline"]]
+    return max(found.values(), key=list(found.values()).count, default=None)
+
+
+def why_not(record: Record, library: str, encoding: str, measure: str, text: str) -> str | None:
+    """Why a library is missing there, if something went wrong."""
+    for entry in record["left_out"]:
+        same = entry["measure"] in ("", measure) and entry["text"] in ("", text)
+        if same and (entry["library"], entry["encoding"]) == (library, encoding):
+            return str(entry["why"])
+    return None

@@ -1,0 +1,192 @@
+"""Whole runs: with every library that is installed, and with libraries that fail in every way there is."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bpelab.bench import processes
+from bpelab.bench.driver import Driver
+from bpelab.bench.figure import bench_figure
+from bpelab.bench.peers import PEERS, obstacle
+from bpelab.bench.plan import Plan
+from bpelab.bench.record import begin, checked
+from bpelab.bench.report import report
+from bpelab.bench.steps import Job, Step
+from bpelab.bench.summary import speeds
+from bpelab.bench.texts import Text
+from bpelab.cli import main
+from bpelab.errors import BPELabError
+from bpelab.notebook import book_text
+
+from ..conftest import ROOT, amount
+from .bad_peers import BAD
+
+pytest.importorskip("tiktoken")
+TINY = Plan(
+    encodings=("trained",),
+    rounds=2,
+    cold_rounds=1,
+    load_rounds=1,
+    part=3_000,
+    batch=6_000,
+    memory=50_000,
+    pathological=("one letter", "random letters"),
+    pathological_bytes=2_000,
+    train=((40_000, 300),),
+    seconds=60,
+)
+TEXTS = [Text("book", "the book", book_text()[:60_000])]
+
+
+def only(*sections, **other):
+    return replace(TINY, sections=sections, **other)
+
+
+def run(plan, names, tmp_path):
+    record = begin(plan, TEXTS)
+    lines = []
+    Driver(plan, TEXTS, names, record, tmp_path, lines.append, lambda *_: None).run()
+    assert lines
+    return json.loads(json.dumps(record))
+
+
+@pytest.fixture
+def bad(monkeypatch):
+    """Bad libraries join the good ones, here and in the workers."""
+    for name, peer in BAD.items():
+        monkeypatch.setitem(PEERS, name, peer)
+    monkeypatch.setattr(processes, "WORKER", "tests.bench.bad_peers")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def reasons(record, name):
+    return " ".join(entry["why"] for entry in record["left_out"] if entry["library"] == name)
+
+
+def timed(record, name):
+    return {sample["measure"] for sample in record["samples"] if sample["library"] == name}
+
+
+def test_every_installed_library(tmp_path):
+    here = [name for name, peer in PEERS.items() if obstacle(peer) is None]
+    record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
+    text = report(record)
+    loaded = [name for name in here if "load" not in {e["doing"] for e in record["left_out"] if e["library"] == name}]
+    assert {"tiktoken", "bpelab (auto)", "naive Python"} <= set(loaded)
+    for name in loaded:
+        if PEERS[name].does("list"):
+            assert {"cold", "unseen", "again"} <= timed(record, name), name
+            assert f"\n{name}" in text
+    assert "Encode book, trained" in text
+    figure = bench_figure(checked(record))
+    assert [axis.get_title() for axis in figure.axes] == ["book, trained"]
+
+
+def test_every_measure(tmp_path):
+    for name in ("bpelab", "tokenizers"):
+        if why := obstacle(PEERS[name]):
+            pytest.skip(why)
+    names = ["tiktoken", "bpelab", "tokenizers"]
+    record = run(only("calls", "batch", "decode", "load", "memory", "pathological", "train"), names, tmp_path)
+    assert not record["left_out"]
+    assert timed(record, "tiktoken") == {"calls", "documents", "batch", "decode", "load", "memory", "pathological"}
+    assert timed(record, "bpelab") == timed(record, "tokenizers") == timed(record, "tiktoken") | {"train"}
+    text = report(record)
+    for words in ("2 threads", "load, ms", "model, MiB", "one letter", "Train 0.04 MB to 300 tokens", "100.0%"):
+        assert words in text
+    assert sorted(row.threads for row in speeds(record) if row.measure == "batch") == [1, 1, 2, 2]
+
+
+def test_a_wrong_id_is_not_timed(bad, tmp_path):
+    record = run(only("encode"), ["tiktoken", "bpelab (auto)", "wrong"], tmp_path)
+    assert not timed(record, "wrong")
+    assert "differs at token 3: [" in reasons(record, "wrong")
+    assert {"cold", "unseen", "again"} == timed(record, "bpelab (auto)")
+    assert "wrong: differs at token 3" in report(record)
+
+
+def test_ids_that_change_while_they_are_timed(bad, tmp_path):
+    """Beyond the check: whoever gives other ids later loses what was measured in that step."""
+    plan = only("encode")
+    vocabulary = _prepared(tmp_path)
+    driver = Driver(plan, TEXTS, ["tiktoken", "wrong later"], record := begin(plan, TEXTS), tmp_path, _no, _no)
+    material = {"book": driver._material(TEXTS[0], 3_000)}
+    job = Job(vocabulary, ["tiktoken", "wrong later"], [Step("warm", "book", "list")], material, str(tmp_path))
+    driver._runner.run(job, 60)
+    assert timed(record, "wrong later") == set()
+    assert timed(record, "tiktoken") == {"unseen", "again"}
+    assert "while it is timed" in reasons(record, "wrong later")
+
+
+def test_libraries_that_fail(bad, tmp_path):
+    plan = only("encode", "load", "pathological", seconds=5, pathological_seconds=5, pathological=("one letter",))
+    names = ["tiktoken", "panics", "hangs", "crashes", "hoards", "chatters"]
+    record = run(plan, names, tmp_path)
+    assert timed(record, "tiktoken") == {"cold", "unseen", "again", "load", "pathological"}
+    assert timed(record, "chatters") == timed(record, "tiktoken")
+    for name, why in {
+        "panics": "Panic: called `Option::unwrap()`",
+        "hangs": "took more than 5 s",
+        "crashes": "crashed with SIGABRT",
+        "hoards": "MemoryError",
+    }.items():
+        assert not timed(record, name)
+        assert why in reasons(record, name)
+        assert {"check", "load", "pathological"} <= {e["measure"] for e in record["left_out"] if e["library"] == name}
+    text = report(record)
+    assert "> 5 s" in text
+    assert "crash" in text
+
+
+def test_who_is_not_installed_is_listed(bad, tmp_path):
+    record = begin(TINY, TEXTS)
+    assert record["libraries"]["absent"]["obstacle"] == "not installed: pip install no-such-package"
+    assert "not measured: absent (not installed: pip install no-such-package)" in report(record)
+
+
+def test_the_command(tmp_path, capsys, monkeypatch):
+    book = tmp_path / "book.txt"
+    book.write_text(book_text()[:60_000], "utf-8")
+    monkeypatch.setattr("bpelab.bench.plan.QUICK", TINY)
+    out, picture = tmp_path / "record.json", tmp_path / "figure.svg"
+    words = ["bench", "--quick", "--only", "encode", "--libraries", "bpelab (auto)", "--rounds", "1"]
+    words += ["--text", f"book={book}", "--json", str(out), "--figure", str(picture)]
+    assert main(words) == 0
+    shown, _ = capsys.readouterr()
+    assert "Encode book, trained" in shown
+    record = json.loads(out.read_text("utf-8"))
+    assert record["options"]["rounds"] == 1
+    assert set(record["libraries"]) == {"tiktoken", "bpelab (auto)"}
+    assert record["packages"]["tiktoken"] == record["libraries"]["tiktoken"]["version"]
+    assert record["machine"]["cores"] > 0
+    assert picture.stat().st_size > 1000
+    assert main(["bench", "--show", str(out)]) == 0
+    assert capsys.readouterr().out == shown
+    for words, why in (
+        (["--only", "singing"], "--only knows"),
+        (["--libraries", "tiktocken"], "--libraries knows"),
+        (["--encoding", "klingon", "--quick"], "no encoding 'klingon'"),
+        (["--show", str(book)], "is no record"),
+        (["--json", str(tmp_path / "nowhere" / "x.json")], "no folder to write to"),
+    ):
+        assert main(["bench", *words]) == 1
+        assert why in capsys.readouterr().err
+
+
+def test_what_is_no_record():
+    for wrong in (None, [], {}, {"what": "bpelab bench", "format": 99}):
+        with pytest.raises(BPELabError, match="no record"):
+            checked(wrong)
+    with pytest.raises(BPELabError, match="no speeds"):
+        bench_figure(begin(TINY, TEXTS))
+
+
+def _no(*_):
+    pass
+
+
+def _prepared(folder):
+    from bpelab.bench.vocabularies import prepare
+
+    return prepare("trained", folder / "vocabularies")

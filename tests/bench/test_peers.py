@@ -1,0 +1,104 @@
+"""Every adapter gives tiktoken's ids, in each of its ways, and text again."""
+
+import numpy as np
+import pytest
+
+from bpelab.bench.checking import documents, first_difference, flat, rows_of, shortened
+from bpelab.bench.peers import PEERS, obstacle, version
+from bpelab.bench.peers.base import METHODS, Unsupported
+from bpelab.bench.vocabularies import NotHere, prepare
+from bpelab.errors import BPELabError
+from bpelab.notebook import book_text
+
+from ..conftest import amount, encoding
+
+ENCODINGS = ["trained", "cl100k_base", "o200k_base", "gpt2"]
+TEXT = book_text()[40_000 : 40_000 + amount(20_000, 200_000)].rstrip()
+
+
+@pytest.fixture(scope="module")
+def vocabularies(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("vocabularies"), {}
+
+    def vocabulary(name):
+        if name not in made:
+            if name != "trained":
+                encoding(name)
+            made[name] = prepare(name, folder)
+        return made[name]
+
+    return vocabulary
+
+
+@pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # bpe_openai, when it is imported
+@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("which", ENCODINGS[: amount(2, 4)])
+def test_ids(vocabularies, which, name):
+    peer = PEERS[name]
+    if why := obstacle(peer):
+        pytest.skip(why)
+    vocabulary = vocabularies(which)
+    try:
+        loaded = peer(vocabulary)
+    except Unsupported as error:
+        assert name == "rustbpe" or which not in ("cl100k_base", "o200k_base"), error
+        return
+    right = PEERS["tiktoken"](vocabulary)
+    text = shortened(TEXT, loaded)
+    ids = right.encode_list(text)
+    assert loaded.encode_list(text) == ids
+    if peer.does("array"):
+        array = loaded.encode_array(text)
+        assert array.dtype == np.uint32
+        assert array.tolist() == ids
+    rows = [right.encode_list(document) for document in documents(text, 700)]
+    for output in ("batch list", "batch array"):
+        for threads in (1, 2) if peer.does(output) else ():
+            found = rows_of(loaded, output, documents(text, 700), threads)
+            assert [list(row) for row in found] == rows
+    if peer.does("decode list"):
+        assert loaded.decode_list(ids) == text
+    if peer.does("decode array"):
+        assert loaded.decode_array(np.array(ids, np.uint32)) == text
+
+
+@pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.does("train")])
+def test_training(name, tmp_path):
+    if why := obstacle(PEERS[name]):
+        pytest.skip(why)
+    path = tmp_path / "text.txt"
+    path.write_text(book_text()[:60_000], "utf-8")
+    tokens = PEERS[name].train(str(path), 400)
+    assert len(tokens) == 400
+    assert {b" the", b"ing", b"a"} <= tokens
+    assert len(tokens & PEERS["bpelab"].train(str(path), 400)) > 390
+
+
+def test_every_adapter_says_what_it_does():
+    for name, peer in PEERS.items():
+        assert name == peer.name
+        for what, method in METHODS.items():
+            assert what in peer.calls or peer.lacks.get(what) or name in ("rustbpe", "naive Python"), (name, what)
+            if what == "train":
+                assert peer.does(what) == ("train" in vars(peer)), name
+            elif what.startswith("batch") or what == "decode array":
+                assert peer.does(what) == any(method in vars(kind) for kind in peer.__mro__[:-2]), (name, what)
+        assert obstacle(peer) or version(peer)
+
+
+def test_nothing_is_fetched(tmp_path, monkeypatch):
+    pytest.importorskip("tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "tables"))
+    with pytest.raises(NotHere, match=r"cl100k_base is left out: tiktoken has not kept its file"):
+        prepare("cl100k_base", tmp_path / "files")
+    with pytest.raises(BPELabError, match="no encoding 'klingon'"):
+        prepare("klingon", tmp_path / "files")
+
+
+def test_differences_are_placed():
+    right = flat([[1, 2], [3]])
+    assert first_difference(flat([[1, 2, 3]]), right) is None
+    assert first_difference(flat([[1, 9, 3]]), right) == 1
+    assert first_difference(flat([[1, 2, 3, 4]]), right) == 3
+    assert first_difference(flat([]), right) == 0
