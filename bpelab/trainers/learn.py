@@ -11,7 +11,7 @@ from ..pretokenizers.split import Split
 from ..progress import bar
 from ..special_tokens import SpecialTokens
 from . import find_trainer
-from .compiled import count_compiled, pays_from
+from .compiled import ON_DISK, count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def learn(
 
 def choose_trainer(corpus: Corpus) -> tuple[str, Corpus]:
     """The trainer that is done first, by the size of the corpus; and the corpus, with what was taken from it."""
-    enough = pays_from()
-    if enough is None:
+    size, corpus = measure(corpus, ON_DISK)  # what is less is not even worth the question
+    if size < ON_DISK or (enough := pays_from()) is None:
         return "incremental", corpus
     size, corpus = measure(corpus, enough)
     return "compiled" if size >= enough else "incremental", corpus

@@ -1,7 +1,6 @@
 """This library: compiled, as it comes, and by the definition in pure Python."""
 
 from collections.abc import Sequence
-from inspect import signature
 from typing import TYPE_CHECKING, ClassVar
 
 from .base import Peer, Vocabulary, documents
@@ -37,40 +36,30 @@ class Bpelab(_Ours):
         "list": "encode",
         "array": "encode_array",
         "batch list": "encode_batch",
-        "batch array": "encode_batch_array; without it, encode_array for each",
+        "batch array": "encode_batch_array",
         "decode list": "decode",
         "decode array": "decode",
-        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='compiled' if there is one, else 'auto')",
+        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='compiled')",
     }
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary)
         self.encode_array = self._tokenizer.encode_array
-        self._threads = "threads" in signature(self._tokenizer.encode_batch).parameters
-        self._flat = getattr(self._tokenizer, "encode_batch_array", None)
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        options = {"threads": threads} if self._threads else {}
-        return self._tokenizer.encode_batch(texts, **options)
+        return self._tokenizer.encode_batch(texts, threads=threads)
 
     def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
-        import numpy as np
-
-        if self._flat is not None:
-            ids, offsets = self._flat(texts, threads=threads)
-            return ids, offsets
-        rows = [self.encode_array(text) for text in texts]
-        return np.concatenate(rows), np.cumsum([0, *map(len, rows)])
+        return self._tokenizer.encode_batch_array(texts, threads=threads)
 
     def decode_array(self, ids: "Ids") -> str:
         return self._tokenizer.decode(ids)
 
     @staticmethod
     def train(path: str, size: int) -> set[bytes]:
-        from ... import TRAINERS, BPETokenizer
+        from ... import BPETokenizer
 
-        trainer = "compiled" if "compiled" in TRAINERS else "auto"
-        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer=trainer, progress=False)
+        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="compiled", progress=False)
         return set(learned.get_vocab())
 
 
