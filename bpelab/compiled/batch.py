@@ -42,7 +42,7 @@ def stretches_at(handle, encode, text, bounds, given, count, out, stops, state):
             at += 1
         else:
             end = ends[number + 1]
-            stop = call_at(encode, (handle, text, place, end, out, at)) - 1
+            stop = call_at(encode, (handle, text, place, end, np.int64(1), out, at)) - 1
             if stop < 0:
                 found = np.int64(-1 if slots[LEFT] < 0 else 1)
                 break

@@ -42,8 +42,8 @@ KINDS: list[Any] = []
 parts_at = view_of(lambda: KINDS[0])
 
 
-@c_function(INT64(INT64, INT64, INT64, INT64, INT64, INT64))
-def encode_at(handle, text, begin, end, out, at):
+@c_function(INT64(*[INT64] * 7))
+def encode_at(handle, text, begin, end, final, out, at):
     """`encode_text`: one more than where the ids were left; 0 if the pattern reads too far in vain.
 
     Where the text was left is in the slot LEFT, -1 where something failed.
@@ -52,7 +52,7 @@ def encode_at(handle, text, begin, end, out, at):
     slots[LEFT] = -1
     parts = parts_at(handle + 8 * PARTS)
     place, count = encode_text(
-        array_at(text, end + PAD, UINT8), begin, end, parts.scan, parts.tables, parts.cache, parts.work,
+        array_at(text, end + PAD, UINT8), begin, end, final != 0, parts.scan, parts.tables, parts.cache, parts.work,
         array_at(out, end + 8, types.uint32), at, MOST_ROWS,
     )  # fmt: skip
     slots[LEFT] = place
@@ -128,7 +128,9 @@ def encode_brief(handle, text):
         if size < 0:
             return nothing()
     slots[BUSY] = 1
-    count = call_at(slots[FUNCTION], (handle, slots[BUFFER], np.int64(0), size, slots[OUT], np.int64(0))) - 1
+    count = (
+        call_at(slots[FUNCTION], (handle, slots[BUFFER], np.int64(0), size, np.int64(1), slots[OUT], np.int64(0))) - 1
+    )
     # Making a list may begin a collection, which may run anything, this kernel too: it finds the handle in use.
     ids = list_of(slots[OUT], count, slots[INTS], slots[KNOWN]) if count >= 0 and slots[LEFT] == size else nothing()
     slots[BUSY] = 0

@@ -145,7 +145,7 @@ def count_texts(text, begin, stops, number, table, tally, work, chunks):
             continue
         if chunks == 0 or tally.used[ROWS] + len(work.ends) > len(tally.rows) // 2:
             break
-        found = scan(text, begin, stops[number], table, work.ends)
+        found = scan(text, begin, stops[number], True, table, work.ends)
         if found < 0:
             return begin, number, -1
         end = work.ends[found - 1]

@@ -150,18 +150,18 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
 
 
 @kernel
-def encode_text(text, begin, end, table, tables, cache, work, out, at, most):
+def encode_text(text, begin, end, final, table, tables, cache, work, out, at, most):
     """The ids of text[begin:end] into `out` from `at` on; (where the text, where the ids were left).
 
-    It is left before its end when a table of the cache should grow, up to `most` rows; the second is -1 if the pattern
-    reads too far ahead in vain.
+    It is left before its end when a table of the cache should grow, up to `most` rows, and where what follows may
+    change a piece, unless this is the end for the pattern too, `final`. The second is -1 if it reads too far in vain.
     """
     table, tables, cache, work = borrowed(table), borrowed(tables), borrowed(cache), borrowed(work)
     ends = work.ends
     while begin < end:
-        count = scan(text, begin, end, table, ends)
-        if count < 0:
-            return begin, np.int64(-1)
+        count = scan(text, begin, end, final, table, ends)
+        if count <= 0:
+            return begin, at if count == 0 else np.int64(-1)
         at = encode_pieces(text, begin, ends, count, out, at, tables, cache, work)
         begin = ends[count - 1]
         narrow, wide = len(cache.narrow), len(cache.wide)

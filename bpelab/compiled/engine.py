@@ -113,26 +113,43 @@ class Engine:
             return None
         if self._plan.prepare is not None:
             text = self._plan.prepare(text, first)
-        data = text.encode() + bytes(PAD)
-        size, buffer = len(data) - PAD, np.frombuffer(data, np.uint8)
         if self.sole is not None:
-            return self._scanned(buffer, size)
+            return self._scanned(text)
+        data = text.encode() + bytes(PAD)
         return self._refined(
-            buffer, size, [level for level in self._plan.levels if not level.needs or level.needs in text]
+            np.frombuffer(data, np.uint8),
+            len(data) - PAD,
+            [level for level in self._plan.levels if not level.needs or level.needs in text],
         )
 
-    def _scanned(self, text: NDArray[np.uint8], size: int) -> Ids | None:
-        out = np.empty(size + 8, np.uint32)
-        encode, source, target = foreign(calls.encode_at, 6), text.ctypes.data, out.ctypes.data
-        handle, place, count = self._take(), 0, 0
-        while place < size and count >= 0:
-            count = encode(handle.address, source, place, size, target, count) - 1
+    def _scanned(self, text: str) -> Ids | None:
+        data = text.encode()
+        out, handle = np.empty(len(data) + 8, np.uint32), self._take()
+        limit = max(len(data) - PAD, 0)  # up to there kernels may read on, so that only the rest is copied
+        while limit and data[limit] & 0xC0 == 0x80:
+            limit -= 1
+        place, count = self._encode_from(handle, data, limit, False, out, 0)
+        if count >= 0:
+            rest = data[place:]
+            _, count = self._encode_from(handle, rest + bytes(PAD), len(rest), True, out, count)
+        self._free.append(handle)
+        if count < 0:
+            return None
+        out.resize(count, refcheck=False)
+        return out
+
+    def _encode_from(self, handle: Handle, data: bytes, end: int, final: bool, out: Ids, count: int) -> tuple[int, int]:
+        """Encode up to `end`, as far as what follows can't change; (where the text, where the ids were left)."""
+        encode, source = foreign(calls.encode_at, 7), np.frombuffer(data, np.uint8).ctypes.data if data else 0
+        target, place, begun = out.ctypes.data, 0, -1
+        while begun < place < end and count >= 0:
+            begun = place
+            count = encode(handle.address, source, place, end, final, target, count) - 1
             place = int(handle.slots[LEFT])
             if place < 0:
                 raise MemoryError("there is no memory left to encode the text")
             handle.grow()
-        self._free.append(handle)
-        return out[:count].copy() if count >= 0 else None
+        return place, count
 
     def _refined(self, text: NDArray[np.uint8], size: int, levels: Sequence[Level]) -> Ids | None:
         out, count = np.empty(size + 8, np.uint32), 0

@@ -113,11 +113,11 @@ def match_at(text, at, end, table):
 
 
 @kernel
-def scan(text, begin, end, table, ends):
+def scan(text, begin, end, final, table, ends):
     """The ends of the pieces of text[begin:end] into `ends`, CHUNK or a few more of them at most; how many.
 
-    `end` has to be a place where the text ends for the pattern too. What the pattern leaves out is a piece as well.
-    Negative if too much was read in vain: then nothing in `ends` counts.
+    The text ends at `end` for the pattern too if `final`; if not, pieces that what follows may change are left out.
+    What the pattern leaves out is a piece as well. Negative if too much was read in vain: nothing in `ends` counts.
     """
     count, at, row, last = np.int64(0), np.int64(begin), np.int64(table.start), np.int64(begin)
     patience = np.int64(PATIENCE) * (end - begin) + 10_000
@@ -145,20 +145,22 @@ def scan(text, begin, end, table, ends):
             return count
         settled = ends[count - 1] if count else np.int64(begin)
         if at == end:
-            if settled == end:
+            if settled == end or not final:
                 return count
             if np.int64(table.steps[row + table.edge]) & MATCH:
                 ends[count] = end
                 return count + 1
         patience -= at - max(last, settled)
         if last <= settled:  # nothing matches where the last piece ended: a gap, up to where something does
-            at, last = settled, np.int64(-1)
+            at, last, read = settled, np.int64(-1), np.int64(-1)
             while at < end and last <= at:
                 _, width = kind(text, at, table)
                 at, last = at + width, np.int64(-1)
                 if at < end and patience >= 0:
                     last, read = match_at(text, at, end, table)
                     patience -= read - max(last, at)
+            if not final and end in (at, read):
+                return count
             ends[count] = at
             count += 1
             if last <= at:

@@ -22,6 +22,7 @@ from bpelab.compiled.merging import SCANNED, by_scanning, merge_on_heap
 from bpelab.compiled.scan import CHUNK, ScanTable, scan
 from bpelab.compiled.sweeping import by_sweeping
 from bpelab.encoders import HeapEncoder
+from bpelab.errors import PatternError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.patterns import PATTERNS
 from bpelab.pretokenizers.regex_dfa import dfa_for
@@ -42,7 +43,7 @@ def buffer(text: bytes) -> np.ndarray:
 def cut(text: str, table: ScanTable) -> list[str] | None:
     data, ends, begin, pieces = text.encode(), np.empty(CHUNK + 8, np.int64), 0, []
     while begin < len(data):
-        count = scan(buffer(data), begin, len(data), table, ends)
+        count = scan(buffer(data), begin, len(data), True, table, ends)
         if count < 0:
             return None
         for end in ends[:count].tolist():
@@ -75,6 +76,35 @@ def random_pattern(rng: random.Random, depth: int = 0) -> str:
         return random_pattern(rng, depth + 1) + rng.choice(["(?=a)", "(?!b)", "$", ""])
     join = "|" if kind == 4 else ""
     return join.join(random_pattern(rng, depth + 1) for _ in range(rng.randint(2, 3)))
+
+
+def settled(text: str, table: ScanTable, stop: int) -> list[str]:
+    """The pieces that are certain when only the first `stop` characters are looked at."""
+    data, end, begin, pieces = text.encode(), len(text[:stop].encode()), 0, []
+    ends = np.empty(CHUNK + 8, np.int64)
+    while (count := scan(buffer(data), begin, end, False, table, ends)) > 0:
+        for place in ends[:count].tolist():
+            pieces.append(data[begin:place].decode())
+            begin = place
+    return pieces
+
+
+def test_what_follows_changes_no_piece_that_is_certain():
+    rng, certain, all_pieces = random.Random(7), 0, 0
+    patterns = [named.regex for named in PATTERNS.values()] + [random_pattern(rng) for _ in range(amount(60, 2_000))]
+    for pattern in patterns:
+        try:
+            table = ScanTable.of(dfa_for(pattern))
+        except (NotRegular, PatternError):
+            continue
+        for _ in range(amount(20, 100)):
+            text = "".join(rng.choices(LETTERS, k=rng.randint(1, 40)))
+            pieces = None if table is None else cut(text, table)
+            if pieces is not None:
+                found = settled(text, table, rng.randint(0, len(text)))
+                assert found == pieces[: len(found)], (pattern, text)
+                certain, all_pieces = certain + len(found), all_pieces + len(pieces)
+    assert all_pieces / 5 < certain < all_pieces
 
 
 def test_random_patterns_are_cut_as_by_split():
