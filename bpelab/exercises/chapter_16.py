@@ -129,7 +129,7 @@ EXERCISES = [
         _pieces,
         (
             "For the first n bytes: one token more than for the bytes before the last token.",
-            "Fill a list from the left: best[end] is 1 + the smallest best[start] for which piece[start:end] is a token.",
+            "Fill a list from the left: best[end] is 1 + the smallest best[start] with piece[start:end] a token.",
         ),
     ),
     Exercise(
