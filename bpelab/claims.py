@@ -9,6 +9,7 @@ Chapter: Claims, tested. Cost: as the cases.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 
 from .errors import BPELabError
 from .exercises.show import Message, short
@@ -109,7 +110,7 @@ class Claims:
 
 
 class Table:
-    """Number, claim, verdict, and where it holds or what speaks against it. Markdown in a notebook, else text."""
+    """Number, claim, verdict, and where it holds or what speaks against it: a table in a notebook, else text."""
 
     def __init__(self, verdicts: tuple[Verdict, ...]) -> None:
         self.verdicts = verdicts
@@ -117,13 +118,16 @@ class Table:
     def __repr__(self) -> str:
         return "\n".join(f"{n:2} {v.verdict:18} {v.claim}" for n, v in enumerate(self.verdicts, start=1))
 
-    def _repr_markdown_(self) -> str:
-        rows = ["| | claim | verdict | where, or what speaks against it |", "| --: | --- | --- | --- |"]
-        for n, verdict in enumerate(self.verdicts, start=1):
-            remark = _cell(verdict.remark)
-            shown = f"`{remark}`" if verdict.verdict == WRONG and "`" not in remark else remark
-            rows.append(f"| {n} | {_cell(verdict.claim)} | **{verdict.verdict}** | {shown} |")
-        return "\n".join(rows)
+    def _repr_html_(self) -> str:
+        rows = []
+        for number, verdict in enumerate(self.verdicts, start=1):
+            remark = escape(verdict.remark)
+            shown = f"<code>{remark}</code>" if verdict.verdict == WRONG else remark
+            cells = (str(number), escape(verdict.claim), f"<strong>{verdict.verdict}</strong>", shown)
+            rows.append("<tr>" + "".join(f'<td style="text-align: left;">{cell}</td>' for cell in cells) + "</tr>")
+        heads = ("", "claim", "verdict", "where, or what speaks against it")
+        head = "".join(f'<th style="text-align: left;">{name}</th>' for name in heads)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _tried(name: str, cases: Cases) -> Condition:
@@ -137,7 +141,3 @@ def _tried(name: str, cases: Cases) -> Condition:
     if not total:
         raise BPELabError(f"the condition {name!r} has no cases, so nothing would have been tested")
     return Condition(name, total, right, against)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

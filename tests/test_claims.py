@@ -1,6 +1,7 @@
 """A verdict follows from its cases and from nothing else."""
 
 import itertools
+import re
 
 import pytest
 
@@ -51,11 +52,12 @@ def test_a_claim_that_is_tested_again_is_there_once():
     claims.test("A.", {"all": [(False, "x|y\nz")], "some": [(True, "")]})
     assert [(v.claim, v.verdict) for v in claims.verdicts] == [("A.", LIMITED), ("B.", HOLDS)]
     claims.test("C | c.", {"all": [(False, "x|y\nz")]})
-    rows = claims.table()._repr_markdown_().splitlines()
-    assert rows[2:] == [
-        "| 1 | A. | **holds with limits** | only for some |",
-        "| 2 | B. | **holds** |  |",
-        "| 3 | C \\| c. | **wrong** | `x\\|y z` |",
+    rows = claims.table()._repr_html_().split("<tr>")[2:]
+    cells = [[re.sub("<.*?>", "", cell) for cell in row.split("</td>")[:-1]] for row in rows]
+    assert cells == [
+        ["1", "A.", "holds with limits", "only for some"],
+        ["2", "B.", "holds", ""],
+        ["3", "C | c.", "wrong", "x|y\nz"],
     ]
     assert repr(claims.table()).splitlines()[1] == " 2 holds              B."
 

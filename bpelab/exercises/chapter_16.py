@@ -14,7 +14,8 @@ Merges = list[tuple[bytes, bytes]]
 
 
 def fewest(model, piece):  # type: ignore[no-untyped-def]
-    """The smallest number of tokens of `model` that `piece` (bytes) can be cut into; 0 for no bytes."""
+    """The smallest number of tokens of `model` that `piece` (bytes) can be cut
+    into; 0 for no bytes."""
     best = [0]  # best[n]: for the first n bytes
     for end in range(1, len(piece) + 1):
         starts = range(max(0, end - model.max_token_bytes), end)
@@ -23,7 +24,8 @@ def fewest(model, piece):  # type: ignore[no-untyped-def]
 
 
 def counterexample(tokenizer):  # type: ignore[no-untyped-def]
-    """Return (text, n): decoding the first n ids of `text` gives a text that has another number of tokens."""
+    """Return (text, n): decoding the first n ids of `text` gives a text that has
+    another number of tokens."""
     for text in ("日", "é", "😀", "日é😀", "a  b"):
         ids = tokenizer.encode(text)
         for n in range(1, len(ids)):
@@ -33,7 +35,8 @@ def counterexample(tokenizer):  # type: ignore[no-untyped-def]
 
 
 def heal(tokenizer, prompt):  # type: ignore[no-untyped-def]
-    """Return (ids that stay, sorted ids allowed next): those whose token begins with the bytes of the id left out.
+    """Return (ids that stay, sorted ids allowed next): those whose token begins
+    with the bytes of the id left out.
 
     All of tokenizer.model.tokens are candidates. For an empty prompt return ([], []).
     """
@@ -45,7 +48,8 @@ def heal(tokenizer, prompt):  # type: ignore[no-untyped-def]
 
 
 def never_reached(merges):  # type: ignore[no-untyped-def]
-    """The tokens (bytes) of BPEModel.from_merges(merges) that no piece is ever encoded to, in the order of ids."""
+    """The tokens (bytes) of BPEModel.from_merges(merges) that no piece is ever
+    encoded to, in the order of ids."""
     model = BPEModel.from_merges(merges)
     # Inside a piece nothing merges across the ends of a token, so its bytes alone come to the same.
     encode = NaiveEncoder(model).encode_piece
