@@ -119,15 +119,18 @@ class Table:
         return "\n".join(f"{n:2} {v.verdict:18} {v.claim}" for n, v in enumerate(self.verdicts, start=1))
 
     def _repr_html_(self) -> str:
-        rows = []
+        rows = [_row("th", ("", "claim", "verdict", "where, or what speaks against it"))]
         for number, verdict in enumerate(self.verdicts, start=1):
             remark = escape(verdict.remark)
-            shown = f"<code>{remark}</code>" if verdict.verdict == WRONG else remark
-            cells = (str(number), escape(verdict.claim), f"<strong>{verdict.verdict}</strong>", shown)
-            rows.append("<tr>" + "".join(f'<td style="text-align: left;">{cell}</td>' for cell in cells) + "</tr>")
-        heads = ("", "claim", "verdict", "where, or what speaks against it")
-        head = "".join(f'<th style="text-align: left;">{name}</th>' for name in heads)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            if verdict.verdict == WRONG:
+                remark = f'<code style="color: inherit; background: none;">{remark}</code>'
+            rows.append(_row("td", (str(number), escape(verdict.claim), f"<b>{verdict.verdict}</b>", remark)))
+        # The class is that of the exercises' messages, which fit a light page and a dark one.
+        return f'<div class="bpelab-exercise" style="color: inherit;"><table>{"".join(rows)}</table></div>'
+
+
+def _row(kind: str, cells: Iterable[str]) -> str:
+    return "<tr>" + "".join(f'<{kind} style="text-align: left;">{cell}</{kind}>' for cell in cells) + "</tr>"
 
 
 def _tried(name: str, cases: Cases) -> Condition:
