@@ -2,9 +2,12 @@
 
 All have the same small surface: `train(corpus, vocab_size)`, `encode`, `decode`, `tokens`, `unknown_count`, `len`, and
 `vocabulary`. They are here to be compared with; `BPETokenizer` is what the library recommends.
+
+`FewestTokens` stands beside them: the best cut that there is with the tokens of a BPE model.
 """
 
 from .characters import CharacterTokenizer
+from .fewest import FewestTokens
 from .schoolbook import SchoolbookBPE
 from .unigram import UnigramTokenizer
 from .wordpiece import WordPieceTokenizer
@@ -24,6 +27,7 @@ __all__ = [
     "BASELINES",
     "Baseline",
     "CharacterTokenizer",
+    "FewestTokens",
     "SchoolbookBPE",
     "UnigramTokenizer",
     "WordPieceTokenizer",
