@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .encode import encode_pieces
 from .jit import PAD, kernel
 from .neighbours import PairTable, refine_at_pairs
 from .scan import CHUNK, ScanTable, match_at, scan
@@ -111,22 +110,4 @@ def without_dropped(text: NDArray[np.uint8], begin: int, ends: Ends) -> tuple[ND
     kept = np.empty((last if last >= 0 else ~last) - begin + PAD, np.uint8)
     kept_ends = np.empty(len(ends), np.int64)
     count = copy_kept(text, begin, ends, kept, kept_ends)
-    kept.flags.writeable = False  # as every other text
     return kept, 0, kept_ends[:count]
-
-
-@kernel
-def encode_cut(text, begin, ends, done, out, at, tables, cache, work, most):
-    """The ids of the pieces from number `done` on, the first of which begins at `begin`; (pieces done, where ids end).
-
-    It stops before the end when a table of the cache should grow, up to `most` rows.
-    """
-    while done < len(ends):
-        count = min(CHUNK, len(ends) - done)
-        at = encode_pieces(text, begin, ends[done : done + count], count, out, at, tables, cache, work)
-        done += count
-        begin = ends[done - 1]
-        narrow, wide = len(cache.narrow), len(cache.wide)
-        if (cache.counts[0] * 2 > narrow and narrow < most) or (cache.counts[1] * 2 > wide and wide * 4 < most):
-            break
-    return done, at

@@ -18,11 +18,11 @@ from . import calls
 from .batch import encode_many
 from .cache import Cache
 from .calls import BUSY, KINDS, LEFT, MOST, PARTS, Parts
-from .chain import Ends, Level, ReadsInVain, cut, encode_cut, without_dropped
+from .chain import Ends, Level, ReadsInVain, cut, without_dropped
 from .encode import MOST_ROWS, Work
 from .handle import kind, numbers
 from .jit import PAD, foreign
-from .scan import ScanTable
+from .scan import CHUNK, ScanTable
 from .steps import Plan
 from .table_files import kept
 from .tables import ModelTables
@@ -115,7 +115,8 @@ class Engine:
             text = self._plan.prepare(text, first)
         if self.sole is not None:
             return self._scanned(text)
-        data = text.encode() + bytes(PAD)
+        data = bytearray(text.encode())  # which may be written to: kernels are compiled for nothing else
+        data += bytes(PAD)
         return self._refined(
             np.frombuffer(data, np.uint8),
             len(data) - PAD,
@@ -171,11 +172,14 @@ class Engine:
 
     def _encode(self, text: NDArray[np.uint8], begin: int, ends: Ends, out: Ids, at: int) -> int:
         """Write the ids of pieces to `out` from `at` on; where they end."""
-        handle, done = self._take(), 0
-        while done < len(ends):
-            parts = handle.parts
-            done, at = encode_cut(text, begin, ends, done, out, at, parts.tables, parts.cache, parts.work, MOST_ROWS)
-            begin = int(ends[done - 1])
+        encode, source, target = foreign(calls.pieces_at, 7), text.ctypes.data, out.ctypes.data
+        handle = self._take()
+        for first in range(0, len(ends), CHUNK):
+            some = ends[first : first + CHUNK]
+            at = encode(handle.address, source, begin, some.ctypes.data, len(some), target, at) - 1
+            if at < 0:
+                raise MemoryError("there is no memory left to encode the pieces")
+            begin = int(some[-1])
             handle.grow()
         self._free.append(handle)
         return at
