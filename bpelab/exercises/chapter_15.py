@@ -66,7 +66,8 @@ def encode_with_merges(lines, text):  # type: ignore[no-untyped-def]
     """
     tokens = [bytes([byte]) for byte in CHAR_OF_BYTE]
     ids = {token: number for number, token in enumerate(tokens)}
-    alphabet, pairs = dict(ids), {}
+    alphabet: dict[bytes, int] = dict(ids)
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
     for line in lines:
         if line.startswith("#version"):
             continue
