@@ -15,7 +15,7 @@ from .compression import compression, ratio
 
 
 @dataclass(frozen=True)
-class Parity:
+class Paid:
     """What one language pays. 1 is what the reference pays.
 
     Attributes:
@@ -36,7 +36,7 @@ class Parity:
         return ratio(self.premium, self.byte_premium)
 
 
-def parity(tokenizer: BPETokenizer, texts: Mapping[str, str], reference: str) -> dict[str, Parity]:
+def parity(tokenizer: BPETokenizer, texts: Mapping[str, str], reference: str) -> dict[str, Paid]:
     """What each language pays for a text that all of `texts` say, by the name that it has there.
 
     Raises KeyError where `reference` is none of the names. With an empty reference text premiums are NaN.
@@ -44,7 +44,7 @@ def parity(tokenizer: BPETokenizer, texts: Mapping[str, str], reference: str) ->
     >>> tokenizer = BPETokenizer.train("hello " * 9, 260)
     >>> found = parity(tokenizer, {"English": "hello", "Greek": "γεια"}, "English")
     >>> found["Greek"]
-    Parity(tokens=8, bytes=8, premium=8.0, byte_premium=1.6)
+    Paid(tokens=8, bytes=8, premium=8.0, byte_premium=1.6)
     >>> found["Greek"].tokenizer_premium
     5.0
     """
@@ -53,6 +53,6 @@ def parity(tokenizer: BPETokenizer, texts: Mapping[str, str], reference: str) ->
     found = {name: compression(tokenizer, text) for name, text in texts.items()}
     base = found[reference]
     return {
-        name: Parity(each.tokens, each.bytes, ratio(each.tokens, base.tokens), ratio(each.bytes, base.bytes))
+        name: Paid(each.tokens, each.bytes, ratio(each.tokens, base.tokens), ratio(each.bytes, base.bytes))
         for name, each in found.items()
     }
