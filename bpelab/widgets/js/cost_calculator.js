@@ -2,16 +2,15 @@
 
 function render(context) {
   return mount(context, "What a text costs", (data) => {
-    const hue = (part) => `bl-hue${[5, 0, 2, 1][part % 4]}`;
     const rows = data.rows.map((row) => make("div", { class: "bl-bar", role: "listitem" },
       make("span", { class: "bl-pair" }, row.cells[0]),
       make("span", { class: "bl-stack" }, row.lengths.map((length, part) => make("span", {
-        class: hue(part), style: `width:${length}%`, title: `${data.parts[part]}`,
+        class: `bl-part${part}`, style: `width:${length}%`, title: data.parts[part],
       }))),
       make("span", { class: "bl-number" }, `${row.cells[1]} tokens`)));
     const bars = make("div", { class: "bl-costs", role: "list", "aria-label": "operations for the text, by tokenizer" }, rows);
     const legend = make("ul", { class: "bl-legend bl-inline" }, data.parts.map((part, place) => make("li", {},
-      make("span", { class: `bl-swatch ${hue(place)}` }), part)));
+      make("span", { class: `bl-swatch bl-part${place}` }), part)));
     const numbers = make("tbody");
     const table = make("div", { class: "bl-scroll" }, make("table", { class: "bl-table" }, numbers));
 
