@@ -52,7 +52,7 @@ model = ChatSession(max_tokens=24)
 rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
 shape = Shape(2, 4, 2, 16, 64, 256, 1)
-three = {"early": BPETokenizer(early), "few": few, "many": tokenizer}
+several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": few, "most": tokenizer}
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
@@ -65,7 +65,7 @@ FIGURES = {
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",
     "chat_box": 'ChatBox(model, ["What is a token?", "Spell \\"byte\\"."])',
-    "cost_calculator": "CostCalculator(lines, three, shape, 2.5)",
+    "cost_calculator": "CostCalculator(lines, several, shape, 2.5)",
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
 HOSTILE = [
@@ -77,7 +77,7 @@ HOSTILE = [
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
-    "CostCalculator(hostile, {**three, hostile: few}, shape)",
+    "CostCalculator(hostile, {**several, hostile: few}, shape)",
     "ChatBox(model, hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",
 ]  # fmt: skip
