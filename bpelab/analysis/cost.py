@@ -2,7 +2,8 @@
 
 A decoder of the usual kind is counted: attention whose keys and values may be shared by groups of heads, a feed-forward
 part of three matrices (two where it isn't gated), an embedding, and an output matrix that may be the same. A multiply
-and an add are two operations. Biases, norms and rotations are left out: they are less than a hundredth.
+and an add are two operations. Biases, norms, rotations and the softmax are left out; norms are less than a hundredth of
+the weights of any shape in this book.
 
 Chapter: Measuring. Source: Kaplan et al. 2020, table 1 (operations: two for each weight that a token meets, and
 attention to what came before); Touvron et al. 2023 (the gated feed-forward part).

@@ -42,11 +42,11 @@ def quick_answers():  # type: ignore[no-untyped-def]
 
 
 def savings(home, other, text):  # type: ignore[no-untyped-def]
-    """What the tokens of `home` save on `text`: (token as bytes, tokens saved), the most first.
+    """What each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
 
     A token that `home` uses on the text and that is n tokens of `other`, when `other`
-    encodes its bytes alone, saves n - 1 each time it is used. Leave out those that save
-    nothing; of equal ones the token that sorts first comes first.
+    encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
+    equal ones the token that sorts first. Leave out those that save nothing.
     """
     encode = NaiveEncoder(other.model).encode_piece
     saved = []
