@@ -1,5 +1,5 @@
-"""The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify | report |
-chat | doctor | warmup | bench`.
+"""The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
+report | chat | doctor | warmup | bench`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
