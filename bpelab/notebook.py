@@ -1,6 +1,7 @@
 """What the book's notebooks share: the frozen text, live source, and vocabularies that may not be at hand."""
 
 import inspect
+import re
 import textwrap
 from functools import lru_cache
 from importlib.resources import files
@@ -20,6 +21,20 @@ def book_text() -> str:
     True
     """
     return (files("bpelab") / "data" / "book.txt").read_bytes().decode("utf-8")
+
+
+@lru_cache(None)
+def passages(kind: str) -> dict[str, str]:
+    """Parts of the book's text by name: its "code", "languages", "stories", "letters", "lessons", "papers" or "verses".
+
+    Each stands in `book_text()` once. Raises FileNotFoundError for a kind that there is not.
+
+    >>> passages("languages")["german"].splitlines()[0]
+    'Der Hafen am Morgen'
+    """
+    text = (files("bpelab") / "data" / "passages" / f"{kind}.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^%% ([\w-]+)\n", text, flags=re.MULTILINE)
+    return {name: passage.strip("\n") for name, passage in zip(parts[::2], parts[1::2])}
 
 
 def show_source(*objects: Any) -> Any:

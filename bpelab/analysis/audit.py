@@ -10,6 +10,7 @@ from ..formats.readable import visible
 from ..model import RankMerges
 from ..pretokenizers.patterns import find_pattern
 from ..tokenizer import BPETokenizer
+from .tokens import never_merged
 
 FAMILIES = (
     (("<|begin_of_text|>", "<|eot_id|>"), "llama3", "Llama 3"),
@@ -46,10 +47,7 @@ def audit(tokenizer: BPETokenizer) -> Iterator[str]:
 
 
 def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
-    model = tokenizer.model
-    added = {token.id for token in tokenizer.added_tokens}
-    spelled = set((model.units.byte_tokens or {}).values()) if model.units is not None else set()
-    lost = [i for i in model.recovered.unreachable if i not in added and i not in spelled]
+    model, lost = tokenizer.model, never_merged(tokenizer)
     if lost:
         how = "by merging, only as a whole piece" if model.take_whole else "by any text"
         shown = ", ".join(f"{visible(model.tokens[i])!r} {i}" for i in lost[:SHOWN])

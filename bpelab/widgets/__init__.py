@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .base import Figure as Figure
     from .byte_inspector import ByteInspector as ByteInspector
     from .chat_box import ChatBox as ChatBox
+    from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
     from .pre_token_view import PreTokenView as PreTokenView
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
+    "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
     "MergePlayer": "merge_player",

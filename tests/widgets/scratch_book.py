@@ -34,6 +34,7 @@ sphinx:
 """
 SETUP = """\
 from bpelab import BPEModel, BPETokenizer
+from bpelab.analysis.cost import Shape
 from bpelab.chat import ChatSession
 from bpelab.notebook import book_text
 from bpelab.widgets import *
@@ -50,6 +51,8 @@ few = BPETokenizer.train(book_text()[:20_000], 300)
 model = ChatSession(max_tokens=24)
 rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
+shape = Shape(2, 4, 2, 16, 64, 256, 1)
+several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": few, "most": tokenizer}
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
@@ -62,6 +65,7 @@ FIGURES = {
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",
     "chat_box": 'ChatBox(model, ["What is a token?", "Spell \\"byte\\"."])',
+    "cost_calculator": "CostCalculator(lines, several, shape, 2.5)",
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
 HOSTILE = [
@@ -73,6 +77,7 @@ HOSTILE = [
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
+    "CostCalculator(hostile, {**several, hostile: few}, shape)",
     "ChatBox(model, hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",
 ]  # fmt: skip

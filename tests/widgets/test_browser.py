@@ -32,7 +32,15 @@ READ = [
     ".bl-legend code", ".bl-detail", ".bl-control", ".bl-forged", ".bl-said", ".bl-id", ".bl-forged .bl-id",
     ".bl-mark", ".bl-missing", ".bl-who", *(f".bl-hue{number}" for number in range(9)),
 ]  # fmt: skip
-PLAYERS = ["merge_player", "train_scrubber", "heap_stepper", "trie_walker", "stream_buffer", "chat_box"]
+PLAYERS = [
+    "merge_player",
+    "train_scrubber",
+    "heap_stepper",
+    "trie_walker",
+    "stream_buffer",
+    "chat_box",
+    "cost_calculator",
+]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 

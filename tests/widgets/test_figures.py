@@ -8,6 +8,7 @@ import sys
 import time
 import unicodedata
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -26,6 +27,7 @@ from bpelab import (
     trace_encode,
 )
 from bpelab.added_tokens import AddedToken
+from bpelab.analysis.cost import Shape, price
 from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
@@ -50,6 +52,7 @@ from bpelab import widgets
 from bpelab.widgets import (
     ByteInspector,
     ChatBox,
+    CostCalculator,
     HeapStepper,
     MergePlayer,
     PreTokenView,
@@ -66,6 +69,7 @@ from bpelab.widgets import (
 )
 
 NAMED = [p.name for p in PATTERNS.values()]
+SHAPE = Shape(2, 4, 2, 16, 64, 256, 1)
 
 
 @lru_cache(1)
@@ -133,6 +137,8 @@ MAKERS = {
     "ChatBox": lambda text: ChatBox(talk(), text),
     "ChatBox, the second message": lambda text: ChatBox(talk(), ["Hi é", text]),
     "ByteInspector": ByteInspector,
+    "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
+    "CostCalculator, a price": lambda text: CostCalculator(text, {"one": tokenizer()}, SHAPE, 2.5),
 }
 HOSTILE = [
     "",
@@ -705,6 +711,30 @@ def test_labels_show_everything():
             shown += part if kind != "x" else ""
         assert shown.count("U+") + len(shown) >= len(token.decode("utf-8", "ignore"))
     assert visible.visible("\u0301e\u0301".encode()) == [["u", "U+0301"], ["", "e\u0301"]]
+
+
+class TestCostCalculator:
+    def test_says_what_the_analysis_says(self):
+        text = "the lamplighter’s café, 日本"
+        few = BPETokenizer(BPEModel.from_merges([]))
+        data = CostCalculator(text, {"few": few, "many": tokenizer()}, SHAPE, 2.5).data
+        totals = []
+        for row, chosen in zip(data["rows"], (few, tokenizer())):
+            shape = replace(SHAPE, vocabulary=len(chosen))
+            tokens, operations = len(chosen.encode(text)), shape.operations_for(len(chosen.encode(text)))
+            totals.append(operations)
+            assert row["cells"][1:3] == [f"{tokens:,}", f"{sum(operations.values()):,}"]
+            assert row["cells"][4] == f"{sum(shape.weights.values()):,}"
+            assert row["cells"][6] == f"{tokens * shape.cache_bytes:,} bytes"
+            assert row["cells"][7] == f"{price({'read': tokens}, {'read': 2.5}):.6f}"
+        most = max(sum(operations.values()) for operations in totals)
+        for row, operations in zip(data["rows"], totals):
+            assert row["lengths"] == pytest.approx([100 * part / most for part in operations.values()], abs=0.01)
+            assert data["parts"] == list(operations)
+
+    def test_needs_a_tokenizer(self):
+        with pytest.raises(BPELabError, match="at least one"):
+            CostCalculator("a", {}, SHAPE)
 
 
 SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}

@@ -1,0 +1,40 @@
+"""The same tokenizer on two kinds of text: what it loses away from home.
+
+Chapter: Measuring. Cost: that of encoding both.
+"""
+
+from dataclasses import dataclass
+
+from ..tokenizer import BPETokenizer
+from .compression import Compression, compression, ratio
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How a tokenizer does on two texts.
+
+    Attributes:
+        home: on the first, of the kind that it was trained on.
+        away: on the second.
+    """
+
+    home: Compression
+    away: Compression
+
+    @property
+    def loss(self) -> float:
+        """The part of the bytes per token that is missing away from home: 0.25 is a quarter fewer. Below 0: a gain."""
+        return 1 - ratio(self.away.bytes_per_token, self.home.bytes_per_token)
+
+
+def domain_shift(tokenizer: BPETokenizer, home: str, away: str) -> Shift:
+    """Measure both texts. To compare two tokenizers, compare each on one text: texts differ in how they compress.
+
+    >>> tokenizer = BPETokenizer.train("the harbour " * 9, 266)
+    >>> shift = domain_shift(tokenizer, "the harbour", "if (x) { y(); }")
+    >>> shift.home.bytes_per_token, shift.away.bytes_per_token
+    (5.5, 1.0)
+    >>> round(shift.loss, 2)
+    0.82
+    """
+    return Shift(compression(tokenizer, home), compression(tokenizer, away))

@@ -1,0 +1,261 @@
+"""A `Report` as one HTML page that needs nothing else: tables, figures as SVG, light and dark, no script, no network.
+
+Names of files and the bytes of tokens come from outside; all of them pass through `charts.shown`, which escapes. A
+policy in the page forbids scripts and requests besides. Chapter: Measuring.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from .charts import bars, lines, shown
+from .compression import Compression
+from .numbers import NumberCuts
+from .report import Measured, Report
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --soft: #5c5c5c; --page: #fff; --line: #d4d4d4; --wash: #f4f4f4;
+  --c0: #0072b2; --c1: #b87700; --c2: #009e73; --c3: #d55e00; --c4: #b3568f; --c5: #2a8cc4; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #a8a8a8; --page: #16181b; --line: #3d4147;
+  --wash: #202328; --c0: #56b4e9; --c1: #e69f00; --c2: #2fc79b; --c3: #ff8b45; --c4: #e59cc5; --c5: #8fd0f5; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; } h2 { margin: 2rem 0 0.3rem; font-size: 1.2rem; }
+p { margin: 0.3rem 0 0.7rem; max-width: 46rem; } .soft, caption { color: var(--soft); font-size: 0.9rem; }
+.wide { overflow-x: auto; } .wide svg { display: block; width: 100%; min-width: 34rem; height: auto; }
+table { border-collapse: collapse; font-size: 0.9rem; margin: 0.3rem 0; } caption { text-align: left; }
+th, td { padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid var(--line); text-align: right;
+  vertical-align: top; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+th:first-child, td:first-child, .left { text-align: left; }
+td.left, th:first-child { overflow-wrap: anywhere; min-width: 8rem; }
+code { font-family: ui-monospace, monospace; background: var(--wash); padding: 0 0.2em; white-space: pre-wrap; }
+svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.end { text-anchor: end; } .mid { text-anchor: middle; }
+svg .strong { font-weight: 600; } .axis { fill: none; stroke: var(--soft); }
+.c0 { fill: var(--c0); } .c1 { fill: var(--c1); } .c2 { fill: var(--c2); }
+.c3 { fill: var(--c3); } .c4 { fill: var(--c4); } .c5 { fill: var(--c5); }
+polyline, .l0, .l1, .l2, .l3, .l4, .l5 { fill: none; stroke-width: 2; }
+.l0 { stroke: var(--c0); } .l1 { stroke: var(--c1); } .l2 { stroke: var(--c2); }
+.l3 { stroke: var(--c3); } .l4 { stroke: var(--c4); } .l5 { stroke: var(--c5); }
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+LONGEST_SHOWN, EXAMPLES = 48, 6
+
+Cell = str | int | float
+
+
+def page(report: Report) -> str:
+    """The page, as text.
+
+    >>> from bpelab import BPETokenizer
+    >>> from bpelab.analysis.report import compare
+    >>> one = BPETokenizer.train("low lower " * 9, 261)
+    >>> html = page(compare({"<one>": one}, {"a line": "lower low"}))
+    >>> html.startswith("<!doctype html>"), "<one>" in html, "&lt;one&gt;" in html
+    (True, False, True)
+    """
+    names = ", ".join(shown(name, 40) for name in report.measured)
+    body = "".join(
+        f"<section><h2>{escape(title)}</h2>{content}</section>"
+        for title, content in (
+            ("Compression", _compression(report)),
+            ("Round trip", _round_trip(report)),
+            ("Numbers", _numbers(report)),
+            ("White space", _white_space(report)),
+            ("Longest tokens", _longest(report)),
+            ("What vocabularies share", _shared(report)),
+            ("Tokens that are never reached", _never(report)),
+            ("What is odd", _odd(report)),
+        )
+        if content
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Tokenizers compared: {names}</title><style>{STYLE}</style></head>\n"
+        f"<body><h1>Tokenizers compared</h1>{_facts(report)}{body}</body></html>\n"
+    )
+
+
+def _cell(value: Cell) -> str:
+    """Numbers are written here; a str is HTML already."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:,.2f}"
+    return f"{value:,}"
+
+
+def _percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
+    """A table that scrolls where it is too wide; the first column and those in `left` are text."""
+    text = {0, *left}
+    names = "".join(f'<th scope="col"{_left(place in text)}>{name}</th>' for place, name in enumerate(head))
+    body = "".join(
+        "<tr>" + "".join(f"<td{_left(place in text)}>{_cell(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _left(text: bool) -> str:
+    return ' class="left"' if text else ""
+
+
+def _tokens(tokens: Sequence[tuple[int, bytes]]) -> str:
+    some = ", ".join(f"<code>{shown(token, LONGEST_SHOWN)}</code> {token_id}" for token_id, token in tokens[:EXAMPLES])
+    return some + (f" and {len(tokens) - EXAMPLES:,} more" if len(tokens) > EXAMPLES else "")
+
+
+def _facts(report: Report) -> str:
+    def pattern(each: Measured) -> str:
+        return f"<code>{shown(each.pattern, 90)}</code>" if each.pattern else "none, or more than one"
+
+    rows = [(shown(name), each.tokens, pattern(each)) for name, each in report.measured.items()]
+    sizes = ", ".join(
+        f"{shown(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
+    )
+    return _table(("tokenizer", "tokens", "pattern"), rows, [2]) + f'<p class="soft">Texts: {sizes}</p>'
+
+
+def _compression(report: Report) -> str:
+    def row(text: str, name: str, found: Compression) -> tuple[Cell, ...]:
+        return (
+            shown(text),
+            shown(name),
+            found.tokens,
+            found.bytes_per_token,
+            found.characters_per_token,
+            found.fertility,
+            found.renyi_efficiency,
+            found.used,
+            _percent(found.share_used),
+        )
+
+    head = ("text", "tokenizer", "tokens", "bytes per token", "characters per token", "tokens per word")
+    rows = [row(text, name, each.texts[text]) for text in report.texts for name, each in report.measured.items()]
+    chart = bars(
+        {
+            text: {name: each.texts[text].bytes_per_token for name, each in report.measured.items()}
+            for text in report.texts
+        },
+        "bytes per token",
+    )
+    return (
+        "<p>Longer bars are fewer tokens. Compare tokenizers on one text, not one tokenizer on two. A word is a run of "
+        "characters that are not white space. R&eacute;nyi efficiency, of order 2.5, is 1 where every token of the "
+        "vocabulary is used equally often.</p>"
+        f'<div class="wide">{chart}</div>'
+        + _table((*head, "R&eacute;nyi efficiency", "tokens used", "of the vocabulary"), rows, [1])
+    )
+
+
+def _round_trip(report: Report) -> str:
+    names = [*report.texts, "a hard sample"]
+    rows = [
+        (shown(name), *("yes" if each.back[text] else "<b>no</b>" for text in names))
+        for name, each in report.measured.items()
+    ]
+    return (
+        "<p>Whether decoding the ids gives back the text. The sample holds what normalizers change: double spaces, "
+        "accents in two ways, a ligature, a control character.</p>" + _table(("tokenizer", *map(shown, names)), rows)
+    )
+
+
+def _numbers(report: Report) -> str:
+    def row(name: str, what: str, found: NumberCuts) -> tuple[Cell, ...]:
+        ways = ", ".join(f"{way} {100 * count / found.numbers:.0f}%" for way, count in found.directions.items())
+        return shown(name), what, found.tokens_per_number, found.consistency, ways
+
+    rows = []
+    for name, each in report.measured.items():
+        rows += [row(name, "0 to 9999", each.numbers), row(name, "7 and 8 digits", each.long_numbers)]
+    return (
+        "<p>Consistency is the share of numbers that are cut as most numbers of their length are. <i>Left</i> and "
+        "<i>right</i> say from which end groups of equal size were counted; <i>both</i> is where nobody can tell.</p>"
+        + _table(("tokenizer", "numbers", "tokens per number", "consistency", "how they are cut"), rows, [1, 4])
+    )
+
+
+def _white_space(report: Report) -> str:
+    some = (1, 2, 4, 8, 16, 32, 64)
+    rows: list[Sequence[Cell]] = [
+        (shown(name), kind, *(sizes[number - 1] for number in some))
+        for name, each in report.measured.items()
+        for kind, sizes in each.runs.items()
+    ]
+    chart = lines(
+        {name: each.runs["spaces and a letter"] for name, each in report.measured.items()}, "spaces", "tokens"
+    )
+    code = [
+        (shown(text), shown(name), each.code[text].tokens_per_line, _percent(each.code[text].blank_share))
+        for text in report.texts
+        for name, each in report.measured.items()
+    ]
+    return (
+        f'<p>Tokens for a run of spaces before a letter:</p><div class="wide">{chart}</div>'
+        + _table(("tokenizer", "run of", *map(str, some)), rows, [1])
+        + "<p>Tokens for a line that isn't empty, and the part of all tokens that is white space alone:</p>"
+        + _table(("text", "tokenizer", "tokens per line", "white space"), code, [1])
+    )
+
+
+def _longest(report: Report) -> str:
+    rows = [
+        (shown(name), place, f"<code>{shown(token, LONGEST_SHOWN)}</code>", token_id, len(token))
+        for name, each in report.measured.items()
+        for place, (token_id, token) in enumerate(each.longest, 1)
+    ]
+    return _table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
+
+
+def _shared(report: Report) -> str:
+    rows = [
+        (
+            shown(a),
+            shown(b),
+            found.shared,
+            _percent(found.share_of_first),
+            _percent(found.share_of_second),
+            found.same_id,
+        )
+        for (a, b), found in report.overlaps.items()
+    ]
+    if not rows:
+        return ""
+    return "<p>Tokens with the same bytes. A space and <code>▁</code> are two things here.</p>" + _table(
+        ("first", "second", "shared", "of the first", "of the second", "with the same id"), rows, [1]
+    )
+
+
+def _never(report: Report) -> str:
+    def unmet(each: Measured) -> tuple[Cell, str]:
+        return (
+            ("–", "not told for tokens that are characters")
+            if each.unmet is None
+            else (len(each.unmet), _tokens(each.unmet))
+        )
+
+    rows = [
+        (shown(name), len(each.never_merged), _tokens(each.never_merged), *unmet(each))
+        for name, each in report.measured.items()
+    ]
+    return (
+        "<p>Tokens that no merge makes, and tokens that don't come when their own text is encoded, alone or in a few "
+        "contexts. The first follows from the vocabulary. The second is a sign and no proof: another context could do "
+        "it.</p>" + _table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
+    )
+
+
+def _odd(report: Report) -> str:
+    items = "".join(
+        f"<li>{shown(name)}: {shown(sentence, 300)}</li>"
+        for name, each in report.measured.items()
+        for sentence in each.oddities
+    )
+    return f"<ul>{items}</ul>" if items else ""

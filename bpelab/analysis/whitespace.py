@@ -1,0 +1,59 @@
+"""What white space costs: runs of spaces, tabs and line ends, and the indentation of code.
+
+GPT-2's vocabulary has no tokens for long runs of spaces and pays for nearly each one; later vocabularies have.
+
+Chapter: Measuring. Cost: that of encoding.
+"""
+
+from dataclasses import dataclass
+
+from ..tokenizer import BPETokenizer
+from .compression import ratio
+
+
+def run_lengths(tokenizer: BPETokenizer, character: str = " ", longest: int = 64, after: str = "") -> list[int]:
+    """How many tokens 1, 2, ... `longest` times `character` take; `after` stands behind the run, and its tokens count.
+
+    Patterns give the last space of a run to the word behind it, so a run alone and one before a word differ.
+
+    >>> run_lengths(BPETokenizer.train("    " * 9, 258, pattern=None), " ", 5)
+    [1, 1, 2, 1, 2]
+    """
+    encode = tokenizer.encode
+    return [len(encode(character * size + after, add_special_tokens=False)) for size in range(1, longest + 1)]
+
+
+@dataclass(frozen=True)
+class Indentation:
+    """The tokens of a piece of code.
+
+    Attributes:
+        lines: that hold more than white space.
+        tokens: all of them.
+        blank: tokens that hold nothing but white space.
+    """
+
+    lines: int
+    tokens: int
+    blank: int
+
+    @property
+    def tokens_per_line(self) -> float:
+        """Tokens for each line that holds something; NaN without such a line."""
+        return ratio(self.tokens, self.lines)
+
+    @property
+    def blank_share(self) -> float:
+        """The part of all tokens that is white space alone, 0 to 1; NaN without tokens."""
+        return ratio(self.blank, self.tokens)
+
+
+def indentation(tokenizer: BPETokenizer, code: str) -> Indentation:
+    """Measure the white space of `code`.
+
+    >>> indentation(BPETokenizer.train("def f" * 9, 257), "if x:\\n  y")
+    Indentation(lines=2, tokens=9, blank=4)
+    """
+    tokens = tokenizer.tokenize(code, add_special_tokens=False)
+    blank = sum(not token.replace("▁".encode(), b" ").strip() for token in tokens)
+    return Indentation(sum(bool(line.strip()) for line in code.splitlines()), len(tokens), blank)

@@ -1,0 +1,211 @@
+"""The exercises of chapter 15, Measuring."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from ..analysis.cost import Shape
+from ..byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
+from ..encoders import NaiveEncoder
+from ..model import BPEModel
+from ..tokenizer import BPETokenizer
+from .engine import Exercise
+from .material import merges, tokenizer_of
+from .show import code
+
+
+def quick_answers():  # type: ignore[no-untyped-def]
+    """A dict with these six keys and your answers.
+
+    "bytes": the list of ids of "hé!" where the 256 bytes are all the tokens there are.
+    "pairs": the list of ids of "aaaaa" where a a is the one merge, and makes token 256.
+    "at least 2": how many merges training learns from "ab ab ab cd" if nothing but the
+        minimum frequency stops it, and that is 2. The pattern gives ab, _ab, _ab, _cd,
+        where _ is the space.
+    "at least 1": the same with a minimum frequency of 1.
+    "why bytes": "shorter", since a text has fewer bytes than characters; "complete",
+        since 256 tokens then spell every text; or "whole", since no token then ends
+        inside a character.
+    "larger": True or False: of two vocabularies trained on one text, 1,000 and 2,000
+        tokens, the larger one can need more tokens than the smaller for some text.
+    """
+    return {
+        "bytes": [104, 195, 169, 33],
+        "pairs": [256, 256, 97],
+        "at least 2": 2,
+        "at least 1": 4,
+        "why bytes": "complete",
+        "larger": False,
+    }
+
+
+def savings(home, other, text):  # type: ignore[no-untyped-def]
+    """What each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
+
+    A token that `home` uses on the text and that is n tokens of `other`, when `other`
+    encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
+    equal ones the token that sorts first. Leave out those that save nothing.
+    """
+    encode = NaiveEncoder(other.model).encode_piece
+    saved = []
+    for token, times in Counter(home.tokenize(text)).items():
+        each = len(encode(token)) - 1
+        if each:
+            saved.append((token, times * each))
+    return sorted(saved, key=lambda entry: (-entry[1], entry[0]))
+
+
+def encode_with_merges(lines, text):  # type: ignore[no-untyped-def]
+    """The ids of `text`, given the lines of a merges.txt and no vocabulary.
+
+    GPT-2's ids are these: the 256 bytes in the order of the byte alphabet, then a token
+    for each merge. A line holds the two parts in the byte alphabet, a space between them;
+    the first line may be "#version: 0.2". The pattern is "gpt2".
+    """
+    tokens = [bytes([byte]) for byte in CHAR_OF_BYTE]
+    ids = {token: number for number, token in enumerate(tokens)}
+    alphabet: dict[bytes, int] = dict(ids)
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
+    for line in lines:
+        if line.startswith("#version"):
+            continue
+        left, right = (from_alphabet(part) for part in line.split(" "))
+        pairs[ids[left], ids[right]] = len(pairs), len(tokens)
+        ids[left + right] = len(tokens)
+        tokens.append(left + right)
+    model = BPEModel(dict(enumerate(tokens)), pairs, alphabet)
+    return BPETokenizer(model, pattern="gpt2").encode(text)
+
+
+def largest_vocabulary(shape, memory, tokens):  # type: ignore[no-untyped-def]
+    """The most tokens that the vocabulary may have so that all fits into `memory` bytes.
+
+    "All" are the weights of a model of `shape`, whatever `shape.vocabulary` says, and a
+    cache of `tokens` tokens. 0 where not even a vocabulary of 1 fits.
+    """
+    weights = shape.weights
+    rest = (weights["attention"] + weights["feed-forward"]) * shape.bytes_per_weight
+    row = shape.hidden * (1 if shape.tied else 2) * shape.bytes_per_weight
+    return max(0, int((memory - rest - tokens * shape.cache_bytes) // row))
+
+
+ANSWERS: dict[str, Any] = quick_answers()  # type: ignore[no-untyped-call]
+ABOUT = {
+    "bytes": "Encode the text in UTF-8. With no merges an id is a byte.",
+    "pairs": "Of equal ranks the leftmost merges first, and then what is behind it.",
+    "at least 2": "Count the pairs, merge the most frequent one everywhere, and count again.",
+    "at least 1": "Go on after the pairs that occur twice: what is left that occurs once?",
+    "why bytes": "Chapter 2 had tokenizers that met a character they did not know.",
+    "larger": "The merges of the smaller one are the first merges of the larger one. What is left to do after them?",
+}
+
+
+def _about_quick(got: Any) -> str | None:
+    for key, expected in ANSWERS.items():
+        if key not in got:
+            return f'There is no answer to "{key}".'
+        if got[key] != expected or type(got[key]) is not type(expected):
+            return f'The answer to "{key}" is not right. {ABOUT[key]}'
+    return None
+
+
+PROSE = "the harbour and the harbour master, the ferry and the fog, "
+CODE = "    return x\n    if x:\n        return y\n"
+
+
+def _two() -> Iterator[tuple[tuple[str, int], tuple[str, int], str]]:
+    few = ("a", 256)
+    prose, script, accents = (PROSE * 3, 290), (CODE * 3, 290), ("né à la né 日本 日本 " * 3, 270)
+    for home, other in ((("abab", 257), few), (prose, few), (few, prose), (prose, script), (script, prose)):
+        for text in ("ab abab", PROSE, CODE, "    if the harbour:\n        return fog\n"):
+            yield home, other, text
+    yield accents, few, "né 日本"
+    yield few, accents, "né 日本"
+
+
+def _show_two(name: str, home: tuple[str, int], other: tuple[str, int], text: str) -> str:
+    made = [f"BPETokenizer.train({code(corpus)}, {size}, progress=False)" for corpus, size in (home, other)]
+    return f"{name}({made[0]}, {made[1]}, {code(text)})"
+
+
+def _merge_files() -> Iterator[tuple[list[str], str]]:
+    yield [], "a"
+    yield [], "né 日\n"
+    corpora: list[dict[bytes, int]] = [
+        {b"ab": 2},
+        {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3},
+        {b" the": 5, b" that": 3, b"the": 1, " né".encode(): 4, b"\n\n": 2},
+    ]
+    texts = ("abab", "the lowest, the newest né\n\n", " that's 1907", "!\x00~")
+    for words, number in product(corpora, (1, 4, 20)):
+        pairs = [f"{to_alphabet(left)} {to_alphabet(right)}" for left, right in merges(words, number)]
+        for text in texts:
+            yield pairs, text
+            yield ["#version: 0.2", *pairs], text
+    yield ["# #", "## ##"], "#### #"  # a comment only if it names a version
+
+
+def _shapes() -> Iterator[tuple[Shape, int, int]]:
+    small = Shape(layers=1, heads=2, kv_heads=1, head_size=4, hidden=8, feed_forward=16, vocabulary=10)
+    large = Shape(layers=4, heads=8, kv_heads=2, head_size=16, hidden=128, feed_forward=300, vocabulary=1000)
+    for shape in (small, large):
+        for changes in ({}, {"tied": True}, {"gated": False, "bytes_per_weight": 4}, {"bytes_per_cached": 1}):
+            changed = replace(shape, **changes)
+            for memory, tokens in product((0, 1_000, 3_000, 2_000_000, 2_345_677), (0, 7, 500)):
+                yield changed, memory, tokens
+
+
+EXERCISES = [
+    Exercise(
+        "15.1",
+        "Quick answers",
+        quick_answers,
+        lambda: iter([()]),
+        (
+            'Run what you can\'t tell: BPETokenizer(BPEModel.from_merges([(b"a", b"a")])).encode("aaaaa").',
+            "For the minimum frequency: ab is counted in three pieces, and each merge changes what can be counted.",
+        ),
+        problem=_about_quick,
+    ),
+    Exercise(
+        "15.2",
+        "Where it is saved",
+        savings,
+        _two,
+        (
+            "Counter(home.tokenize(text)) says how often each token is used.",
+            "NaiveEncoder(other.model).encode_piece(token) cuts any bytes, whether they are text or not.",
+            "Sort by (-saved, token).",
+        ),
+        call=lambda answer, home, other, text: answer(tokenizer_of(*home), tokenizer_of(*other), text),
+        shown=_show_two,
+        allowed=lambda home, other, text: False,
+    ),
+    Exercise(
+        "15.3",
+        "Merges are enough",
+        encode_with_merges,
+        _merge_files,
+        (
+            "The keys of CHAR_OF_BYTE are the bytes, in the order of the byte alphabet.",
+            "A merge makes the next id: 256 for the first one. Its parts have ids already.",
+            "BPEModel(tokens, merges, alphabet) takes {id: bytes}, {(left id, right id): (rank, new id)} and "
+            "{bytes: id} of the 256 bytes.",
+        ),
+        allowed=lambda lines, text: False,
+    ),
+    Exercise(
+        "15.4",
+        "Room for words",
+        largest_vocabulary,
+        _shapes,
+        (
+            "shape.weights names the parts. Those of attention and feed-forward don't depend on the vocabulary.",
+            "One more token is one more row of shape.hidden weights, and one more in the output where it isn't tied.",
+            "The cache takes tokens * shape.cache_bytes.",
+        ),
+        allowed=lambda shape, memory, tokens: False,
+    ),
+]
