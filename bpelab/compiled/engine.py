@@ -172,8 +172,8 @@ class Engine:
 
     def _encode(self, text: NDArray[np.uint8], begin: int, ends: Ends, out: Ids, at: int) -> int:
         """Write the ids of pieces to `out` from `at` on; where they end."""
+        handle = self._take()  # first, for the kernels' types are those of its arrays
         encode, source, target = foreign(calls.pieces_at, 7), text.ctypes.data, out.ctypes.data
-        handle = self._take()
         for first in range(0, len(ends), CHUNK):
             some = ends[first : first + CHUNK]
             at = encode(handle.address, source, begin, some.ctypes.data, len(some), target, at) - 1
