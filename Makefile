@@ -20,7 +20,7 @@ HTML := _build/html/index.html
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book test test-backends soak lint unit nbval chapters clean
+.PHONY: help setup book serve test test-backends soak lint unit nbval chapters clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -33,14 +33,20 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 book: $(HTML)    ## build the whole book, every chapter executed, warnings as errors
-	@echo "The book is built. Open file://$(CURDIR)/$(HTML)"
+	@echo "The book is built. Open file://$(CURDIR)/$(HTML), or run \`make serve\` to run chapters in the browser."
+serve: $(HTML)   ## serve the built book, so that its chapters run in the browser, at http://localhost:8000
+	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html 8000
 # Executed chapters are kept; they are executed again when the library changes, which the cache does not notice.
 _build/vendor/mathjax/tex-svg.js: $(VENV)/.ready book/vendor.py
 	$(PY) book/vendor.py
 	@touch $@
+_build/.lite: $(VENV)/.ready $(SOURCES) $(CHAPTERS) book/lite.py book/vendor.py
+	$(PY) book/lite.py
+	@mkdir -p _build && touch $@
 _build/.library: $(VENV)/.ready $(SOURCES)
 	@rm -rf _build/.jupyter_cache _build/.doctrees && mkdir -p _build && touch $@
-$(HTML): _build/.library _build/vendor/mathjax/tex-svg.js _config.yml _toc.yml $(CHAPTERS) $(wildcard book/*.md book/*.bib)
+$(HTML): _build/.library _build/vendor/mathjax/tex-svg.js _build/.lite _config.yml _toc.yml $(CHAPTERS) \
+	$(wildcard book/*.md book/*.bib book/_static/*) book/sphinx_local.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@
 

@@ -1,5 +1,11 @@
 """What the book asks of Sphinx beside `_config.yml`."""
 
+from pathlib import Path
+
+from lite import CHAPTERS, NEEDS, SITE
+
+INSTALL = '<code>pip install "bpelab[book]"</code>'
+
 
 def launch_buttons(app, config):
     """With the address of a repository in _config.yml, every notebook can be opened on Binder and Colab."""
@@ -11,9 +17,33 @@ def launch_buttons(app, config):
         }
 
 
+def find_lite(app, config):
+    """Pages are written again when book/lite.py made, or could not make, what their buttons lead to."""
+    site = Path(app.srcdir, SITE.relative_to(SITE.parents[2]))
+    config.bpelab_lite = (site / "notebooks" / "index.html").exists()
+
+
+def run_in_browser(app, page, template, context, doctree):
+    """Under the title of a chapter: the button that opens it in JupyterLite, or what to install to run it."""
+    folder, _, name = page.rpartition("/")
+    if folder != "book" or not app.config.bpelab_lite:
+        return
+    if name in CHAPTERS:
+        address = context["pathto"](f"lite/notebooks/index.html?path={name}.ipynb", 1)
+        note = f'<a class="run-in-browser" href="{address}">Run in your browser</a> with nothing installed'
+    elif name in NEEDS:
+        note = f"Needs {NEEDS[name]}: {INSTALL}"
+    else:
+        return
+    context["body"] = context["body"].replace("</h1>", f'</h1>\n<p class="run-chapter">{note}</p>', 1)
+
+
 def setup(app):
     """Jupyter Book loads sphinx_thebe always, and that puts another host's address on every page."""
+    app.add_config_value("bpelab_lite", False, "html")
     app.connect("config-inited", launch_buttons)
+    app.connect("config-inited", find_lite)
+    app.connect("html-page-context", run_in_browser)
     for listeners in app.events.listeners.values():
         listeners[:] = [entry for entry in listeners if entry.handler.__module__ != "sphinx_thebe"]
     app.registry.css_files[:] = [entry for entry in app.registry.css_files if entry[0] != "sphinx-thebe.css"]

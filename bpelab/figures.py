@@ -6,8 +6,9 @@ white and on black, and the background is transparent, so a figure fits a light 
 
 import gc
 import math
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import MissingDependencyError
@@ -16,12 +17,40 @@ GREY = "#868686"
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
+class Undrawn:
+    """Stands for matplotlib and all its objects in a browser's Python that has none: takes any call, draws nothing."""
+
+    def __getattr__(self, name: str) -> "Undrawn":
+        if name.startswith("_"):  # what IPython asks an object for, to show it
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *values: Any, **options: Any) -> "Undrawn":
+        return self
+
+    def __getitem__(self, key: Any) -> "Undrawn":
+        return self
+
+    def __iter__(self) -> Iterator["Undrawn"]:
+        return iter(())
+
+    def show(self) -> None:
+        """Nothing, so that a cell that ends with it shows nothing."""
+
+    def subplots(self, rows: int = 1, columns: int = 1, **options: Any) -> tuple["Undrawn", Any]:
+        """A figure and its axes, or a list of axes if there are more."""
+        return self, self if rows * columns == 1 else [self] * (rows * columns)
+
+
 def pyplot() -> Any:
-    """matplotlib.pyplot in the book's style."""
+    """matplotlib.pyplot in the book's style. In a browser without it, a stand-in that draws nothing, having said so."""
     try:
         import matplotlib.pyplot as plt
         from cycler import cycler
     except ImportError as error:
+        if sys.platform == "emscripten":
+            print("There is no matplotlib in this browser's Python. The figure is on the chapter's page in the book.")
+            return Undrawn()
         raise MissingDependencyError('figures need matplotlib: pip install "bpelab[book]"') from error
     style: dict[str, Any] = {
         "axes.prop_cycle": cycler(color=COLOURS),

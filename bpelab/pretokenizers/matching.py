@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from time import thread_time
 from typing import Any, Literal, Protocol
 
 from ..errors import MissingDependencyError, PatternError
@@ -24,6 +23,10 @@ from .regex_nodes import Node, Repeat, children
 from .regex_sets import CharSet, Dialect, Property
 from .regex_syntax import parse
 
+try:
+    from time import thread_time
+except ImportError:  # a browser's Python, which has one thread
+    from time import process_time as thread_time
 try:
     import regex as regex_package
 except ImportError:  # a browser's Python, say

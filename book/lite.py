@@ -1,0 +1,143 @@
+"""Build what runs the chapters in a reader's browser, into _build/vendor/lite. `python book/lite.py`
+
+JupyterLite, with Pyodide (CPython for browsers) and every wheel beside it, so that a reader's browser asks no other
+host: Pyodide comes from npm, as MathJax does, the wheels from pip, in the versions of constraints.txt, and bpelab's own
+is built here. Where they can't be had the book is built without, and this says so.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+from vendor import BUILD, npm_install
+
+ROOT = BUILD.parent
+SITE = BUILD / "vendor" / "lite"
+WORK = BUILD / "lite"
+PYODIDE = "pyodide@314.0.6"  # the one that constraints.txt's jupyterlite-pyodide-kernel is made for
+FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+# What a notebook and its figures need, in pure Python. Pyodide's builds of numpy and matplotlib are not on npm.
+WHEELS = (
+    "anywidget asttokens comm executing ipython ipython_pygments_lexers ipywidgets jedi matplotlib_inline micropip "
+    "packaging parso prompt_toolkit psygnal pure_eval pygments stack_data tqdm traitlets typing_extensions wcwidth"
+)
+# The chapters that run there, and for the others why not.
+CHAPTERS = ["00_start", "04_encoding", "08_heap", "10_trie"]
+NEEDS = {
+    "01_bytes": "numpy and regex",
+    "02_subwords": "tokenizers",
+    "03_training": "tokenizers",
+    "05_regex": "regex, tiktoken and tokenizers",
+    "06_tiktoken": "tiktoken",
+    "07_special_tokens": "jinja2, tokenizers and transformers",
+    "09_incremental": "numba and numpy",
+    "12_streaming": "tokenizers",
+    "14_formats": "tokenizers, transformers and sentencepiece",
+    "17_chat": "numpy, jinja2 and transformers",
+}
+
+
+def pip(*words: object) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--disable-pip-version-check"], check=True
+    )
+
+
+def get_wheels(folder: Path) -> None:
+    """Everybody else's wheels from pip, and ours from a copy of the sources, since building leaves folders there."""
+    versions = ROOT / "constraints.txt"
+    kept = BUILD / "wheels" / sha256(versions.read_bytes() + WHEELS.encode()).hexdigest()[:12]
+    if not kept.exists():
+        pure = ("--only-binary", ":all:", "--platform", "any", "--python-version", "3.14")
+        pip("download", "--no-deps", *pure, "--constraint", versions, "--dest", WORK / "wheels", *WHEELS.split())
+        shutil.copytree(WORK / "wheels", kept)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    source = WORK / "source"
+    shutil.copytree(ROOT / "bpelab", source / "bpelab", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source)
+
+
+def entry(wheel: Path) -> dict[str, object]:
+    """How Pyodide's list of packages describes a wheel. All are loaded at the start, so none names what it needs."""
+    name, version, *_ = wheel.name.split("-")
+    names = {path.split("/")[0].removesuffix(".py") for path in zipfile.ZipFile(wheel).namelist() if ".py" in path}
+    return {
+        "name": name.lower().replace("_", "-"),
+        "version": version,
+        "file_name": wheel.name,
+        "install_dir": "site",
+        "sha256": sha256(wheel.read_bytes()).hexdigest(),
+        "package_type": "package",
+        "imports": sorted(filter(str.isidentifier, names)),
+        "depends": [],
+    }
+
+
+def write_pyodide(folder: Path) -> list[str]:
+    """Pyodide's core, the wheels, and a list of these instead of Pyodide's own. Returns the packages' names."""
+    folder.mkdir(parents=True)
+    core = BUILD / "npm" / "node_modules" / "pyodide"
+    for name in FILES:
+        shutil.copy(core / name, folder)
+    get_wheels(folder)
+    lock = json.loads((core / "pyodide-lock.json").read_text(encoding="utf-8"))
+    entries = [entry(wheel) for wheel in sorted(folder.glob("*.whl"))]
+    lock["packages"] = {str(package["name"]): package for package in entries}
+    (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    return list(lock["packages"])
+
+
+def write_notebooks(folder: Path) -> None:
+    """The chapters without their outputs: what is seen there was computed there."""
+    folder.mkdir()
+    for chapter in CHAPTERS:
+        notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell["outputs"], cell["execution_count"] = [], None
+        (folder / f"{chapter}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def build() -> None:
+    if not (BUILD / "npm" / "node_modules" / "pyodide" / FILES[0]).exists():
+        npm_install(PYODIDE, BUILD / "npm")
+    packages = write_pyodide(WORK / "static" / "pyodide")
+    write_notebooks(WORK / "notebooks")
+    settings = {KERNEL: {"disablePyPIFallback": True, "loadPyodideOptions": {"packages": packages}}}
+    config = {"jupyter-lite-schema-version": 0, "jupyter-config-data": {"litePluginSettings": settings}}
+    (WORK / "jupyter-lite.json").write_text(json.dumps(config), encoding="utf-8")
+    # Cells that were scrolled away stay where they are, and so do the figures in them.
+    overrides = {
+        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+        "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},  # dark where the reader's system is
+    }
+    (WORK / "overrides.json").write_text(json.dumps(overrides), encoding="utf-8")
+    words = ["build", "--lite-dir", WORK, "--contents", WORK / "notebooks", "--output-dir", SITE]
+    words += ["--apps", "notebooks", "--no-unused-shared-packages", "--no-sourcemaps"]
+    words = [sys.executable, "-m", "jupyterlite_core", *words]
+    log = subprocess.run(words, cwd=WORK, capture_output=True, text=True, check=False)
+    if log.returncode:
+        raise OSError(f"jupyter lite build failed:\n{log.stdout}{log.stderr}")
+
+
+def main() -> None:
+    for folder in (WORK, SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    try:
+        build()
+    except (OSError, subprocess.CalledProcessError) as error:
+        shutil.rmtree(SITE, ignore_errors=True)
+        print(f"The book is built without chapters that run in the browser: {error}", file=sys.stderr)
+    shutil.rmtree(WORK)
+
+
+if __name__ == "__main__":
+    main()
