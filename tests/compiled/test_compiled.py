@@ -289,7 +289,7 @@ def test_kernels_are_kept_and_broken_files_are_replaced(tmp_path):
     for process in processes:
         process.join()
     files = [file for file in (tmp_path / "cache").rglob("*.nbc") if file.name.startswith(("tables.fill", "calls."))]
-    assert len(files) == 4
+    assert len(files) >= 4
     for number, file in enumerate(files):
         file.write_bytes(b"" if number % 2 else b"not a pickle")
     done = run(ENCODE, BPELAB_CACHE=cache)
