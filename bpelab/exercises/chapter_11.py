@@ -56,7 +56,7 @@ def places_to_cut(tokens, piece):  # type: ignore[no-untyped-def]
     With the tokens {b"ab", b"c"} and the piece b"cab" it is [1].
     """
     longest = max(map(len, tokens))
-    crossed = set()
+    crossed = set()  # type: ignore[var-annotated]
     for start in range(len(piece)):
         for end in range(start + 2, min(start + longest, len(piece)) + 1):
             if piece[start:end] in tokens:
@@ -111,7 +111,8 @@ def _all_keys(answer: Callable[..., Any], size: int, keys: list[int]) -> dict[st
 
 
 def _show_series(name: str, size: int, keys: list[int]) -> str:
-    return f"rows = np.zeros(({size}, 2), int); [{name}(rows, 4 * (key % {size // 4}), key, find) for key in {code(keys)}]"
+    calls = f"[{name}(rows, 4 * (key % {size // 4}), key, find) for key in {code(keys)}]"
+    return f"rows = np.zeros(({size}, 2), int); {calls}"
 
 
 def _can_look_up(size: int, keys: list[int]) -> bool:
@@ -164,7 +165,7 @@ EXERCISES = [
         _automata,
         (
             "rows[start][kind][0] is the state after a character of that kind that begins a piece; 0 if none can.",
-            'For each entry (next, matched): if next is 0, matched is true and that state isn\'t 0, it is (state, "C").',
+            'For an entry (0, True), if that state is not 0, the new entry is (that state, "C").',
             'All others keep their next state, with "M" if matched and "S" if next is 0; both may be there, as "MS".',
         ),
         allowed=lambda rows, start: False,

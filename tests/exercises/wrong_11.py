@@ -6,10 +6,8 @@ def never_commits(rows, start):
 
 
 def back_to_the_start(rows, start):
-    return [
-        [(start, "C") if state == 0 and matched else (state, "M" * matched + "S" * (state == 0)) for state, matched in row]
-        for row in rows
-    ]
+    plain = never_commits(rows, start)
+    return [[(start, "C") if flags == "MS" else (state, flags) for state, flags in row] for row in plain]
 
 
 def commits_without_a_match(rows, start):
