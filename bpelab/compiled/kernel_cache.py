@@ -7,7 +7,6 @@ calls changes in another file, and installation folders may be read-only. So the
 Chapter: Compiled. Source: numba's `core/caching.py`.
 """
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -48,7 +47,7 @@ class _Locator:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             return None
-        return cls(function, folder) if os.access(folder, os.W_OK) else None
+        return cls(function, folder)  # one that can't be written to may hold what was compiled before
 
 
 class _Kernels(CompileResultCacheImpl):

@@ -12,7 +12,7 @@ from bpelab.encoders import ENCODERS
 from ..conftest import ROOT
 
 NOTEBOOKS = sorted(path for path in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "book"]
+CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "book" and path.stem[0].isdigit()]
 
 
 def cells(path, kind):

@@ -322,3 +322,26 @@ def test_two_warmups_at_once(tmp_path):
     both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     assert all(b"kept in" in process.stdout.read() for process in both)
+
+
+def test_kernels_are_read_from_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    """As in an image whose file system is read-only: what was compiled when it was built is used."""
+    numba = pytest.importorskip("numba")
+    from bpelab.compiled import kernel_cache
+
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path))
+
+    def double(number):
+        return 2 * number
+
+    assert kernel_cache.keep(numba.njit(double))(3) == 6
+    monkeypatch.setattr(os, "access", lambda *args, **kwargs: False)
+
+    def refuse(*args, **kwargs):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(kernel_cache.FunctionCache, "save_overload", refuse)
+    again = kernel_cache.keep(numba.njit(double))
+    assert again(3) == 6
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert kernel_cache.keep(numba.njit(double))(0.5) == 1.0  # not there, and can't be kept

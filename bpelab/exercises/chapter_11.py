@@ -1,0 +1,210 @@
+"""The exercises of chapter 11, Compiled."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+from ..errors import MissingDependencyError
+from ..model import BPEModel
+from ..pretokenizers.regex_dfa import dfa_for
+from .engine import Exercise
+from .material import SINGLE, everything, models_and_pieces
+from .show import code
+
+Rows = list[list[tuple[int, bool]]]
+START = 1
+"""The state in which a search begins."""
+
+
+def with_commits(rows, start):  # type: ignore[no-untyped-def]
+    """The table with commits: rows of (next, flags), flags a string.
+
+    Flags are "C" where the next piece has begun (next is the state after its
+    first character), else "M" if a match ends here, with "S" behind it if
+    the search ends (next is then 0).
+    """
+    made = []
+    for row in rows:
+        new = []
+        for kind, (following, matched) in enumerate(row):
+            begun = rows[start][kind][0]
+            if following == 0 and matched and begun:
+                new.append((begun, "C"))
+            else:
+                new.append((following, "M" * matched + "S" * (following == 0)))
+        made.append(new)
+    return made
+
+
+def look_up(rows, home, key, find):  # type: ignore[no-untyped-def]
+    """The value of `key`, from the rows of the array `rows` or from `find`.
+
+    `rows` is changed where the key was not there.
+    """
+    for row in range(home, home + 4):
+        if rows[row, 0] == key:
+            return int(rows[row, 1])
+    free = [row for row in range(home, home + 4) if rows[row, 0] == 0]
+    row = free[0] if free else home + key % 4
+    rows[row] = key, find(key)
+    return int(rows[row, 1])
+
+
+def places_to_cut(tokens, piece):  # type: ignore[no-untyped-def]
+    """The places, 1 to len(piece) - 1, at which no token can stand across.
+
+    With the tokens {b"ab", b"c"} and the piece b"cab" it is [1].
+    """
+    longest = max(map(len, tokens))
+    crossed = set()  # type: ignore[var-annotated]
+    for start in range(len(piece)):
+        for end in range(start + 2, min(start + longest, len(piece)) + 1):
+            if piece[start:end] in tokens:
+                crossed.update(range(start + 1, end))
+    return [place for place in range(1, len(piece)) if place not in crossed]
+
+
+def shares(sizes, threads):  # type: ignore[no-untyped-def]
+    """For each of so many threads the numbers of its documents.
+
+    `sizes` are the documents' bytes.
+    """
+    parts = [[] for _ in range(threads)]  # type: ignore[var-annotated]
+    taken = [0] * threads
+    for number, size in enumerate(sizes):
+        least = taken.index(min(taken))
+        parts[least].append(number)
+        taken[least] += size
+    return parts
+
+
+def _automata() -> Iterator[tuple[Rows, int]]:
+    for pattern in ("a|[^a]", "a+|[^a]+", "[a-z]+|[0-9]|[^a-z0-9]+", " ?[a-z]+|[^a-z]", "ab|[^b]|b", "[a-z]+"):
+        dfa = dfa_for(pattern, "rust")
+        steps = [(number >> 1, bool(number & 1)) for number in dfa.trans]
+        yield [steps[at : at + dfa.width] for at in range(0, len(steps), dfa.width)], START
+
+
+def _series() -> Iterator[tuple[int, list[int]]]:
+    for keys in ([1], [1, 1], [1, 2, 1], [1, 3, 5, 7, 1], [1, 3, 5, 7, 9, 1, 9, 5], [1, 5, 9, 13, 17, 1, 5]):
+        yield 8, keys
+    random = Random(11)
+    for size, most in ((4, 9), (16, 40), (64, 200)):
+        yield size, [random.randint(1, most) for _ in range(300)]
+
+
+def _all_keys(answer: Callable[..., Any], size: int, keys: list[int]) -> dict[str, Any] | None:
+    try:
+        import numpy as np
+    except ImportError as error:
+        raise MissingDependencyError('this exercise needs numpy: pip install "bpelab[book]"') from error
+    rows, asked = np.zeros((size, 2), np.int64), list[int]()
+
+    def find(key: int) -> int:
+        asked.append(key)
+        return 1000 + key
+
+    values = [answer(rows, 4 * (key % (size // 4)), key, find) for key in keys]
+    if all(value is None or value is Ellipsis for value in values):
+        return None
+    return {"values": values, "asked for": asked, "rows": rows.tolist()}
+
+
+def _show_series(name: str, size: int, keys: list[int]) -> str:
+    calls = f"[{name}(rows, 4 * (key % {size // 4}), key, find) for key in {code(keys)}]"
+    return f"rows = np.zeros(({size}, 2), int); {calls}"
+
+
+def _can_look_up(size: int, keys: list[int]) -> bool:
+    return size >= 4 and size % 4 == 0 and bool(keys) and min(keys) > 0
+
+
+def _tokens_and_pieces() -> Iterator[tuple[set[bytes], bytes]]:
+    for model, piece in (*everything(b"ab", 4), *models_and_pieces()):
+        if piece:
+            yield _tokens(model), piece
+
+
+def _tokens(model: BPEModel) -> set[bytes]:
+    """The tokens of a model: those of single bytes are too many to show, and stand across nothing."""
+    return {b"a"} | {token for token in model.tokens.values() if token not in SINGLE}
+
+
+def _documents() -> Iterator[tuple[list[int], int]]:
+    yield from (([], 1), ([], 3), ([5], 1), ([5], 2), ([3, 3], 2), ([4, 1, 1, 1, 1], 2), ([1, 1, 1, 1, 8], 2))
+    yield from (([9, 1, 9, 1, 9, 1], 2), ([9, 9, 9, 1, 1, 1], 2), ([1] * 12, 5), ([10, 1, 1, 10, 1, 1, 10, 1, 1], 3))
+    random = Random(11)
+    for threads in (2, 3, 8):
+        yield [random.randint(1, 2000) for _ in range(60)], threads
+        yield sorted(random.randint(1, 2000) for _ in range(60)), threads
+
+
+def _unfair(got: Any, sizes: list[int], threads: int) -> str | None:
+    if not (isinstance(got, list) and all(isinstance(part, list) for part in got)):
+        return "the answer is a list of lists, one for each thread"
+    if len(got) != threads:
+        return f"{threads} shares are wanted, there are {len(got)}"
+    numbers = [number for part in got for number in part]
+    if not all(type(number) is int for number in numbers) or sorted(numbers) != list(range(len(sizes))):
+        return f"each of the documents 0 to {len(sizes) - 1} must be in one share"
+    loads = [sum(sizes[number] for number in part) for part in got]
+    if max(loads) - min(loads) > max(sizes, default=0):
+        return f"the shares have {loads} bytes, and the largest document has {max(sizes)}"
+    return None
+
+
+def _can_share(sizes: list[int], threads: int) -> bool:
+    return threads > 0 and all(size > 0 for size in sizes)
+
+
+EXERCISES = [
+    Exercise(
+        "11.1",
+        "Begun at once",
+        with_commits,
+        _automata,
+        (
+            "rows[start][kind][0] is the state after a character of that kind that begins a piece; 0 if none can.",
+            'For an entry (0, True), if that state is not 0, the new entry is (that state, "C").',
+            'All others keep their next state, with "M" if matched and "S" if next is 0; both may be there, as "MS".',
+        ),
+        allowed=lambda rows, start: False,
+    ),
+    Exercise(
+        "11.2",
+        "Four ways",
+        look_up,
+        _series,
+        (
+            "Look at rows[home, 0] to rows[home + 3, 0] first. Only if none is the key, look for one that is 0.",
+            "Call `find` once, and only for a key that isn't there.",
+        ),
+        call=_all_keys,
+        allowed=_can_look_up,
+        shown=_show_series,
+    ),
+    Exercise(
+        "11.3",
+        "Nothing stands across",
+        places_to_cut,
+        _tokens_and_pieces,
+        (
+            "For each start and end: if piece[start:end] is a token, the places start + 1 to end - 1 are crossed.",
+            "The answer is all places that were never crossed. No end needs to be further than the longest token.",
+        ),
+        allowed=lambda tokens, piece: bool(tokens) and bool(piece),
+    ),
+    Exercise(
+        "11.4",
+        "Fair shares",
+        shares,
+        _documents,
+        (
+            "Equal numbers of documents are not equal work. Keep the bytes that each share has so far.",
+            "Give each document to the share that has least. What a share gets last may be the largest document, and "
+            "before that no share had less.",
+        ),
+        problem=_unfair,
+        allowed=_can_share,
+    ),
+]

@@ -1,0 +1,25 @@
+"""The places of exercise 11.3 are safe: parts merge as the whole does, in random models."""
+
+from random import Random
+
+from bpelab import ENCODERS, BPEModel
+from bpelab.exercises.chapter_11 import places_to_cut
+from bpelab.exercises.material import SINGLE, merges
+
+from ..conftest import amount
+
+
+def test_parts_merge_as_the_whole():
+    random, cut = Random(11), 0
+    for _ in range(amount(60, 2000)):
+        words = {bytes(random.choices(b"abcd", k=random.randint(1, 8))): random.randint(1, 5) for _ in range(6)}
+        model = BPEModel.from_merges(merges(words, random.randint(1, 12)))
+        tokens = {token for token in model.tokens.values() if token not in SINGLE} | {b"a"}
+        encode = ENCODERS["heap"](model).encode_piece
+        for _ in range(20):
+            piece = bytes(random.choices(b"abcd", k=random.randint(1, 12)))
+            places = places_to_cut(tokens, piece)
+            ends = [0, *places, len(piece)]
+            cut += len(places)
+            assert [i for a, b in zip(ends, ends[1:]) for i in encode(piece[a:b])] == encode(piece)
+    assert cut
