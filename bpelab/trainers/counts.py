@@ -74,7 +74,7 @@ class Counts(NamedTuple):
         """The same, each pre-token in the one of so many tables that its bytes say.
 
         >>> [table.as_dict() for table in Counts.of({b"low": 5, b"er": 2, b"a": 1}).buckets(2)]
-        [{b'er': 2, b'a': 1}, {b'low': 5}]
+        [{b'er': 2}, {b'low': 5, b'a': 1}]
         """
         if not len(self.ends):
             return [self] * number

@@ -14,6 +14,7 @@ import pytest
 from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError
 from bpelab.cli import main
 from bpelab.cluster import connected
+from bpelab.data.made_text import made_text
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
 from bpelab.shards import open_shards
@@ -26,7 +27,7 @@ from bpelab.trainers.distributed import Job, count_files, count_part
 from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
 
-from ..conftest import amount, fuzz_text
+from ..conftest import SOAK, amount, fuzz_text
 from ..shards.corpora import write
 
 dask = pytest.importorskip("distributed")
@@ -350,6 +351,31 @@ def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
             count_files(tmp_path / "a.txt", Job(CL100K, NONE), own.scheduler.address)
         own.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
     client.wait_for_workers(2, timeout=30)
+
+
+@pytest.mark.skipif(not SOAK, reason="a gigabyte: BPELAB_SOAK=1 runs it")
+def test_a_gigabyte_with_workers_killed(client, tmp_path):
+    path, done = tmp_path / "made.txt", threading.Event()
+    with path.open("w") as file:
+        file.writelines(made_text(1_000_000_000))
+    expected = BPETokenizer.train(path, 32_000, trainer="compiled").model
+    assert BPETokenizer.train(path, 32_000, trainer="distributed", client=client).model == expected
+    killed, rng = [], random.Random(11)
+
+    def kill():
+        while not done.wait(rng.uniform(4, 8)) and len(killed) < 3:
+            killed.append(rng.choice(list(client.run(os.getpid).values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        found = BPETokenizer.train(path, 32_000, trainer="distributed", client=client)
+    finally:
+        done.set()
+        thread.join()
+    assert killed
+    assert found.model == expected
 
 
 # -- encoding and the command line ----------------------------------------------------------------------------------
