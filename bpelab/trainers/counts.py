@@ -83,6 +83,14 @@ class Counts(NamedTuple):
         chosen = ((sums * _ODD) >> np.uint64(32)) % np.uint64(number)
         return [self._only(np.flatnonzero(chosen == bucket), lengths) for bucket in range(number)]
 
+    def at_least(self, least: int) -> Counts:
+        """The pre-tokens that occur so often.
+
+        >>> Counts.of({b"low": 5, b"er": 2}).at_least(3).as_dict()
+        {b'low': 5}
+        """
+        return self if least <= 1 else self._only(np.flatnonzero(self.counts >= least), np.diff(self.ends, prepend=0))
+
     def _only(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> Counts:
         taken = lengths[rows]
         ends = np.cumsum(taken)

@@ -103,7 +103,12 @@ def one_of(tables: Sequence[Counts], bucket: int) -> Counts:
 
 
 def count_parts(
-    client: "Client", parts: Sequence[Part], job: Job, advance: Callable[[int], object], kept: int = KEPT
+    client: "Client",
+    parts: Sequence[Part],
+    job: Job,
+    advance: Callable[[int], object],
+    kept: int = KEPT,
+    least: int = 1,
 ) -> Counts:
     """The counts of all parts. Raises what `count_part` raises, and what Dask raises for lost workers.
 
@@ -137,7 +142,7 @@ def count_parts(
                     begin_rounds()
         finally:
             finished.clear()  # after an error nobody wants the rest
-        return joined([runs.sum(bucket) for bucket in range(job.buckets)])
+        return joined([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
 
 
 def _submit(
@@ -170,11 +175,15 @@ def count_files(
     progress: bool | None = None,
     part: int = PART,
     kept: int = KEPT,
+    least: int = 1,
 ) -> Counts:
     """How often each pre-token occurs in files, folders, patterns or addresses, counted by a cluster.
 
     `form` is that of all files (see `shards/inputs.py`), `part` the size of parts in bytes, `kept` the bytes of counts
-    that are kept in memory here. Raises CorpusError naming the file, ClusterError, MissingDependencyError.
+    that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are left out; with
+    more than 1 the merges need not be those of all pre-tokens.
+
+    Raises CorpusError naming the file, ClusterError, MissingDependencyError.
     """
     if isinstance(paths, (str, Path)):
         paths = [paths]
@@ -186,4 +195,4 @@ def count_files(
         connected(cluster) as client,
         bar(progress, sum(item.size for item in parts), f"counting, {client.dashboard_link}", "B") as advance,
     ):
-        return count_parts(client, parts, job, advance, kept)
+        return count_parts(client, parts, job, advance, kept, least)
