@@ -148,7 +148,7 @@ class BPETokenizer(Vocabulary):
                 its corpus is what `encode_files` takes: paths and patterns, also as str, of text, JSON Lines and
                 Parquet, and addresses that fsspec opens, such as "s3://bucket/*.jsonl.gz", which all workers can read.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
-                on this machine.
+                on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
             input_form, field: for "distributed", as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token.
