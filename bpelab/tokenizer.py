@@ -146,7 +146,7 @@ class BPETokenizer(Vocabulary):
                 takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
                 Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (`bpelab[distributed]`);
                 its corpus is what `encode_files` takes: paths and patterns, also as str, of text, JSON Lines and
-                Parquet, and addresses that fsspec opens, such as "s3://bucket/*.jsonl.gz", which all workers can read.
+                Parquet, and addresses that fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
                 on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
             input_form, field: for "distributed", as for `encode_files`.
