@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .errors import (
         BackendError as BackendError,
         BPELabError as BPELabError,
+        ClusterError as ClusterError,
         ConversationError as ConversationError,
         ConversionError as ConversionError,
         CorpusError as CorpusError,
@@ -60,6 +61,7 @@ _HOMES = {
         [
             "BPELabError",
             "BackendError",
+            "ClusterError",
             "ConversationError",
             "ConversionError",
             "CorpusError",

@@ -61,7 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
         return sub
 
     train = command("train", "learn a tokenizer from text files and save it", run_train)
-    train.add_argument("files", nargs="*", type=Path, help="UTF-8 text files; standard input if there are none")
+    train.add_argument("files", nargs="*", help="UTF-8 text files; standard input if there are none")
     train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
     train.add_argument("--out", type=Path, required=True, help="the folder to write")
     train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
@@ -70,6 +70,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
     )
     train.add_argument("--trainer", default="auto", help="auto, naive, incremental or compiled; all learn the same")
+    train.add_argument(
+        "--dask", metavar="ADDRESS", help="count on the cluster of this scheduler, or 'local' for processes here"
+    )
+    train.add_argument("--input-form", metavar="FORM", help="with --dask: text, jsonl, parquet ... (default: by name)")
+    train.add_argument("--field", default="text", help="with --dask: the field of JSON Lines, the column of Parquet")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
     encode = command("encode", "turn text into ids", run_encode)
@@ -160,14 +165,22 @@ def _text(args: argparse.Namespace) -> str:
 def run_train(args: argparse.Namespace) -> int:
     from .tokenizer import BPETokenizer
 
-    corpus: Any = args.files or _decoded(sys.stdin.buffer.read(), "standard input")
+    if args.dask is not None and not args.files:
+        raise BPELabError("--dask counts files: name at least one, which all workers can read")
+    trainer, corpus = "distributed", args.files
+    if args.dask is None:
+        trainer = args.trainer
+        corpus = list(map(Path, args.files)) or _decoded(sys.stdin.buffer.read(), "standard input")
     tokenizer = BPETokenizer.train(
         corpus,
         args.vocab_size,
         pattern=args.pattern or None,
         special_tokens=args.special,
         min_frequency=args.min_frequency,
-        trainer=args.trainer,
+        trainer=trainer,
+        client=args.dask,
+        input_form=args.input_form,
+        field=args.field,
         progress=False if args.quiet else None,
     )
     tokenizer.save(args.out)

@@ -79,5 +79,9 @@ class BackendError(BPELabError, RuntimeError):
     """A backend that can't run here, or that failed while it ran. The message says what to do."""
 
 
+class ClusterError(BPELabError, RuntimeError):
+    """A Dask cluster that can't be reached, or that failed while it worked. The message says what to do."""
+
+
 class MissingDependencyError(BPELabError, ImportError):
     """A package that is needed here is not installed. The message says how to install it."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from .chat.conversation import Fitted
     from .chat.messages import Message
+    from .cluster import Cluster
     from .compiled.engine import Ids
     from .shards import Shards
     from .shards.inputs import Paths
@@ -126,6 +127,9 @@ class BPETokenizer(Vocabulary):
         min_frequency: int = 2,
         normalizer: str | Normalizer | None = None,
         trainer: str = "auto",
+        client: "Cluster" = None,
+        input_form: str | None = None,
+        field: str = "text",
         encoder: str = "auto",
         progress: bool | None = None,
         **options: Any,
@@ -140,13 +144,18 @@ class BPETokenizer(Vocabulary):
             min_frequency: pairs that occur less often are not merged.
             trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`), or "auto", which
                 takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
-                Ties: see trainers/naive.py.
+                Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (`bpelab[distributed]`);
+                its corpus is what `encode_files` takes: paths and patterns, also as str, of text, JSON Lines and
+                Parquet, and addresses that fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
+            client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
+                on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
+            input_form, field: for "distributed", as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token.
 
         Warns with TrainingStopped when nothing is left to merge before vocab_size is reached. Raises TrainingError
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
-        for a corpus that is neither text nor files.
+        for a corpus that is neither text nor files; for "distributed" CorpusError naming the file, and ClusterError.
 
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.3 s compiled; 2.3 s compiled for 100 MB and
         32,768. Memory for the distinct pre-tokens, not for the corpus.
@@ -161,6 +170,9 @@ class BPETokenizer(Vocabulary):
             min_frequency=min_frequency,
             normalize=normalize,
             trainer=trainer,
+            client=client,
+            input_form=input_form,
+            field=field,
             progress=progress,
         )
         return cls(model, pattern=pattern, special_tokens=special, normalizer=normalize, encoder=encoder, **options)
@@ -420,6 +432,7 @@ class BPETokenizer(Vocabulary):
         threads: int | None = None,
         progress: bool | None = None,
         overwrite: bool = False,
+        client: "Cluster" = None,
     ) -> "Shards":
         """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
 
@@ -439,6 +452,9 @@ class BPETokenizer(Vocabulary):
             dtype: "uint16" or "uint32"; by default the first if all ids of the vocabulary fit.
             threads: how many may encode; by default one for each core.
             overwrite: delete the shards that are there and begin anew.
+            client: a Dask cluster that encodes, a file a task: a dask.distributed.Client, the address of a scheduler,
+                or "local" for processes on this machine. Each file then has shards of its own, in a folder of its own
+                inside `folder`, which all workers must see under that name. `threads` are those of a task: 1.
 
         Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (`bpelab[files]`).
         `index.json`, which tells what is in the folder, is described in `bpelab.shards.index`.
@@ -473,6 +489,7 @@ class BPETokenizer(Vocabulary):
             threads=threads,
             progress=progress,
             overwrite=overwrite,
+            client=client,
         )
 
     def tokenize(self, text: str, **options: Any) -> list[bytes]:

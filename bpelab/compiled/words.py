@@ -72,6 +72,11 @@ class WordCounter:
         """Whether a kernel cuts the texts."""
         return self._table is not None
 
+    @property
+    def nbytes(self) -> int:
+        """Of the memory for what was counted so far."""
+        return int(self._tally.rows.nbytes + self._tally.arena.nbytes)
+
     def feed(self, texts: Sequence[str]) -> None:
         """Count what `texts` are cut into, each by itself."""
         others: Counter[str] = Counter()

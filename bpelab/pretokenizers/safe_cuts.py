@@ -6,6 +6,7 @@ word), so a file can be read in blocks and still be cut exactly as a whole.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from .unicode_tables import class_body, complement, property_ranges, union
@@ -33,11 +34,20 @@ def last_safe_cut(text: str, end: int) -> int:
         window *= 4
 
 
+def safe_cuts(text: str, start: int) -> Iterator[int]:
+    """The safe places to cut `text` from `start` on, the last of them before its last character.
+
+    >>> list(safe_cuts("two words, and", 4))
+    [9]
+    """
+    return (match.end() for match in _cut().finditer(text, max(0, start - 1)) if match.end() >= start)
+
+
 def safe_parts(text: str) -> list[str]:
     """`text` cut at every safe place.
 
     >>> safe_parts("two words, and")
     ['two', ' words', ', and']
     """
-    places = [0, *(match.end() for match in _cut().finditer(text)), len(text)]
+    places = [0, *safe_cuts(text, 0), len(text)]
     return [text[a:b] for a, b in zip(places, places[1:]) if a < b]

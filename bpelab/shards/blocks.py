@@ -5,6 +5,7 @@ no block is larger than `BLOCK`; the second is an error and not an end. Source: 
 """
 
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
-from ..formats.json_file import open_file
 from .inputs import Input
+from .remote import opened
 
 BLOCK = 1 << 20
 FED = 1 << 10
@@ -23,20 +24,25 @@ AGAIN = "fetch it again, or pack it again"
 Advance = Callable[[int], object]
 
 
-def blocks(source: Input, advance: Advance = lambda size: None) -> Iterator[bytes]:
+def blocks(source: Input, advance: Advance = lambda size: None, span: tuple[int, int] | None = None) -> Iterator[bytes]:
     """The content of a file in blocks of at most BLOCK bytes; `advance` is called with bytes read of the file itself.
+
+    `span` is what to read of a file that is not packed: from byte, to byte.
 
     Raises CorpusError for a file that can't be read, is damaged, or is cut off, MissingDependencyError.
     """
     read = {".gz": _gzip, ".zst": _zstd}.get(Path(source.form).suffix, _plain)
     try:
-        with open_file(Path(source.path)) as raw, closing(read(raw, source.path)) as found:
-            place = 0
+        with opened(source.path, seeks=span is not None) as raw, closing(read(raw, source.path)) as found:
+            place, left = (0, sys.maxsize) if span is None else (raw.seek(span[0]), span[1] - span[0])
             for block in found:
                 advance(raw.tell() - place)
                 place = raw.tell()
-                for start in range(0, len(block), BLOCK):
-                    yield block[start : start + BLOCK]
+                for start in range(0, min(len(block), left), BLOCK):
+                    yield block[start : min(start + BLOCK, left)]
+                left -= len(block)
+                if left <= 0:
+                    return
     except TokenizerFileError as error:  # what the opener of files raises
         raise CorpusError(str(error)) from error
     except gzip.BadGzipFile as error:

@@ -11,27 +11,28 @@ from ..errors import CorpusError, MissingDependencyError
 from .blocks import BLOCK, Advance
 from .documents import Reading
 from .inputs import Input
+from .remote import is_address, opened
 
 BATCH, MOST_ROWS = 4 << 20, 4096
 
 
-def column_texts(source: Input, reading: Reading, advance: Advance) -> Iterator[str]:
-    """The texts, row by row.
+def column_texts(
+    source: Input, reading: Reading, advance: Advance, span: tuple[int, int] | None = None
+) -> Iterator[str]:
+    """The texts, row by row; of row groups `span[0]` up to `span[1]`, or of all.
 
     Raises CorpusError naming the row, counted from 0, for a column that is not there or not of strings, a value that is
     missing or no UTF-8, and a file that is damaged; MissingDependencyError.
     """
+    pyarrow, row = _pyarrow(source), 0
     try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise MissingDependencyError(f'{source.path}: pyarrow is not installed: pip install "bpelab[files]"') from error
-    row = 0
-    try:
-        with parquet.ParquetFile(source.path, buffer_size=BLOCK, pre_buffer=False) as file:
+        with _opened(source) as file:
             place = _place(file, pyarrow, source, reading.field)
             groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
             for number, group in enumerate(groups):
+                if span is not None and not span[0] <= number < span[1]:
+                    row += group.num_rows
+                    continue
                 rows = max(1, group.num_rows)
                 each = max(1, group.column(place).total_uncompressed_size // rows)
                 size = min(MOST_ROWS, max(1, BATCH // each))
@@ -42,8 +43,39 @@ def column_texts(source: Input, reading: Reading, advance: Advance) -> Iterator[
                         row += 1
                 advance(source.size // len(groups))
     except (pyarrow.ArrowException, OSError) as error:
-        said = str(error).partition("\n")[0][:300]
-        raise CorpusError(f"{source.path}: row {row:,}: can't be read as Parquet: {said}; write it again") from error
+        raise _unreadable(source, row, error) from error
+
+
+def row_groups(source: Input) -> list[int]:
+    """About how many bytes of the file each row group takes. Raises CorpusError, MissingDependencyError."""
+    pyarrow = _pyarrow(source)
+    try:
+        with _opened(source) as file:
+            sizes = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _unreadable(source, 0, error) from error
+    return [source.size * size // max(1, sum(sizes)) for size in sizes]
+
+
+def _pyarrow(source: Input) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError(f'{source.path}: pyarrow is not installed: pip install "bpelab[files]"') from error
+    return pyarrow
+
+
+def _opened(source: Input) -> Any:
+    from pyarrow import parquet
+
+    given = opened(source.path, seeks=True) if is_address(source.path) else source.path
+    return parquet.ParquetFile(given, buffer_size=BLOCK, pre_buffer=False)
+
+
+def _unreadable(source: Input, row: int, error: Exception) -> CorpusError:
+    said = str(error).partition("\n")[0][:300]
+    return CorpusError(f"{source.path}: row {row:,}: can't be read as Parquet: {said}; write it again")
 
 
 def _place(file: Any, pyarrow: Any, source: Input, field: str) -> int:

@@ -46,6 +46,9 @@ def add_commands(
         "--dtype", default="auto", choices=["auto", "uint16", "uint32"], help="of the ids (default: auto)"
     )
     files.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
+    files.add_argument(
+        "--dask", metavar="ADDRESS", help="encode on the cluster of this scheduler, or 'local' for processes here"
+    )
     files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and begin anew")
     files.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     takes_tokenizer(files)
@@ -96,6 +99,7 @@ def run_encode_files(args: argparse.Namespace) -> int:
         threads=args.threads,
         progress=False if args.quiet else None,
         overwrite=args.overwrite,
+        client=args.dask,
     )
     if args.json:
         facts = {"out": args.out, "shards": len(shards.index.shards), "tokens": len(shards)}

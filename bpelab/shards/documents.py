@@ -71,7 +71,7 @@ def text_fragments(source: Input, reading: Reading, advance: Advance) -> Iterato
     """The documents of a text, which are what `str.split` finds between separators; empty ones are left out."""
     separator = reading.separator
     begun, kept = False, ""
-    for text in _decoded(source, reading.errors, advance):
+    for text in decoded(source, reading.errors, advance):
         if separator is not None:
             *done, kept = (kept + text).split(separator)
             for document in done:
@@ -88,10 +88,11 @@ def text_fragments(source: Input, reading: Reading, advance: Advance) -> Iterato
         yield Fragment(kept, True)
 
 
-def _decoded(source: Input, errors: str, advance: Advance) -> Iterator[str]:
-    decoder, position = codecs.getincrementaldecoder("utf-8")(errors), 0
+def decoded(source: Input, errors: str, advance: Advance, span: tuple[int, int] | None = None) -> Iterator[str]:
+    """The text of a file, or of those bytes of it, in blocks. Raises CorpusError naming the byte that is no UTF-8."""
+    decoder, position = codecs.getincrementaldecoder("utf-8")(errors), span[0] if span else 0
     try:
-        for block in blocks(source, advance):
+        for block in blocks(source, advance, span):
             if position == 0:
                 _refuse_packed(source, block)
             position += len(block)

@@ -11,6 +11,7 @@ The file is written whole or not at all, after each shard; until "complete" is t
 """
 
 import json
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -24,6 +25,8 @@ from .encoding import Position
 from .inputs import Input
 
 NAME, VERSION = "index.json", 1
+_NAME = re.compile(r"(part-[0-9]{5,}/)?[^/\\:\0]*[^/\\:\0.][^/\\:\0]*")
+"""A file of the folder, or of one of a part's (distributed.py); never one that leads out of it."""
 T = TypeVar("T")
 
 
@@ -109,7 +112,7 @@ def read_index(folder: Path) -> Index:
         )
         for number, shard in enumerate(index.shards):
             for name in (shard.file, shard.documents_file):
-                if Path(name).name != name or "\\" in name or ":" in name:
+                if _NAME.fullmatch(name) is None:
                     raise file.wrong(f"shards[{number}]", f"{name[:60]!r} is not the name of a file in this folder")
         if index.settings.dtype not in ("uint16", "uint32") or index.settings.shard_form not in ("npy", "bin"):
             raise file.wrong("settings", "the dtype is uint16 or uint32, the shard_form npy or bin")

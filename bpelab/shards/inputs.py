@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import CorpusError
 from ..formats.detect import in_home
+from .remote import is_address, look, meant
 
 Paths = str | Path | Iterable[str | Path]
 ENDINGS = {".txt": "text", ".text": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -25,7 +26,7 @@ class Input:
     """A file of texts.
 
     Attributes:
-        path: as it was given.
+        path: as it was given, a path or an address (remote.py).
         form: one of FORMS.
         size: in bytes.
         modified: when it was changed last, in nanoseconds.
@@ -66,7 +67,7 @@ def find_inputs(paths: Paths, form: str | None = None) -> list[Input]:
     found = [look_at(path, form) for path in files(paths, form)]
     seen: set[str] = set()
     for item in found:
-        real = os.path.realpath(item.path)
+        real = item.path if is_address(item.path) else os.path.realpath(item.path)
         if real in seen:
             raise CorpusError(f"{item.path}: is named twice, so that its documents would be there twice; name it once")
         seen.add(real)
@@ -87,6 +88,13 @@ def files(paths: Paths, form: str | None = None) -> Sequence[str]:
 def _meant(item: str | Path, form: str | None) -> Iterator[str]:
     if not isinstance(item, (str, Path)):
         raise TypeError(f"an input is a path (str or pathlib.Path), not {type(item).__name__}")
+    if isinstance(item, str) and is_address(item):
+        listed = meant(item)
+        found = listed if listed == [item] else [name for name in listed if form_of(name, form) is not None]
+        if not found:
+            raise CorpusError(f"{item}: there is no file whose name ends as in {', '.join(ENDINGS)}")
+        yield from found
+        return
     path = str(in_home(item))
     if os.path.isdir(path):
         found = sorted(_inside(path, form))
@@ -111,18 +119,22 @@ def _inside(folder: str, form: str | None) -> Iterator[str]:
 
 def look_at(path: str, form: str | None = None) -> Input:
     """The file at `path` as it is now. Raises CorpusError."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise CorpusError(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
-    if not stat.S_ISREG(found.st_mode):
-        raise CorpusError(f"{path}: is not a regular file; what comes through a pipe has to be in a file first")
+    if is_address(path):
+        size, modified = look(path)
+    else:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError) as error:  # ValueError: a name with a null character
+            raise CorpusError(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise CorpusError(f"{path}: is not a regular file; what comes through a pipe has to be in a file first")
+        size, modified = found.st_size, found.st_mtime_ns
     known = form_of(path, form)
     if known is None:
         raise CorpusError(
             f"{path}: the name doesn't tell what it holds; name the input form, one of {', '.join(FORMS)}"
         )
-    return Input(path, known, found.st_size, found.st_mtime_ns)
+    return Input(path, known, size, modified)
 
 
 def check_unchanged(source: Input) -> None:

@@ -4,7 +4,9 @@ Files are read in one thread, encoded in several, and written in order, by a run
 next one with the same arguments goes on behind the last whole shard, and what is there in the end is the same.
 """
 
-from contextlib import closing
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +25,13 @@ from .reading import Shards, check_sizes, open_shards
 from .writing import ShardWriter
 
 if TYPE_CHECKING:
+    from ..cluster import Cluster
     from ..tokenizer import BPETokenizer
 
 LARGEST_UINT16, LARGEST_UINT32 = 1 << 16, 1 << 32
 """Sizes of vocabularies whose ids fit."""
+PART = "part-"
+"""Begins the name of a folder with one file's shards (distributed.py)."""
 
 
 def encode_files(
@@ -46,6 +51,7 @@ def encode_files(
     threads: int | None,
     progress: bool | None,
     overwrite: bool,
+    client: "Cluster" = None,
 ) -> Shards:
     """What `BPETokenizer.encode_files` gives."""
     _check_choice("shard_form", shard_form, ("npy", "bin"))
@@ -73,19 +79,39 @@ def encode_files(
     )
     new = Index(settings, find_inputs(paths, input_form))
     folder = in_home(folder)
+    if client is not None:
+        from .distributed import write_parts
+
+        write_parts(tokenizer, folder, new, client, threads or 1, progress, overwrite)
+    else:
+        write_folder(tokenizer, folder, new, threads, progress, overwrite)
+    return open_shards(folder)
+
+
+def write_folder(
+    tokenizer: "BPETokenizer", folder: Path, new: Index, threads: int | None, progress: bool | None, overwrite: bool
+) -> Index:
+    """Write the shards that an index with settings and inputs asks for, or go on; the index in the end."""
+    with writing(folder):
+        index = _begin(folder, new, overwrite)
+        if not index.complete:
+            _write(tokenizer, folder, index, threads, progress)
+        return index
+
+
+@contextmanager
+def writing(folder: Path, parts: bool = False) -> Iterator[None]:
+    """A folder of shards, or for them, that nobody else writes to; parts may be in it. Raises ShardsError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _refuse_others(folder)
+        _refuse_others(folder, parts)
         with locked(folder):
-            index = _begin(folder, new, overwrite)
-            if not index.complete:
-                _write(tokenizer, folder, index, threads, progress)
+            yield
     except OSError as error:  # of the folder: what is wrong with an input is a CorpusError
         raise ShardsError(
             f"{folder}: can't be written: {error.strerror or error}. Whole shards are kept: when there is room and "
             "leave to write, the same call goes on behind them"
         ) from error
-    return open_shards(folder)
 
 
 def encoding_of(tokenizer: "BPETokenizer", settings: Settings, threads: int | None) -> Encoding:
@@ -139,10 +165,17 @@ def _check_number(name: str, value: object) -> None:
         raise ValueError(f"{name} is a whole number of at least 1, not {value!r}")
 
 
-def _refuse_others(folder: Path) -> None:
+def _refuse_others(folder: Path, parts: bool) -> None:
     """Raise ShardsError for a folder in which something else is."""
     if not (folder / NAME).exists():
         strange = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+        if strange and all(name.startswith(PART) for name in strange):
+            if parts:
+                return
+            raise ShardsError(
+                f"{folder}: holds {strange[0]!r}, of a run on a cluster that isn't finished; go on with that, or "
+                "choose another folder"
+            )
         if strange:
             raise ShardsError(
                 f"{folder}: holds {strange[0][:60]!r} and no {NAME}, so it is not a folder of shards; choose one that "
@@ -155,24 +188,36 @@ def _begin(folder: Path, new: Index, overwrite: bool) -> Index:
     old = read_index(folder) if (folder / NAME).exists() else None  # also before anything is deleted
     if overwrite:
         old = None
-    if old is not None and (found := differences(old, new)):
-        raise ShardsError(
-            f"{folder}: was {'written' if old.complete else 'begun'} with other arguments: {'; '.join(found[:4])}. "
-            "Give the same ones, choose another folder, or pass overwrite=True (--overwrite), which deletes its shards "
-            "and begins anew"
-        )
     if old is not None:
+        refuse_differences(folder, old, new)
         check_sizes(folder, old)
     else:
-        (folder / NAME).unlink(missing_ok=True)  # first, so that what is deleted next is never taken for whole
-        for pattern in ("shard-*.npy", "shard-*.bin"):
-            for path in folder.glob(pattern):
-                path.unlink()
+        clear(folder)
         new.write(folder)
     for pattern in (f".shard-*{TEMPORARY}", f".{NAME}.*"):
         for path in folder.glob(pattern):
             path.unlink()
     return old or new
+
+
+def refuse_differences(folder: Path, old: Index, new: Index) -> None:
+    """Raise ShardsError where a run had other arguments."""
+    if found := differences(old, new):
+        raise ShardsError(
+            f"{folder}: was {'written' if old.complete else 'begun'} with other arguments: {'; '.join(found[:4])}. "
+            "Give the same ones, choose another folder, or pass overwrite=True (--overwrite), which deletes its shards "
+            "and begins anew"
+        )
+
+
+def clear(folder: Path) -> None:
+    """Delete the shards of a folder, and its parts."""
+    (folder / NAME).unlink(missing_ok=True)  # first, so that what is deleted next is never taken for whole
+    for pattern in ("shard-*.npy", "shard-*.bin"):
+        for path in folder.glob(pattern):
+            path.unlink()
+    for path in folder.glob(f"{PART}[0-9][0-9][0-9][0-9][0-9]*"):
+        shutil.rmtree(path)
 
 
 def _write(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int | None, progress: bool | None) -> None:

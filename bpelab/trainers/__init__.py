@@ -23,5 +23,6 @@ def find_trainer(name: str) -> Trainer:
     if name == "auto":
         name = "incremental"
     if name not in TRAINERS:
-        raise ValueError(f"there is no trainer {name!r}; choose auto, compiled, or one of {', '.join(TRAINERS)}")
+        known = ", ".join(TRAINERS)
+        raise ValueError(f"there is no trainer {name!r}; choose auto, compiled, distributed, or one of {known}")
     return TRAINERS[name]

@@ -86,7 +86,7 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
     waiting: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for batch in _batches(texts):
+            for batch in batches(texts):
                 waiting.append(pool.submit(feed, batch))
                 if len(waiting) > 2 * threads:
                     waiting.popleft().result()
@@ -101,7 +101,7 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
     return counters[0].words()
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
     """Texts in lists of about a block, so that many short ones don't cost a call each."""
     batch, size = list[str](), 0
     for text in texts:

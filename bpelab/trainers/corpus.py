@@ -42,7 +42,7 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
         raise TrainingError(f"{path} can't be read: {error.strerror}") from error
 
 
-def _parts(document: str | Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
+def document_parts(document: str | Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
     """A document in parts of about a block, cut where that changes nothing."""
     if isinstance(document, str) and (whole or len(document) <= BLOCK):
         yield document
@@ -52,6 +52,11 @@ def _parts(document: str | Path, whole: bool, special: SpecialTokens) -> Iterato
         if isinstance(document, Path)
         else (document[start : start + BLOCK] for start in range(0, len(document), BLOCK))
     )
+    yield from safe_blocks(blocks, whole, special)
+
+
+def safe_blocks(blocks: Iterable[str], whole: bool, special: SpecialTokens) -> Iterator[str]:
+    """The text of some blocks, cut where that changes nothing."""
     kept = ""
     for block in blocks:
         kept += block
@@ -96,13 +101,23 @@ def ordinary_texts(
 
     Arguments and errors are those of `count_words`.
     """
-    whole = pre_tokenizer is None or pre_tokenizer.name is None
+    whole = takes_whole(pre_tokenizer)
     for document in documents(corpus):
-        for text in _parts(document, whole, special):
-            for ordinary, special_id in special.split(text):
-                if special_id is None:
-                    yield normalize(ordinary) if normalize else ordinary
+        for text in document_parts(document, whole, special):
+            yield from without_special(text, special, normalize)
             advance(len(text))
+
+
+def takes_whole(pre_tokenizer: Split | None) -> bool:
+    """Whether a document has to be cut as a whole, since nothing is known of the pattern."""
+    return pre_tokenizer is None or pre_tokenizer.name is None
+
+
+def without_special(text: str, special: SpecialTokens, normalize: Callable[[str], str] | None) -> Iterator[str]:
+    """What is between the special tokens of a text, normalized."""
+    for ordinary, special_id in special.split(text):
+        if special_id is None:
+            yield normalize(ordinary) if normalize else ordinary
 
 
 def count_words(

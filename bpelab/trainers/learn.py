@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..compiled.kernel_folder import numba_version
 from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
 from ..pretokenizers.split import Split
@@ -15,7 +16,11 @@ from .compiled import ON_DISK, count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
 
 if TYPE_CHECKING:
+    from ..cluster import Cluster
     from ..compiled.words import Words
+
+
+DISTRIBUTED = "distributed"
 
 
 class TrainingStopped(UserWarning):
@@ -31,10 +36,16 @@ def learn(
     min_frequency: int = 2,
     normalize: Callable[[str], str] | None = None,
     trainer: str = "auto",
+    client: "Cluster" = None,
+    input_form: str | None = None,
+    field: str = "text",
     progress: bool | None = None,
 ) -> tuple[BPEModel, dict[str, int]]:
     """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors."""
-    find_trainer(trainer)
+    if trainer != DISTRIBUTED:
+        find_trainer(trainer)
+        if client is not None or input_form is not None or field != "text":
+            raise ValueError(f"client, input_form and field are for trainer={DISTRIBUTED!r}, not {trainer!r}")
     _check_number("vocab_size", vocab_size, 1)
     _check_number("min_frequency", min_frequency, 1)
     if isinstance(special_tokens, str):
@@ -53,17 +64,25 @@ def learn(
         )
     placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
 
-    with bar(progress, _size(corpus), "reading", "B") as advance:
-        if trainer == "auto":
-            trainer, corpus = choose_trainer(corpus)
-        words: Mapping[bytes, int] | Words
-        if trainer == "compiled":
-            texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance)
-            words = count_compiled(texts, pre_tokenizer)
-            empty = len(words.ends) == 0
-        else:
-            words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
-            empty = not words
+    words: Mapping[bytes, int] | Words
+    if trainer == DISTRIBUTED:
+        from .distributed import Job, count_files
+
+        job = Job(pre_tokenizer, placeholder, normalize, field)
+        table = count_files(corpus, job, client, form=input_form, progress=progress)
+        trainer = "incremental" if numba_version() is None else "compiled"
+        words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
+    else:
+        with bar(progress, _size(corpus), "reading", "B") as advance:
+            if trainer == "auto":
+                trainer, corpus = choose_trainer(corpus)
+            if trainer == "compiled":
+                texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance)
+                words = count_compiled(texts, pre_tokenizer)
+                empty = len(words.ends) == 0
+            else:
+                words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
+                empty = not words
     if empty:
         raise TrainingError("the corpus is empty: there is no text to learn merges from")
     merges: list[tuple[bytes, bytes]] = []

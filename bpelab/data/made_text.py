@@ -1,0 +1,61 @@
+"""Text of any size whose words are distributed as in natural text: few are everywhere, and new ones never end.
+
+The word of rank r occurs in proportion to (r + Q) ** -S, the law of Zipf and Mandelbrot, with no last rank. The first
+ranks are the words of the book's text, most frequent first; the others are made of syllables, which spell the rank. The
+same seed gives the same text on every machine with the same NumPy.
+
+Chapter: More than one machine. Cost: some 0.1 s for a megabyte. Source: Mandelbrot's form of Zipf's law.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ..notebook import book_text
+from ..shards.numbers import np
+
+S, Q = 1.35, 6.0
+CHUNK = 200_000
+"""Words that are drawn at once."""
+MOST = 1 << 50
+_STARTS = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "sh", "tr"]
+_SYLLABLES = [start + vowel for start in _STARTS for vowel in "aeiou"]
+
+
+@lru_cache(1)
+def _known() -> list[str]:
+    counts = Counter(re.findall(r"[a-z]+", book_text().lower()))
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def word(rank: int) -> str:
+    """The word of a rank, counted from 0.
+
+    >>> word(0), word(10**6)
+    ('the', 'bakatrebex')
+    """
+    if rank < len(_known()):
+        return _known()[rank]
+    spelled = ""
+    while rank:
+        rank, digit = divmod(rank, len(_SYLLABLES))
+        spelled += _SYLLABLES[digit]
+    return spelled + "x"
+
+
+def made_text(size: int, seed: int = 0) -> Iterator[str]:
+    """Parts of a text that have about `size` characters in all.
+
+    >>> sum(map(len, made_text(100_000))) // 1000
+    100
+    """
+    random = np.random.default_rng(seed)
+    while size > 0:
+        drawn = Q * random.random(CHUNK) ** (-1 / (S - 1)) - Q
+        ranks, places = np.unique(np.minimum(drawn, MOST).astype(np.int64), return_inverse=True)
+        words = np.array([word(rank) for rank in ranks.tolist()], object)[places]
+        words[14::15] += ".\n"
+        text = " ".join(words.tolist())[:size]
+        size -= len(text)
+        yield text

@@ -1,0 +1,101 @@
+"""The exercises of chapter 13, More than one machine."""
+
+import zlib
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from ..trainers.naive import train_naive
+from .engine import Exercise
+from .material import CORPORA
+
+
+def add_tables(one: dict, other: dict) -> dict:  # type: ignore[type-arg]
+    """The counts of both tables (dicts from bytes to int) in a new one."""
+    total = dict(one)
+    for word, count in other.items():
+        total[word] = total.get(word, 0) + count
+    return total
+
+
+def first_changed(tables, again, number):  # type: ignore[no-untyped-def]
+    """The rank of the first of `number` merges that is another one when table
+    `again` of the list is counted twice; None where all are the same."""
+    once: dict[bytes, int] = {}
+    for table in tables:
+        once = add_tables(once, table)
+    twice = add_tables(once, tables[again])
+    pairs = ([(step.left, step.right) for step in train_naive(words, number)] for words in (once, twice))
+    return next((rank for rank, (a, b) in enumerate(zip_longest(*pairs)) if a != b), None)
+
+
+def in_buckets(table, number):  # type: ignore[no-untyped-def]
+    """A list of `number` tables: each word of `table` is in the one whose number
+    is zlib.crc32(word) modulo `number`."""
+    found: list[dict[bytes, int]] = [{} for _ in range(number)]
+    for word, count in table.items():
+        found[zlib.crc32(word) % number][word] = count
+    return found
+
+
+def _pairs() -> Iterator[tuple[dict[bytes, int], dict[bytes, int]]]:
+    yield {}, {}
+    for one, other in zip(CORPORA, [*CORPORA[1:], {}]):
+        yield dict(one), dict(other)
+    yield {b"low": 5, b"er": 1}, {b"low": 2, b"est": 3}
+
+
+def _twice() -> Iterator[tuple[list[dict[bytes, int]], int, int]]:
+    yield [{b"ab": 3}, {b"cd": 2}], 1, 1
+    yield [{b"ab": 3}, {b"cd": 2}], 0, 2
+    yield [{b"ab": 1}, {b"cd": 2}], 0, 2
+    for again in range(3):
+        yield [{b"low": 5, b"lower": 2}, {b"newest": 6, b"widest": 3}, {b"banana": 2, b"low": 1}], again, 8
+    yield [{b"ab": 3}], 0, 5
+    yield [{b"xy": 1}, {b"ab": 2}], 0, 4
+    yield [{b"ab": 2, b"cd": 2}, {b"cd": 1}, {b"ab": 2, b"cd": 2}], 2, 3
+
+
+def _tables() -> Iterator[tuple[dict[bytes, int], int]]:
+    yield {}, 2
+    for table in CORPORA[7:]:
+        for number in (1, 2, 3, 16):
+            yield dict(table), number
+
+
+EXERCISES = [
+    Exercise(
+        "13.1",
+        "Two tables",
+        add_tables,
+        _pairs,
+        (
+            "A word that is in both has the sum of its counts.",
+            "Begin with a copy of the first table: dict(one). Then go through the other's items.",
+        ),
+    ),
+    Exercise(
+        "13.2",
+        "Counted twice",
+        first_changed,
+        _twice,
+        (
+            "Add all tables with your add_tables; add tables[again] once more for the second corpus.",
+            "train_naive(words, number) yields steps with .left and .right. Leave the counts out of the comparison: "
+            "they differ long before a merge does.",
+            "One list of merges may be longer than the other, as a pair that stood once now stands twice. "
+            "itertools.zip_longest goes to the end of both.",
+        ),
+        allowed=lambda tables, again, number: 0 <= again < len(tables),
+    ),
+    Exercise(
+        "13.3",
+        "Buckets",
+        in_buckets,
+        _tables,
+        (
+            "Make the empty tables first, one dict for each bucket: [{} for _ in range(number)].",
+            "Python's hash() of bytes is another one in each process; zlib.crc32 is the same everywhere.",
+        ),
+        allowed=lambda table, number: number >= 1,
+    ),
+]

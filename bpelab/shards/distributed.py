@@ -1,0 +1,113 @@
+"""Shards written by a cluster: each file of the corpus is a task, with a folder of shards of its own.
+
+The folder of file 3 is `part-00003`, and it is what `encode_files` writes for that file alone: so a task that is done
+again, because its worker was lost, goes on behind the last whole shard, and one that was done does nothing. When all
+are there, one index names them in the order of the files; before that the folder has none. All workers have to see the
+folder under one name.
+
+Chapter: More than one machine. Cost: that of `run.py`, shared out by files.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from ..cluster import Cluster, connected
+from ..errors import ShardsError
+from ..progress import bar
+from .encoding import Position
+from .index import NAME, Index, Shard, read_index
+from .remote import absolute
+from .run import PART, clear, refuse_differences, write_folder, writing
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from ..tokenizer import BPETokenizer
+
+RETRIES = 2
+
+
+def write_parts(
+    tokenizer: "BPETokenizer",
+    folder: Path,
+    new: Index,
+    cluster: Cluster,
+    threads: int,
+    progress: bool | None,
+    overwrite: bool,
+) -> None:
+    """Write what an index asks for, or go on. Raises ShardsError, CorpusError, ClusterError."""
+    with writing(folder, parts=True):
+        if overwrite:
+            clear(folder)
+        if (folder / NAME).exists():
+            old = read_index(folder)
+            refuse_differences(folder, old, new)
+            if not old.complete:
+                raise ShardsError(
+                    f"{folder}: was begun without a cluster; go on without one, or pass overwrite=True (--overwrite)"
+                )
+            return
+        if len(there := sorted(folder.glob(f"{PART}*"))) > len(new.inputs):
+            raise ShardsError(
+                f"{folder}: holds {there[-1].name!r}, and there are {len(new.inputs):,} inputs; give the same ones, "
+                "choose another folder, or pass overwrite=True (--overwrite)"
+            )
+        with (
+            connected(cluster) as client,
+            bar(progress, sum(i.size for i in new.inputs), f"encoding, {client.dashboard_link}", "B") as advance,
+        ):
+            parts = _encoded(client, tokenizer, folder, new, threads, advance)
+        for number, (item, part) in enumerate(zip(new.inputs, parts)):
+            item.documents = part.inputs[0].documents
+            new.shards += [_moved(shard, f"{PART}{number:05}/") for shard in part.shards]
+        new.position, new.complete = Position(len(new.inputs)), True
+        new.write(folder)
+
+
+def _moved(shard: Shard, before: str) -> Shard:
+    return replace(shard, file=before + shard.file, documents_file=before + shard.documents_file)
+
+
+def _encoded(
+    client: "Client",
+    tokenizer: "BPETokenizer",
+    folder: Path,
+    new: Index,
+    threads: int,
+    advance: Callable[[int], object],
+) -> list[Index]:
+    """The index of each file's shards, which are there then."""
+    from distributed import as_completed
+
+    name, home = uuid4().hex, Path(os.path.abspath(folder))
+    given = client.submit(_same, tokenizer, key=f"tokenizer-{name}")
+    futures = []
+    for number, item in enumerate(new.inputs):
+        index = Index(new.settings, [replace(item, path=absolute(item.path))])
+        where, key = home / f"{PART}{number:05}", f"encode-{name}-{number}"
+        futures.append(client.submit(write_part, given, where, index, threads, key=key, retries=RETRIES))
+    size_of = {future.key: item.size for future, item in zip(futures, new.inputs)}
+    finished = as_completed(futures)
+    try:
+        for future in finished:
+            future.result()
+            advance(size_of[future.key])
+    except BaseException:
+        client.cancel(futures)
+        raise
+    return [future.result() for future in futures]
+
+
+def _same(tokenizer: "BPETokenizer") -> "BPETokenizer":
+    """A task that has the tokenizer as its result, so that it is made again where it is lost."""
+    return tokenizer
+
+
+def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int) -> Index:
+    """The shards of one file; their index."""
+    return write_folder(tokenizer, folder, index, threads, False, False)

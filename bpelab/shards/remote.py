@@ -1,0 +1,138 @@
+"""Files behind an address, such as `s3://bucket/a.txt` or `https://example.org/a.jsonl.gz`: whatever fsspec opens.
+
+An address has `://` in it. Everything else is a path of this machine, and fsspec is not asked. Chapter: More than one
+machine. Cost: reading is the store's; each file is looked at with one or two requests.
+"""
+
+import hashlib
+import io
+import os
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import CorpusError, MissingDependencyError
+from ..formats.json_file import open_file
+
+BUFFER = 1 << 20
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://")
+
+
+def is_address(path: str) -> bool:
+    """Whether fsspec opens it.
+
+    >>> is_address("s3://bucket/a.txt"), is_address("corpus/a.txt"), is_address("C:/a.txt")
+    (True, False, False)
+    """
+    return _ADDRESS.match(path) is not None
+
+
+def absolute(path: str) -> str:
+    """The path or address as another process with another working folder has to name it."""
+    return path if is_address(path) else os.path.abspath(path)
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingDependencyError(
+            f'{address}: fsspec is not installed: pip install "bpelab[distributed]"'
+        ) from error
+    try:
+        found: tuple[Any, str] = url_to_fs(address)
+    except ImportError as error:
+        raise MissingDependencyError(f"{address}: fsspec needs another package for it: {error}") from error
+    except Exception as error:  # a store's package may raise anything
+        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+    return found
+
+
+def look(address: str) -> tuple[int, int]:
+    """(bytes, a number that changes with the file where its store says so) of the file at an address.
+
+    Raises CorpusError, MissingDependencyError.
+    """
+    system, path = _file_system(address)
+    try:
+        info, known = system.info(path), system.ukey(path)
+    except Exception as error:
+        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+    if info.get("type") == "directory":
+        raise CorpusError(f"{address}: is a folder; name its files, or a pattern with *")
+    if info.get("size") is None:
+        raise CorpusError(f"{address}: its server doesn't tell how long it is; fetch the file and name that")
+    state = repr([known, info.get("ETag"), info.get("Last-Modified")])
+    return int(info["size"]), int(hashlib.sha256(state.encode()).hexdigest()[:15], 16)
+
+
+def meant(address: str) -> list[str]:
+    """The files that an address stands for: itself, those of a folder, or those that fit a `*`."""
+    system, path = _file_system(address)
+    web = address.startswith("http")  # its folders are pages
+    try:
+        if "*" in path:
+            found = system.glob(path)
+        elif not web and system.isdir(path):
+            found = system.find(path)
+        else:
+            return [address]
+        return sorted(str(system.unstrip_protocol(name)) for name in found)
+    except Exception as error:
+        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+
+
+def opened(path: str, seeks: bool = False) -> BinaryIO:
+    """The file at a path or an address; `seeks` says whether it will be read anywhere but from its beginning on.
+
+    Raises TokenizerFileError for a path that is no regular file, CorpusError for an address; reading raises OSError.
+    """
+    if not is_address(path):
+        return open_file(Path(path))
+    system, inner = _file_system(path)
+    options = {"block_size": 0} if path.startswith("http") and not seeks else {}  # in one answer, without ranges
+    try:
+        return io.BufferedReader(_Remote(system.open(inner, "rb", **options)), BUFFER)
+    except Exception as error:
+        raise CorpusError(f"{path}: can't be read: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:300]}".rstrip(": ")
+
+
+class _Remote(io.RawIOBase):
+    """A file of fsspec whose errors are OSErrors, whatever its store raises."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._place = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        try:
+            self._place = int(self._file.seek(place, whence))
+        except Exception as error:
+            raise OSError(_said(error)) from error
+        return self._place
+
+    def readinto(self, room: Any) -> int:
+        try:
+            data = self._file.read(len(room))
+        except Exception as error:
+            raise OSError(_said(error)) from error
+        room[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()

@@ -1,0 +1,430 @@
+"""Counting on a cluster: the same merges as on one machine, whatever the parts, the files, and the fate of workers."""
+
+import http.server
+import os
+import random
+import signal
+import threading
+import time
+import warnings
+from functools import partial
+
+import pytest
+
+from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError
+from bpelab.cli import main
+from bpelab.cluster import connected
+from bpelab.data.made_text import made_text
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import Split
+from bpelab.shards import open_shards
+from bpelab.shards.inputs import find_inputs
+from bpelab.special_tokens import SpecialTokens
+from bpelab.trainers import counts, distributed, parts
+from bpelab.trainers.corpus import count_words
+from bpelab.trainers.counts import Counts, added, joined
+from bpelab.trainers.distributed import Job, count_files, count_part
+from bpelab.trainers.parts import parts_of, texts_of
+from bpelab.trainers.runs import Runs
+
+from ..conftest import SOAK, amount, fuzz_text
+from ..shards.corpora import write
+
+dask = pytest.importorskip("distributed")
+pytest.importorskip("numba")
+pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours
+
+CL100K, NONE = Split("cl100k"), SpecialTokens({})
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two processes with little memory."""
+    with (
+        dask.LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="1.5GB", dashboard_address=None, protocol="tcp"
+        ) as cluster,
+        dask.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def here():
+    """A cluster of threads in this process, for what is to be watched."""
+    with (
+        dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        dask.Client(cluster) as client,
+    ):
+        yield client
+
+
+def made(seed, number):
+    rng, book = random.Random(seed), book_text()
+    found = []
+    for _ in range(number):
+        start = rng.randrange(len(book))
+        found.append(rng.choice((fuzz_text(rng), book[start : start + 2_000])).encode("utf-8", "replace").decode())
+    return found
+
+
+def counted(paths, size, job=None, special=NONE):
+    """The counts of files in parts of `size` bytes, in this process."""
+    job = job or Job(CL100K, special)
+    whole = job.split.name is None
+    tables = [count_part(part, job) for part in parts_of(find_inputs(paths), size, whole)]
+    return joined([added(table[bucket] for table in tables) for bucket in range(job.buckets)]).as_dict()
+
+
+# -- tables ---------------------------------------------------------------------------------------------------------
+
+
+def random_table(rng):
+    words = {bytes(rng.choices(b"abc\0\xff", k=rng.randint(1, 30))) for _ in range(rng.choice((0, 1, 5, 300)))}
+    return {word: rng.choice((1, 2, 1 << 40)) for word in words}
+
+
+@pytest.mark.parametrize("version", ["compiled", None])
+def test_tables_are_cut_and_added(monkeypatch, version):
+    monkeypatch.setattr(counts, "numba_version", lambda: version)
+    rng = random.Random(1)
+    for _ in range(amount(15, 500)):
+        some, number = [random_table(rng) for _ in range(4)], rng.choice((1, 2, 16))
+        total = {}
+        for table in some:
+            assert Counts.of(table).as_dict() == table
+            for word, count in table.items():
+                total[word] = total.get(word, 0) + count
+        cut = [Counts.of(table).buckets(number) for table in some]
+        sums = [added(table[bucket] for table in cut) for bucket in range(number)]
+        assert sum(len(table.ends) for table in sums) == len(total)  # no word is in two buckets
+        assert joined(sums).as_dict() == total
+
+
+def test_runs_in_files_add_up_and_go_away(tmp_path):
+    rng = random.Random(2)
+    for limit in (0, 1_000, 1 << 30):
+        runs, total = Runs(4, limit, str(tmp_path)), {}
+        for _ in range(20):
+            table = random_table(rng)
+            for word, count in table.items():
+                total[word] = total.get(word, 0) + count
+            for bucket, part in enumerate(Counts.of(table).buckets(4)):
+                runs.add(bucket, part)
+        assert joined([runs.sum(bucket) for bucket in range(4)]).as_dict() == total
+        assert (runs.spilled > 0) == (limit < 1 << 30)
+        runs.close()
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(TrainingError, match=r"can't be written to .*nowhere: .*TMPDIR"):
+        Runs(1, 0, str(tmp_path / "nowhere")).add(0, Counts.of({b"a": 1}))
+
+
+# -- parts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", ["cl100k", "gpt2", r"\S+|\s+"])
+def test_parts_of_any_size_give_the_counts_of_the_whole(tmp_path, split):
+    special, split = SpecialTokens({"<|end|>": 0, "e w": 1}), Split(split)
+    text = "".join(made(3, amount(15, 400))) + "the <|end|> the words of<|end|>one w" * 20
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode())
+    expected = count_words(path, split, special)
+    for size in (100, 5_000, 10**9):
+        assert counted(path, size, Job(split, special)) == expected, size
+
+
+def test_windows_that_are_too_small_grow(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "WINDOW", 3)
+    text = "one two " + "日本語、" * 50 + "1234 " * 100 + "é" * 70 + " end. " + "7" * 50
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    expected = count_words(tmp_path / "a.txt", CL100K, NONE)
+    for size in (7, 100):
+        assert counted(tmp_path / "a.txt", size) == expected
+    monkeypatch.setattr(parts, "MOST_SEARCHED", 100)
+    with pytest.raises(CorpusError, match=r"a\.txt: has no place behind byte .* where a text may be cut"):
+        counted(tmp_path / "a.txt", 7)
+
+
+def test_records_and_packed_files(tmp_path):
+    documents = [text for text in made(4, 30) if text]
+    expected = count_words(documents, CL100K, NONE)
+    for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.parquet"):
+        assert counted(write(tmp_path / name, documents), 1_000) == expected, name
+    assert len(parts_of(find_inputs(tmp_path / "a.parquet"), 1_000, False)) > 2
+    for name in ("b.txt", "b.txt.gz", "b.txt.zst"):
+        path = write(tmp_path / name, documents)
+        assert counted(path, 1_000) == count_words(tmp_path / "b.txt", CL100K, NONE), name
+
+
+def test_a_table_that_is_too_large_is_spilled(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text(book_text()[:100_000] * 60)
+    spilled = []
+    monkeypatch.setattr(Runs, "close", lambda runs, close=Runs.close: (spilled.append(runs.spilled), close(runs)))
+    expected = count_words(tmp_path / "a.txt", CL100K, NONE)
+    assert counted(tmp_path / "a.txt", 1 << 30, Job(CL100K, NONE, limit=1)) == expected
+    assert max(spilled) > 0
+
+
+# -- clusters -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_merges_from_all_forms(client, tmp_path):
+    documents = [text for text in made(5, 120) if text]
+    for name in ("a.txt", "b.jsonl", "c.parquet"):
+        write(tmp_path / name, documents)
+    ours = {"special_tokens": ["<|endoftext|>"], "normalizer": "NFC"}
+    for name, plain in (("a.txt", tmp_path / "a.txt"), ("b.jsonl", documents), ("c.parquet", documents)):
+        found = BPETokenizer.train(tmp_path / name, 900, trainer="distributed", client=client, **ours)
+        for trainer in ("compiled", "incremental"):
+            assert found.model == BPETokenizer.train(plain, 900, trainer=trainer, **ours).model
+    both = BPETokenizer.train(str(tmp_path / "[bc].*"), 700, trainer="distributed", client=client)
+    assert both.model == BPETokenizer.train(documents * 2, 700, trainer="compiled").model
+
+
+def test_rounds_and_small_parts(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(distributed, "ROUND", 4)
+    path = tmp_path / "a.txt"
+    path.write_text("".join(made(6, 100)), encoding="utf-8", newline="")
+    job = Job(CL100K, NONE, buckets=3, limit=1)
+    expected = count_words(path, CL100K, NONE)
+    size = path.stat().st_size // 30
+    assert count_files(path, job, client, part=size, kept=1).as_dict() == expected
+    often = {word: count for word, count in expected.items() if count >= 3}
+    assert count_files(path, job, client, part=size, least=3).as_dict() == often
+
+
+def slowly(part, job, folder):
+    """A part, after a while; it is noted that it was begun."""
+    with open(os.path.join(folder, str(part.span[0])), "a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(0.2)
+    return count_part(part, job)
+
+
+def test_a_worker_killed_in_mid_run(client, tmp_path, monkeypatch):
+    notes, path = tmp_path / "notes", tmp_path / "a.txt"
+    notes.mkdir()
+    path.write_text("".join(made(7, 150)), encoding="utf-8", newline="")
+    monkeypatch.setattr(distributed, "count_part", partial(slowly, folder=str(notes)))
+    monkeypatch.setattr(distributed, "ROUND", 8)
+    killed = []
+
+    def kill():
+        while len(list(notes.iterdir())) < 6:
+            time.sleep(0.02)
+        killed.append(random.choice(list(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    found = count_files(path, Job(CL100K, NONE, buckets=4), client, part=path.stat().st_size // 19)
+    thread.join()
+    assert found.as_dict() == count_words(path, CL100K, NONE)
+    begun = [note.read_text().split() for note in notes.iterdir()]
+    assert len(begun) == 20
+    assert any(len(pids) > 1 for pids in begun)  # what was lost was done again
+    client.wait_for_workers(2, timeout=30)
+
+
+SEEN = set()
+
+
+def fails_first(part, job):
+    if part.span not in SEEN:
+        SEEN.add(part.span)
+        raise OSError("the store is away for a moment")
+    return count_part(part, job)
+
+
+def test_tasks_that_fail_are_tried_again(here, tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text(book_text()[:50_000])
+    monkeypatch.setattr(distributed, "count_part", fails_first)
+    assert count_files(path, Job(CL100K, NONE), here, part=9_000).as_dict() == count_words(path, CL100K, NONE)
+    assert len(SEEN) == 6
+
+
+def test_addresses_in_memory(here, tmp_path):
+    fsspec, documents = pytest.importorskip("fsspec"), [text for text in made(8, 30) if text]
+    for name in ("a.txt.gz", "b.jsonl", "c.parquet", "d.txt"):
+        with fsspec.open(f"memory://corpus/{name}", "wb") as file:
+            file.write(write(tmp_path / name, documents).read_bytes())
+    for name in ("a.txt.gz", "b.jsonl", "c.parquet", "d.txt", "*.jsonl", ""):
+        local = tmp_path / name if name[:1] != "*" else tmp_path / "b.jsonl"
+        job = Job(CL100K, NONE)
+        found = count_files(f"memory://corpus/{name}", job, here, part=3_000)
+        assert found.as_dict() == counted(local, 1 << 30), name
+    with pytest.raises(CorpusError, match=r"memory://corpus/no\.txt: can't be read: FileNotFoundError"):
+        count_files("memory://corpus/no.txt", job, here)
+    with pytest.raises(CorpusError, match=r"corpus/\*\.csv: there is no file"):
+        count_files("memory://corpus/*.csv", job, here)
+    with pytest.raises(CorpusError, match=r"nothing://x\.txt: can't be read: ValueError: Protocol not known"):
+        count_files("nothing://x.txt", job, here)
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """With ranges, which Python's own server lacks, where `ranges` says so."""
+
+    ranges = True
+
+    def do_GET(self):
+        asked = self.headers.get("Range") if self.ranges else None
+        if asked is None:
+            return super().do_GET()
+        with open(self.translate_path(self.path), "rb") as file:
+            content = file.read()
+        first, last = asked.removeprefix("bytes=").split("-")
+        part = content[int(first) : int(last) + 1 if last else len(content)]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {first}-{int(first) + len(part) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        return self.wfile.write(part)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_addresses_of_the_web(client, tmp_path, ranges):
+    pytest.importorskip("aiohttp")
+    text = "".join(made(9, 60))
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+    write(tmp_path / "b.jsonl.gz", [text])
+    handler = partial(type("Some", (Handler,), {"ranges": ranges}), directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        root = f"http://127.0.0.1:{server.server_port}"
+        for name in ("a.txt", "b.jsonl.gz"):
+            found = count_files(f"{root}/{name}", Job(CL100K, NONE), client, part=10_000)
+            assert found.as_dict() == count_words([text], CL100K, NONE), name
+        divided = len(parts_of(find_inputs(f"{root}/a.txt"), 10_000, False)) > 1
+        assert divided == ranges
+        with pytest.raises(CorpusError, match=rf"{root}/none\.txt: can't be read"):
+            count_files(f"{root}/none.txt", Job(CL100K, NONE), client)
+        server.shutdown()
+
+
+# -- what goes wrong ------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read_is_named(client, tmp_path):
+    (tmp_path / "bad.txt").write_bytes(b"a word " * 10_000 + b"\xff" + b" more" * 10_000)
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{}\n')
+    (tmp_path / "empty.txt").touch()
+    train = partial(BPETokenizer.train, vocab_size=300, trainer="distributed", client=client)
+    with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: invalid start byte at byte 70,000"):
+        train(tmp_path / "bad.txt")
+    with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: .* at byte 70,000"):
+        count_files(tmp_path / "bad.txt", Job(CL100K, NONE), client, part=9_000)
+    with pytest.raises(CorpusError, match=r"bad\.jsonl: line 2: there is no field 'text'"):
+        train(tmp_path / "bad.jsonl")
+    with pytest.raises(CorpusError, match=r"none\.txt: can't be read: No such file"):
+        train(str(tmp_path / "none.txt"))
+    with pytest.raises(TrainingError, match="the corpus is empty"):
+        train(tmp_path / "empty.txt")
+
+
+def test_clusters_that_are_not_there(monkeypatch, tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    monkeypatch.setattr("bpelab.cluster.PATIENCE", 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
+            BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed", client="tcp://127.0.0.1:9")
+    with pytest.raises(TypeError, match="not int"), connected(5):
+        pass
+    with pytest.raises(ValueError, match="are for trainer='distributed', not 'auto'"):
+        BPETokenizer.train("a", 300, client="local")
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "bpelab\[distributed\]"'):
+        BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed")
+
+
+def dies(part, job):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("a")
+    monkeypatch.setattr(distributed, "count_part", dies)
+    with dask.Client(client.scheduler.address) as own:
+        own.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+        with pytest.raises(ClusterError, match="1 workers in a row were lost while they worked on"):
+            count_files(tmp_path / "a.txt", Job(CL100K, NONE), own.scheduler.address)
+        own.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+    client.wait_for_workers(2, timeout=30)
+
+
+@pytest.mark.skipif(not SOAK, reason="a gigabyte: BPELAB_SOAK=1 runs it")
+def test_a_gigabyte_with_workers_killed(client, tmp_path):
+    path, done = tmp_path / "made.txt", threading.Event()
+    with path.open("w") as file:
+        file.writelines(made_text(1_000_000_000))
+    expected = BPETokenizer.train(path, 32_000, trainer="compiled").model
+    assert BPETokenizer.train(path, 32_000, trainer="distributed", client=client).model == expected
+    killed, rng = [], random.Random(11)
+
+    def kill():
+        while not done.wait(rng.uniform(4, 8)) and len(killed) < 3:
+            killed.append(rng.choice(list(client.run(os.getpid).values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        found = BPETokenizer.train(path, 32_000, trainer="distributed", client=client)
+    finally:
+        done.set()
+        thread.join()
+    assert killed
+    assert found.model == expected
+
+
+# -- encoding and the command line ----------------------------------------------------------------------------------
+
+
+def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
+    documents = [text for text in made(10, 40) if text]
+    for number, name in enumerate(("a.jsonl", "b.txt", "c.parquet")):
+        write(tmp_path / name, documents[number::3])
+    monkeypatch.chdir(tmp_path)
+    address, names = client.scheduler.address, ["a.jsonl", "b.txt", "c.parquet"]
+    words = ["train", *names[:1], "--vocab-size", "500", "--special", "<|endoftext|>", "--out", "tok"]
+    assert main([*words, "--dask", address]) == 0
+    encode = ["encode-files", *names, "-t", "tok", "--separator", "<|endoftext|>", "--end-of-document", "<|endoftext|>"]
+    encode += ["--shard-tokens", "1000"]
+    assert main([*encode, "--out", "one"]) == 0
+    assert main([*encode, "--out", "many", "--dask", address]) == 0
+    one, many = open_shards("one"), open_shards("many")
+    assert many.documents == one.documents
+    assert many.tokens(0, len(many)).tolist() == one.tokens(0, len(one)).tolist()
+    assert all((many.document(n) == one.document(n)).all() for n in range(one.documents))
+    assert many.index.inputs == one.index.inputs
+    assert main(["verify", "many", "-t", "tok", "--against"]) == 0
+    capsys.readouterr()
+    # What is there is not made again; what is gone is; other arguments are refused.
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "many").glob("part-*/shard-*")}
+    (tmp_path / "many" / "index.json").unlink()
+    assert main([*encode, "--out", "many"]) == 1
+    assert "of a run on a cluster that isn't finished" in capsys.readouterr().err
+    for path in (tmp_path / "many" / "part-00001").iterdir():
+        path.unlink()
+    assert main([*encode, "--out", "many", "--dask", address]) == 0
+    again = {path: path.stat().st_mtime_ns for path in times}
+    assert {path.parent.name for path in times if times[path] != again[path]} == {"part-00001"}
+    assert main(["verify", "many", "-t", "tok", "--against"]) == 0
+    assert main([*encode[:-1], "900", "--out", "many", "--dask", address]) == 1
+    assert "shard_tokens was 1000 and is 900" in capsys.readouterr().err
+    assert main([*encode[:-1], "900", "--out", "many", "--dask", address, "--overwrite"]) == 0
+    (tmp_path / "many" / "part-00002" / "shard-00000.npy").write_bytes(b"")
+    assert main(["verify", "many"]) == 1
+    assert "part-00002/shard-00000.npy: has 0 bytes" in capsys.readouterr().err
+    assert main(["train", "--vocab-size", "300", "--out", "t2", "--dask", address]) == 1
+    assert "--dask counts files" in capsys.readouterr().err
+
+
+def test_texts_of_parts_have_special_tokens_in_them(tmp_path):
+    (tmp_path / "a.txt").write_text("a b<|end|>c d")
+    (part,) = parts_of(find_inputs(tmp_path / "a.txt"), 100, False)
+    assert "".join(texts_of(part, "text", False, SpecialTokens({"<|end|>": 0}))) == "a b<|end|>c d"
