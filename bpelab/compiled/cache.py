@@ -56,15 +56,21 @@ class Cache(NamedTuple):
     def grown(self, most: int) -> "Cache":
         """The same pieces, those tables that are half full four times as large."""
         narrow, wide = self.full(most)
-        new = Cache.of(min(len(self.narrow) << 2 * narrow, most), min(len(self.wide) << 2 * wide, most // 4))
-        move()(self.narrow, self.wide, new.narrow, new.wide, new.counts)
-        new.counts[2] = self.counts[2]
-        return new
+        larger = aligned_rows(min(4 * len(self.narrow), most), 4) if narrow else self.narrow
+        wider = aligned_rows(min(4 * len(self.wide), most // 4), 8) if wide else self.wide
+        counts = self.counts * np.array([not narrow, not wide, True])
+        move()(self.narrow[: len(self.narrow) * narrow], self.wide[: len(self.wide) * wide], larger, wider, counts)
+        return Cache(larger, wider, counts)
 
 
 def aligned_rows(count: int, width: int) -> NDArray[np.uint64]:
-    """Rows of zeros that begin where a line of the processor's cache does."""
-    space = np.zeros((count + WINDOW) * width + 8, np.uint64)
+    """Rows of zeros that begin where a line of the processor's cache does.
+
+    They are written to at once, for numpy asks for large pages where it makes an array and not where zeros are
+    promised: a page of 4 kB that is met for the first time costs a microsecond, and each row of a table is on another.
+    """
+    space = np.empty((count + WINDOW) * width + 8, np.uint64)
+    space.fill(0)
     skip = -(space.ctypes.data // 8) % 8
     return space[skip : skip + (count + WINDOW) * width].reshape(-1, width)[:count]
 

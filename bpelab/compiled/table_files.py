@@ -85,13 +85,15 @@ def _read(path: Path) -> ModelTables | None:
 def _tables(data: bytes) -> ModelTables:
     end = 40 + int.from_bytes(data[32:40], "little")
     head, place = json.loads(data[40:end]), end + -end % ALIGNED
+    room = np.empty(len(data), np.uint8)  # on large pages, unlike the bytes of a file: kernels look everywhere in it
+    room[:] = np.frombuffer(data, np.uint8)
     fields: dict[str, Any] = {}
     for name, described in head.items():
         if isinstance(described, int):
             fields[name] = described
             continue
         kind, shape = np.dtype(described[0]), described[1]
-        array = np.frombuffer(data, kind, int(np.prod(shape)), place).reshape(shape)
+        array = np.frombuffer(room, kind, int(np.prod(shape)), place).reshape(shape)
         fields[name], place = array, place + array.nbytes + -array.nbytes % ALIGNED
     kinds: dict[str, Callable[[int], Any]] = {
         "pair_shift": np.uint64, "unknown": np.uint32, "whole": bool, "characters": bool, "fuse": bool,
