@@ -53,7 +53,7 @@ def encode_at(handle, text, begin, end, final, out, at):
     parts = parts_at(handle + 8 * PARTS)
     place, count = encode_text(
         array_at(text, end + PAD, UINT8), begin, end, final != 0, parts.scan, parts.tables, parts.cache, parts.work,
-        array_at(out, end + 8, types.uint32), at, MOST_ROWS,
+        array_at(out, at + end - begin + 8, types.uint32), at, MOST_ROWS,
     )  # fmt: skip
     slots[LEFT] = place
     return np.int64(count) + 1
@@ -66,8 +66,8 @@ def pieces_at(handle, text, begin, ends, count, out, at):
     ends_there = array_at(ends, count, INT64)
     end = ends_there[count - 1]
     return 1 + encode_pieces(
-        array_at(text, end + PAD, UINT8), begin, ends_there, count, array_at(out, end + 8, types.uint32), at,
-        parts.tables, parts.cache, parts.work,
+        array_at(text, end + PAD, UINT8), begin, ends_there, count,
+        array_at(out, at + end - begin + 8, types.uint32), at, parts.tables, parts.cache, parts.work,
     )  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def by_sweeping(out, at, count, tables):
 
     -1 if a merge made a pair that ranks before it: then nothing in `out` was changed.
     """
-    tokens, places = out[at : at + count].copy(), np.empty(count, np.uint64)
+    tokens, places = out[at : at + count].copy(), np.empty(3 * count, np.uint64)
     following, before = np.empty(count, np.int32), np.empty(count, np.int32)
     links, ranks = np.empty((3 * count, 2), np.int32), np.empty(3 * count, np.uint64)
     buckets = 16
