@@ -36,8 +36,12 @@ NEEDS = {
     "06_tiktoken": "tiktoken",
     "07_special_tokens": "jinja2, tokenizers and transformers",
     "09_incremental": "numba and numpy",
+    "11_compiled": "numba and numpy",
     "12_streaming": "tokenizers",
+    "13_distributed": "dask, numba and numpy",
     "14_formats": "tokenizers, transformers and sentencepiece",
+    "15_measuring": "matplotlib and tiktoken",
+    "16_claims": "tokenizers and tiktoken",
     "17_chat": "numpy, jinja2 and transformers",
 }
 
