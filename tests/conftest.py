@@ -47,6 +47,22 @@ def pytest_unconfigure(config):
         shutil.rmtree(os.environ["BPELAB_CACHE"], ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium without a window, which asks nobody for anything of its own."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        yield (
+            opened := started.chromium.launch(
+                executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            )
+        )
+        opened.close()
+
+
 def amount(short: int, full: int) -> int:
     """How many inputs to run: `full` in a soak, else `short`."""
     return full if SOAK else short

@@ -10,12 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from ..no_collection import no_collection
 from .checking import flat
 from .memory import Memory
 from .peers import PEERS, Peer, Vocabulary
 from .rounds import START, encoder
 from .steps import Step
-from .timing import no_collection, timed
+from .timing import timed
 
 if TYPE_CHECKING:
     from .worker import Worker

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..documents import thread_count
 from ..errors import BPELabError
 from .peers import BASELINE, PEERS, obstacle, version
 from .plan import Plan
@@ -45,7 +46,7 @@ def machine() -> dict[str, Any]:
     """The machine and what it was doing."""
     return {
         "cpu": cpu(),
-        "cores": cores(),
+        "cores": thread_count(None),
         "load_average": load_average(),
         "system": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
@@ -60,11 +61,6 @@ def cpu() -> str:
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def load_average() -> list[float] | None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..no_collection import no_collection
 from .checking import DOCUMENT, first_difference, flat, rows_of, shortened
 from .peers import BASELINE, Peer
 from .steps import Step
 from .texts import documents
-from .timing import no_collection, settle, timed
+from .timing import settle, timed
 
 if TYPE_CHECKING:
     from .worker import Worker

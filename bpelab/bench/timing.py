@@ -7,8 +7,7 @@ median of the rounds' ratios with its quartiles. Cost: that of what is timed.
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from statistics import median, quantiles
 from typing import NamedTuple, TypeVar
 
@@ -32,18 +31,6 @@ def timed(call: Callable[[], T]) -> tuple[T, float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     result = call()
     return result, time.process_time() - cpu, time.perf_counter() - wall
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Without Python's garbage collector: with millions of objects a collection takes longer than what is timed."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def settle() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cache import aligned_rows
+from .cache import AHEAD, aligned_rows
 from .jit import PAD, U64, hash_bytes, hash_pair, inlined, kernel, prefetch, same_bytes
 from .scan import CHUNK, scan
 from .tables import SHORT, short_key
@@ -22,8 +22,6 @@ LOW, HIGH, COUNT, PLACE = 0, 1, 2, 3
 LONG = U64(0xFF) << U64(56)
 """In place of the length of a short piece."""
 ROWS, ARENA, BYTES = 0, 1, 2
-AHEAD = 12
-"""Pieces between asking for a row and looking at it."""
 SMALLEST = 1 << 14
 """Rows in the beginning."""
 

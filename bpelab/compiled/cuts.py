@@ -11,7 +11,7 @@ Chapter: Compiled. Cost: four look-ups in half a megabyte for a character that i
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, inlined, kernel
+from .jit import U64, has_bit, inlined, kernel, set_bit, spread
 
 BITS_LOG2 = 22
 """Of the set: two or three per cent of them are set for 200,000 tokens."""
@@ -36,7 +36,7 @@ def bit(context, before, behind):
     if behind == 1:
         context &= U64(0x00FFFFFF)
     key = context | U64(2 * before + behind) << U64(32)
-    return np.int64((key * U64(0x9E3779B97F4A7C15)) >> U64(64 - BITS_LOG2))
+    return np.int64(spread(key) >> U64(64 - BITS_LOG2))
 
 
 @kernel
@@ -47,12 +47,7 @@ def fill_crossings(content, starts, crossings):
         for place in range(start + 1, end):
             before, behind = min(place - start, 2), min(end - place, 2)
             at = bit(around(content, place, start, end), before, behind)
-            crossings[at >> 3] |= np.uint8(1 << (at & 7))
-
-
-@inlined
-def crossed(crossings, at):
-    return (crossings[at >> 3] >> (at & 7)) & 1
+            set_bit(crossings, at)
 
 
 @inlined
@@ -61,10 +56,10 @@ def may_cross(text, place, start, end, crossings):
     context = around(text, place, start, end)
     longer_before, longer_behind = place - 2 >= start, place + 1 < end
     return (
-        crossed(crossings, bit(context, 1, 1))
-        or (longer_behind and crossed(crossings, bit(context, 1, 2)))
-        or (longer_before and crossed(crossings, bit(context, 2, 1)))
-        or (longer_before and longer_behind and crossed(crossings, bit(context, 2, 2)))
+        has_bit(crossings, bit(context, 1, 1))
+        or (longer_behind and has_bit(crossings, bit(context, 1, 2)))
+        or (longer_before and has_bit(crossings, bit(context, 2, 1)))
+        or (longer_before and longer_behind and has_bit(crossings, bit(context, 2, 2)))
     )
 
 

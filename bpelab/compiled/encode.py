@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cache import (
+    AHEAD,
     LONG,
     WINDOW,
     free_row,
@@ -27,8 +28,6 @@ from .merging import SCANNED, encode_piece
 from .scan import CHUNK, scan
 from .tables import SHORT, short_key
 
-AHEAD = 12
-"""Pieces between asking for a row and looking at it."""
 MOST_ROWS = 1 << 19
 """Rows of the narrow table in the end: 16 MB, and 8 MB for the wide one."""
 
@@ -73,9 +72,8 @@ def keep(text, begin, end, out, at, stop, cache):
 
 
 @inlined
-def find_narrow(rows, low, high):
-    """The row of a key, or -1."""
-    home = narrow_home(low, high, rows)
+def find_narrow(rows, home, low, high):
+    """The row of a key, from `home` on, or -1."""
     for row in range(home, home + WINDOW):
         if is_narrow(rows, row, low, high):
             return row
@@ -99,7 +97,7 @@ def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
         stop = next_cut(text, start, end, tables.crossings)
         if stop - start <= SHORT and stop - start < length:
             low, high = short_key(text, start, stop - start)
-            row = find_narrow(cache.narrow, low, high)
+            row = find_narrow(cache.narrow, narrow_home(low, high, cache.narrow), low, high)
         if row >= 0:
             at = write_narrow(cache.narrow, row, out, at)
         else:
@@ -137,11 +135,9 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
         if number + AHEAD < count:
             prefetch(rows, homes[U64(number + AHEAD)] * 4)
         here = U64(number)
-        low, high, row, end = keys[here, 0], keys[here, 1], homes[here], ends[here]
-        last = row + WINDOW
-        while row < last and not is_narrow(rows, row, low, high):
-            row += 1
-        if row < last:
+        end = ends[here]
+        row = find_narrow(rows, homes[here], keys[here, 0], keys[here, 1])
+        if row >= 0:
             at = write_narrow(rows, row, out, at)
         else:
             at = encode_missed(text, begin, end, out, at, tables, cache, work.tokens, work.ranks)

@@ -91,11 +91,6 @@ class Engine:
         except ValueError:
             return None
 
-    @property
-    def cuts(self) -> bool:
-        """Whether it cuts texts itself."""
-        return self._plan is not None
-
     def brief(self) -> Callable[[str], list[int] | None] | None:
         """What gives the ids of a str, and None for one that it leaves to others; None where the engine can't cut."""
         if self._shared is None:

@@ -207,15 +207,21 @@ def first_bytes(text, start, count):
 
 
 @inlined
+def spread(key):
+    """A number of 64 bits, mixed into one whose upper bits are good (Knuth's multiplicative hashing)."""
+    return key * U64(0x9E3779B97F4A7C15)
+
+
+@inlined
 def hash_pair(low, high):
     """Two numbers of 64 bits, mixed into one whose upper bits are good."""
-    return (low ^ (high * U64(0xFF51AFD7ED558CCD))) * U64(0x9E3779B97F4A7C15)
+    return spread(low ^ (high * U64(0xFF51AFD7ED558CCD)))
 
 
 @inlined
 def hash_bytes(text, start, end):
     """The bytes from start to end, mixed into a number, eight at a time."""
-    mixed = U64(end - start) * U64(0x9E3779B97F4A7C15)
+    mixed = spread(U64(end - start))
     while start + 8 <= end:
         mixed = (mixed ^ load64(text, start)) * U64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> U64(32)
@@ -223,7 +229,18 @@ def hash_bytes(text, start, end):
     if start < end:
         mixed = (mixed ^ first_bytes(text, start, end - start)) * U64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> U64(32)
-    return mixed * U64(0x9E3779B97F4A7C15)
+    return spread(mixed)
+
+
+@inlined
+def has_bit(bits, at):
+    """Whether a bit is set in an array of bytes."""
+    return (bits[at >> 3] >> (at & 7)) & 1 != 0
+
+
+@inlined
+def set_bit(bits, at):
+    bits[at >> 3] |= np.uint8(1 << (at & 7))
 
 
 @inlined

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import BPEModel
-from .jit import U64, inlined, kernel
+from .jit import U64, has_bit, inlined, kernel, set_bit, spread
 from .scan import decode
 
 BITS = 20
@@ -49,8 +49,7 @@ def pair_table(model: BPEModel) -> PairTable | None:
 
 @inlined
 def place_of(left, right):
-    mixed = ((U64(left) << U64(21)) | U64(right)) * U64(0x9E3779B97F4A7C15)
-    return np.int64(mixed >> U64(64 - BITS))
+    return np.int64(spread((U64(left) << U64(21)) | U64(right)) >> U64(64 - BITS))
 
 
 @kernel
@@ -60,8 +59,7 @@ def fill(pairs, table):
         if left < 128 and right < 128:
             table.ascii[left * 128 + right] = 1
         else:
-            place = place_of(left, right)
-            table.hashed[place >> 3] |= np.uint8(1 << (place & 7))
+            set_bit(table.hashed, place_of(left, right))
 
 
 @inlined
@@ -69,8 +67,7 @@ def side_by_side(left, right, table):
     """Whether a token may have two characters side by side."""
     if left < 128 and right < 128:
         return table.ascii[left * 128 + right] != 0
-    place = place_of(left, right)
-    return (table.hashed[place >> 3] >> (place & 7)) & 1 != 0
+    return has_bit(table.hashed, place_of(left, right))
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, inlined, kernel
+from .jit import U64, inlined, kernel, spread
 from .tables import power_of_two
 
 KEY, COUNT, START, NUMBER = 0, 1, 2, 3
@@ -66,7 +66,7 @@ def _longer(array: NDArray[Any], least: int) -> NDArray[Any]:
 def find_row(rows, key):
     """The row of a pair, or the free one where it belongs."""
     mask = len(rows) - 1
-    row = np.int64((U64(key) * U64(0x9E3779B97F4A7C15)) >> U64(32)) & mask
+    row = np.int64(spread(U64(key)) >> U64(32)) & mask
     while rows[row, NUMBER] != 0 and rows[row, KEY] != key:
         row = (row + 1) & mask
     return row

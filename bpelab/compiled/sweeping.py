@@ -10,7 +10,7 @@ Chapter: A heap; Compiled. Cost: some 40 ns a byte for a run of one letter that 
 
 import numpy as np
 
-from .jit import U64, inlined, kernel
+from .jit import U64, inlined, kernel, spread
 from .tables import NONE, find_pair
 
 
@@ -45,7 +45,7 @@ def pop(heap, size):
 @inlined
 def find_slot(slots, rank):
     """The slot of a rank's bucket, or the one that it would take."""
-    at = np.int64((U64(rank) * U64(0x9E3779B97F4A7C15)) >> U64(40)) & (len(slots) - 1)
+    at = np.int64(spread(U64(rank)) >> U64(40)) & (len(slots) - 1)
     while slots[at, 0] != rank and slots[at, 0] >= 0:
         at = (at + 1) & (len(slots) - 1)
     return at

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes
+from .jit import U64, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes, spread
 
 BITS = 21
 """Of a token's number: tables hold two million tokens and four million merges."""
@@ -82,7 +82,7 @@ def find_pair(pairs, shift, left, right):
     """The merge of two tokens, or NONE."""
     key = (U64(left) << U64(BITS)) | U64(right)
     mask = len(pairs) - 1
-    at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
+    at = np.int64(spread(key) >> shift)
     while True:
         entry = pairs[U64(at)]
         if entry >> U64(22) == key:
@@ -95,7 +95,7 @@ def find_pair(pairs, shift, left, right):
 @inlined
 def put_pair(pairs, shift, left, right, merge):
     key = (U64(left) << U64(BITS)) | U64(right)
-    at = np.int64((key * U64(0x9E3779B97F4A7C15)) >> shift)
+    at = np.int64(spread(key) >> shift)
     while pairs[at] != EMPTY:
         at = (at + 1) & (len(pairs) - 1)
     pairs[at] = (key << U64(22)) | U64(merge)

@@ -66,12 +66,15 @@ def alone() -> None:
     watch = Timer(LONGEST, lambda: os._exit(1))
     watch.daemon = True
     watch.start()
-    with open(folder / "lock", "ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return
-        lock.truncate(0)
-        lock.write(b"%d" % os.getpid())  # for whoever wonders what runs here
-        lock.flush()
-        warm()
+    try:
+        with open(folder / "lock", "ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return
+            lock.truncate(0)
+            lock.write(b"%d" % os.getpid())  # for whoever wonders what runs here
+            lock.flush()
+            warm()
+    finally:
+        watch.cancel()  # whoever called this goes on

@@ -9,17 +9,17 @@ The folder is that of `user_cache.py`. Chapter: File formats.
 """
 
 import contextlib
-import gc
 import hashlib
 import json
 import sys
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
 from ..model import BPEModel, RankMerges
+from ..no_collection import no_collection
 from ..textio import write_atomically
 from ..units import Units
 from ..user_cache import cache_folder
@@ -111,7 +111,7 @@ def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
     units, highest = None if head["units"] is None else _units(head["units"]), max(ids)
 
     def load() -> BPEModel:
-        with _no_collections():
+        with no_collection():  # hundreds of thousands of tuples are made at once, none of them garbage
             return _model(head, units, columns, blob)
 
     return BPEModel.later(load, head["take_whole"], units, lambda number, text: number > highest and text not in blob)
@@ -154,15 +154,3 @@ def _units(data: dict[str, Any]) -> Units:
     byte_tokens = None if data["byte_tokens"] is None else dict(data["byte_tokens"])
     texts = {key: data[key].encode("latin-1") for key in ("prefix", "suffix")}
     return Units(**{**data, "byte_tokens": byte_tokens, **texts})
-
-
-@contextlib.contextmanager
-def _no_collections() -> Iterator[None]:
-    """Hundreds of thousands of tuples are made at once, none of them garbage: looking for some takes half the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

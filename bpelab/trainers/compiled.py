@@ -10,7 +10,6 @@ Chapter: Incremental training. Cost: 0.15 s of CPU time for 10 MB of English and
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..compiled.kernel_folder import compiled, note_compiled, numba_version
+from ..documents import thread_count
 from ..errors import MissingDependencyError
 from ..pretokenizers.split import Split
 from ..trace import TrainStep
@@ -73,7 +73,7 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
     free = counters.copy()
     if not counters[0].scans:
         threads = 1  # what cuts in Python holds the lock, and may watch its time
-    threads = threads or min(os.cpu_count() or 1, MOST_THREADS)
+    threads = threads or min(thread_count(None), MOST_THREADS)
 
     def feed(batch: list[str]) -> None:
         try:

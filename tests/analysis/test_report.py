@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -188,18 +187,6 @@ def test_charts():
     assert len(second.split()) == 3
     Markup(bars({}, "x") + lines({}, "x", "y") + lines({"one": [3]}, "x", "y"))
     assert shown("x" * 30, 4) == "xxxx…"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -6,8 +6,9 @@ import pytest
 
 from bpelab.bench.summary import Row, right_digest, speeds
 from bpelab.bench.texts import at_hand, documents, parts, read
-from bpelab.bench.timing import Spread, no_collection, paired, spread, timed
+from bpelab.bench.timing import Spread, paired, spread, timed
 from bpelab.errors import BPELabError
+from bpelab.no_collection import no_collection
 
 
 def sample(library, number, cpu, size=1_000_000, **other):

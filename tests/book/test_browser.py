@@ -1,7 +1,6 @@
 """The built book in a real browser: no console error, no request to another host, no dead link, light and dark."""
 
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
@@ -11,20 +10,6 @@ from ..conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(HTML.glob("book/**/*.html"))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from bpelab import figures
 from bpelab.errors import MissingDependencyError
 
 from ..conftest import ROOT, amount
-from .test_browser import HTML, browser  # noqa: F401
+from .test_browser import HTML
 from .test_notebooks import CHAPTERS
 
 with pytest.MonkeyPatch.context() as patch:
@@ -48,7 +48,7 @@ def printed(notebook):
 
 
 @pytest.mark.parametrize("chapter", lite.CHAPTERS[: amount(1, 99)])
-def test_a_chapter_runs(chapter, browser, address):  # noqa: F811
+def test_a_chapter_runs(chapter, browser, address):
     """From the button on its page: bpelab is imported, trains, encodes, and the first figure (a merge player) plays."""
     context = browser.new_context()
     elsewhere: list[str] = []
@@ -97,7 +97,7 @@ def test_every_chapter_is_listed_once():
     assert sorted([*lite.CHAPTERS, *lite.NEEDS]) == [path.stem for path in CHAPTERS]
 
 
-def test_a_page_from_a_disk_says_how_to_serve_it(browser, address):  # noqa: F811
+def test_a_page_from_a_disk_says_how_to_serve_it(browser, address):
     tab = browser.new_page(viewport={"width": 400, "height": 800})
     tab.goto((HTML / "book" / "00_start.html").as_uri())
     assert "make serve" in tab.locator(".run-chapter").inner_text()

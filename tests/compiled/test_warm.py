@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -201,6 +202,8 @@ def test_only_one_compiles(tmp_path, monkeypatch):
         assert not done
     warm.alone()
     assert done
+    watches = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    assert all(watch.finished.is_set() for watch in watches)  # one that goes on ends this process
 
 
 def test_the_folder_is_another_for_other_sources_versions_and_processors(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from bpelab.trace import trace_train
 from bpelab.trainers import corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
 from bpelab.trainers.corpus import count_words, ordinary_texts
 
-from ..conftest import amount, fuzz_text, shared_text
+from ..conftest import amount, fuzz_text
 from .test_trainers import random_corpus
 
 pytest.importorskip("numba")
@@ -195,17 +195,6 @@ def test_training_is_the_same_whatever_the_trainer(tmp_path):
             count_compiled(ordinary_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
         with pytest.raises(TypeError, match="item 1 of the corpus"):
             count_compiled(ordinary_texts(["a", 7], None, SpecialTokens({})), None, threads)
-
-
-@pytest.mark.parametrize("text", ["book", "shakespeare"])
-def test_rustbpe_learns_the_same_merges(text):
-    rustbpe = pytest.importorskip("rustbpe")
-    text = book_text() if text == "book" else shared_text("tinyshakespeare.txt")
-    pattern = PATTERNS["cl100k"].oniguruma
-    theirs = rustbpe.Tokenizer()
-    theirs.train_from_iterator([text], 6_000, pattern=pattern)
-    ours = BPETokenizer.train(text, 6_000, pattern=pattern, min_frequency=1, trainer="compiled")
-    assert {bytes(token): rank for token, rank in theirs.get_mergeable_ranks()} == ours.model.ids
 
 
 def test_auto_takes_the_compiled_trainer_for_large_corpora(monkeypatch, tmp_path):

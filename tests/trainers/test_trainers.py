@@ -88,14 +88,15 @@ def test_the_trainers_agree_on_a_real_text():
     assert [*TRAINERS["naive"](words, few, 2)] == [*TRAINERS["incremental"](words, few, 2)]
 
 
+@pytest.mark.parametrize(("trainer", "size"), [("auto", 3_000), ("compiled", 6_000)])
 @pytest.mark.parametrize("text", ["book", "shakespeare"])
-def test_rustbpe_learns_the_same_merges(text):
+def test_rustbpe_learns_the_same_merges(text, trainer, size):
     rustbpe = pytest.importorskip("rustbpe")
     corpus = book_text() if text == "book" else shared_text("tinyshakespeare.txt")
     pattern = PATTERNS["cl100k"].oniguruma
     theirs = rustbpe.Tokenizer()
-    theirs.train_from_iterator([corpus], 3_000, pattern=pattern)
-    ours = BPETokenizer.train(corpus, 3_000, pattern=pattern, min_frequency=1)
+    theirs.train_from_iterator([corpus], size, pattern=pattern)
+    ours = BPETokenizer.train(corpus, size, pattern=pattern, min_frequency=1, trainer=trainer)
     assert {bytes(token): rank for token, rank in theirs.get_mergeable_ranks()} == ours.model.ids
 
 

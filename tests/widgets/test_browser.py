@@ -8,7 +8,6 @@ import http.server
 import os
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,8 +23,6 @@ from .scratch_book import EMPTY, FIGURES, HOSTILE, build, write_notebook
 pytest.importorskip("jupyter_book", reason='the book needs jupyter-book: pip install "bpelab[book]"')
 playwright = pytest.importorskip("playwright.sync_api", reason='a browser needs playwright: pip install "bpelab[test]"')
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 READ = [
     ".bl-say", ".bl-button", ".bl-count", ".bl-small", ".bl-head", ".bl-token", ".bl-entry", ".bl-entry .bl-small",
     ".bl-remark", ".bl-payload", ".bl-chip", ".bl-table td", ".bl-here td", ".bl-token.bl-new", ".bl-token.bl-made",
@@ -41,15 +38,6 @@ PLAYERS = [
     "chat_box",
     "cost_calculator",
 ]
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        yield (chromium := started.chromium.launch(executable_path=CHROMIUM, args=ARGS))
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -46,10 +46,6 @@ class Tiktoken(Peer):
         rows: list[list[int]] = self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
         return rows
 
-    def decode_array(self, ids: "Ids") -> str:
-        text: str = self._encoding.decode(ids.tolist())
-        return text
-
 
 class HuggingFace(Peer):
     name = package = module = "tokenizers"
@@ -77,9 +73,6 @@ class HuggingFace(Peer):
 
     def decode_list(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids, skip_special_tokens=False)
-
-    def decode_array(self, ids: "Ids") -> str:
-        return self._tokenizer.decode(ids.tolist(), skip_special_tokens=False)
 
     @staticmethod
     def train(path: str, size: int) -> set[bytes]:
@@ -178,9 +171,6 @@ class Splintr(Peer):
         ids, offsets = self._tokenizer.encode_batch_flat(texts)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).view(np.int64)
 
-    def decode_array(self, ids: "Ids") -> str:
-        return self._tokenizer.decode(ids.tolist())
-
 
 class Fastokens(Peer):
     name = package = module = "fastokens"
@@ -223,6 +213,3 @@ class Fastokens(Peer):
 
     def decode_list(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids)
-
-    def decode_array(self, ids: "Ids") -> str:
-        return self._tokenizer.decode(ids.tolist())

@@ -45,10 +45,6 @@ class Quicktok(Peer):
         ids, ends = flat.tolist(), offsets.tolist()
         return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
 
-    def decode_array(self, ids: "Ids") -> str:
-        text: str = self._tokenizer.decode(ids.tolist())
-        return text
-
 
 class RsBpe(Peer):
     name, package, module = "rs-bpe", "rs-bpe", "rs_bpe"
@@ -77,10 +73,6 @@ class RsBpe(Peer):
         rows: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), options)[0]
         return rows
 
-    def decode_array(self, ids: "Ids") -> str:
-        text: str = self._tokenizer.decode(ids.tolist())
-        return text
-
 
 class BpeOpenAI(Peer):
     name, package, module = "bpe-openai", "bpe-openai", "bpe_openai"
@@ -107,7 +99,3 @@ class BpeOpenAI(Peer):
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         rows: list[list[int]] = self._tokenizer.encode_ordinary_batch(texts, num_threads=threads)
         return rows
-
-    def decode_array(self, ids: "Ids") -> str:
-        text: str = self._tokenizer.decode(ids.tolist())
-        return text
