@@ -19,7 +19,7 @@ def compatible(left, right, tables):
     """
     limit = np.int64(1) << 40
     while True:
-        merge = find_pair(tables.pairs, tables.pair_shift, left, right)
+        merge = find_pair(tables.pairs, tables.pair_shift, np.uint32(left), np.uint32(right))
         if merge != NONE and np.int64(tables.made[merge]) < limit:
             return False
         if left > right:

@@ -9,13 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from . import calls
-from .calls import INT64, LEFT, PARTS
 from .handle import array_at, call_at
-from .jit import PAD, c_function, foreign
+from .jit import c_function, foreign, writable
+from .parts import ENCODE, INT64, LEFT, PARTS, UINT32
 
 if TYPE_CHECKING:
     from .engine import Engine, Ids
@@ -23,12 +21,12 @@ if TYPE_CHECKING:
 Offsets = NDArray[np.int64]
 
 
-@c_function(INT64(*[INT64] * 9))
-def stretches_at(handle, encode, text, bounds, given, count, out, stops, state):
+@c_function(INT64(*[INT64] * 8))
+def stretches_at(handle, text, bounds, given, count, out, stops, state):
     """The ids of the stretches from `state[0]` on, that one from `state[1]` on, into `out` from `state[2]` on.
 
     Where those of each end goes into `stops`, and into `state` where it was left: at the end of all, or before, where
-    the cache should grow. `encode` is the address of `encode_at`. 1 if the pattern reads too far ahead in vain in the
+    the cache should grow. 1 if the pattern reads too far ahead in vain in the
     stretch where it was left, -1 if something failed, else 0.
     """
     slots, left = array_at(handle, PARTS, INT64), array_at(state, 3, INT64)
@@ -38,11 +36,11 @@ def stretches_at(handle, encode, text, bounds, given, count, out, stops, state):
     found = np.int64(0)
     while number < count:
         if ids[number] >= 0:
-            array_at(out, at + 1, types.uint32)[at] = ids[number]
+            array_at(out, at + 1, UINT32)[at] = ids[number]
             at += 1
         else:
             end = ends[number + 1]
-            stop = call_at(encode, (handle, text, place, end, np.int64(1), out, at)) - 1
+            stop = call_at(slots[ENCODE], (handle, text, place, end, np.int64(1), out, at)) - 1
             if stop < 0:
                 found = np.int64(-1 if slots[LEFT] < 0 else 1)
                 break
@@ -68,15 +66,15 @@ def encode_many(
     count = len(parts)
     bounds = np.zeros(count + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, count), out=bounds[1:])
-    text = np.frombuffer(b"".join([*parts, bytes(PAD)]), np.uint8)
+    text = writable(*parts)
     numbers = np.full(count, -1, np.int64) if given is None else np.array(given, np.int64)
     out = np.empty(int(bounds[-1]) + count + 8, np.uint32)
     stops = np.zeros(count + 1, np.int64)
     state = np.zeros(3, np.int64)
     read, written = ([array.ctypes.data for array in some] for some in ((text, bounds, numbers), (out, stops, state)))
-    handle, encode, stretches = engine._take(), calls.encode_at(), foreign(stretches_at, 9)
+    handle, stretches = engine._take(), foreign(stretches_at, 8)
     while state[0] < count:
-        trouble = stretches(handle.address, encode, *read, count, *written)
+        trouble = stretches(handle.address, *read, count, *written)
         if trouble < 0:
             raise MemoryError("there is no memory left to encode the texts")
         if trouble:

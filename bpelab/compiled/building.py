@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model import BPEModel, RankMerges
 from .backtracking import compatible
 from .cuts import crossings_of
-from .jit import PAD, U64, kernel
+from .jit import U64, kernel, writable
 from .tables import (
     BITS,
     EMPTY,
@@ -76,7 +76,7 @@ def find_halves(lefts, rights, merges, tables, known):
                 elif compatible(left, right, tables):
                     found = known[token] = True
                     tables.halves[token, 0], tables.halves[token, 1] = left, right
-                    put_pair(tables.pairs, tables.pair_shift, left, right, merges[at])
+                    put_pair(tables.pairs, tables.pair_shift, lefts[at], rights[at], merges[at])
             at += 1
         if late and not found:
             exact = False
@@ -104,7 +104,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     short_tokens = int((np.diff(starts) <= SHORT).sum())
     tables = ModelTables(
         ids=np.array(order + others, np.uint32),
-        content=np.frombuffer(b"".join(contents) + bytes(PAD), np.uint8),
+        content=writable(*contents),
         starts=starts,
         byte_tokens=np.full(256, NONE, np.uint32),
         byte_pairs=np.empty(65536 * in_bytes, np.uint32),

@@ -15,7 +15,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from .jit import U64, copy_four, entry, first_bytes, hash_pair, inlined, load64
+from .hashing import first_bytes, hash_pair
+from .intrinsics import copy_four, load64
+from .jit import U64, entry, expanded, inlined
 from .tables import SHORT, short_key
 
 LONG = 31
@@ -91,38 +93,38 @@ def wide_key(text, start, count):
     return one, two, load64(text, start + 16), first_bytes(text, start + 24, count - 24) | (U64(count) << U64(56))
 
 
-@inlined
+@expanded
 def narrow_home(low, high, rows):
     return np.int64(hash_pair(low, high) >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
 
 
-@inlined
+@expanded
 def wide_home(one, two, three, four, rows):
     mixed = hash_pair(hash_pair(one, two), hash_pair(three, four))
     return np.int64(mixed >> U64(32)) & (len(rows) - 1) & ~np.int64(WINDOW - 1)
 
 
-@inlined
+@expanded
 def is_narrow(rows, row, low, high):
     """Whether a row of the narrow table has this key."""
     return ((rows[U64(row), 0] ^ low) | ((rows[U64(row), 1] & KEY) ^ high)) == 0
 
 
-@inlined
+@expanded
 def is_wide(rows, row, one, two, three, four):
     """Whether a row of the wide table has this key."""
     differ = (rows[row, 0] ^ one) | (rows[row, 1] ^ two) | (rows[row, 2] ^ three)
     return (differ | ((rows[row, 3] & KEY) ^ four)) == 0
 
 
-@inlined
+@expanded
 def write_narrow(rows, row, out, at):
     """The ids of a row into `out`, which has room for four; where they end."""
     copy_four(rows, 4 * row + 2, out, at)
     return at + np.int64(rows[U64(row), 1] >> U64(61)) + 1
 
 
-@inlined
+@expanded
 def write_wide(rows, row, out, at):
     """The ids of a row into `out`, which has room for eight; where they end."""
     copy_four(rows, 8 * row + 4, out, at)
@@ -131,20 +133,21 @@ def write_wide(rows, row, out, at):
 
 
 @inlined
-def keep_ids(rows, row, key_column, out, at, stop):
-    """Write ids into a row whose key stands there up to `key_column`."""
-    rows[row, key_column] |= U64(stop - at - 1) << U64(61)
+def keep_ids(rows, row, out, at, stop):
+    """Write ids into the second half of a row, whose key stands in the first."""
+    half = rows.shape[1] >> 1
+    rows[row, half - 1] |= U64(stop - at - 1) << U64(61)
     for i in range(at, stop, 2):
         second = U64(out[i + 1]) if i + 1 < stop else U64(0)
-        rows[row, key_column + 1 + ((i - at) >> 1)] = U64(out[i]) | (second << U64(32))
+        rows[row, half + ((i - at) >> 1)] = U64(out[i]) | (second << U64(32))
 
 
 @inlined
-def free_row(rows, home, key_column, counts, which):
+def free_row(rows, home, counts):
     """The row to write to: one of the window that is free, or else one that is given up."""
     for row in range(home, home + WINDOW):
-        if rows[row, key_column] == 0:
-            counts[which] += 1
+        if rows[row, (rows.shape[1] >> 1) - 1] == 0:
+            counts[rows.shape[1] >> 3] += 1
             return np.int64(row)
     return home + (counts[2] & (WINDOW - 1))
 
@@ -154,12 +157,12 @@ def move(narrow, wide, new_narrow, new_wide, counts):
     """Copy the rows of two tables into those of another cache."""
     for old in range(len(narrow)):
         if narrow[old, 1]:
-            row = free_row(new_narrow, narrow_home(narrow[old, 0], narrow[old, 1] & KEY, new_narrow), 1, counts, 0)
+            row = free_row(new_narrow, narrow_home(narrow[old, 0], narrow[old, 1] & KEY, new_narrow), counts)
             for column in range(4):
                 new_narrow[row, column] = narrow[old, column]
     for old in range(len(wide)):
         if wide[old, 3]:
             home = wide_home(wide[old, 0], wide[old, 1], wide[old, 2], wide[old, 3] & KEY, new_wide)
-            row = free_row(new_wide, home, 3, counts, 1)
+            row = free_row(new_wide, home, counts)
             for column in range(8):
                 new_wide[row, column] = wide[old, column]

@@ -1,77 +1,26 @@
-"""What Python calls: texts and pieces to ids, given the address of a handle, and a short text straight to a list.
+"""A short text straight to a list of ids, and ids to a list: kernels that make Python's objects, so they hold its lock.
 
-A handle is a table of numbers (`handle.py`): some slots, then the arrays that encoding reads and a cache that it writes
-to. `encode_at` and `pieces_at` are C functions, which ctypes calls without the interpreter's lock. `encode_brief` is
-given a str and makes the list of ids itself; it keeps the lock, so that all threads share one handle and nothing is
-taken or given back. It leaves texts beyond `MOST` characters to the others.
+`encode_brief` is given the address of a handle (`parts.py`) and a str. Since it keeps the lock, all threads share one
+handle and nothing is taken or given back. Texts beyond `MOST` characters are left to `encode_at`, which ctypes calls
+without the lock.
 
 Chapter: Compiled. Cost: `encode_brief` about 0.4 us, and 4 to 10 ns a character of English that was met.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import types
 
-from .cache import Cache
-from .encode import MOST_ROWS, Work, encode_pieces, encode_text
-from .handle import array_at, call_at, view_of
-from .jit import PAD, c_function, entry, inlined
+from .encode import MOST_ROWS, full
+from .handle import array_at, call_at
+from .jit import PAD, entry, expanded
+from .parts import BUFFER, BUSY, ENCODE, INT64, INTS, KNOWN, LEFT, OUT, PARTS, UINT8, parts_at
 from .python_objects import characters, list_of, nothing, python_object
-from .scan import ScanTable
-from .tables import ModelTables
 
 MOST = 1 << 13
 """Characters of the longest text that is encoded without letting go of the lock: some 0.1 ms."""
-BUSY, LEFT, FUNCTION, BUFFER, OUT, INTS, KNOWN, PARTS = range(8)
-"""Slots: whether a handle is in use; where a text was left; addresses; for how many ids ints are kept; the parts."""
-INT64, UINT8 = types.int64, types.uint8
 
 
-class Parts(NamedTuple):
-    """What a handle has behind its slots."""
-
-    scan: ScanTable
-    tables: ModelTables
-    cache: Cache
-    work: Work
-
-
-KINDS: list[Any] = []
-"""numba's type of Parts, once there are some: compiling needs it, loading does not."""
-parts_at = view_of(lambda: KINDS[0])
-
-
-@c_function(INT64(*[INT64] * 7))
-def encode_at(handle, text, begin, end, final, out, at):
-    """`encode_text`: one more than where the ids were left; 0 if the pattern reads too far in vain.
-
-    Where the text was left is in the slot LEFT, -1 where something failed.
-    """
-    slots = array_at(handle, PARTS, INT64)
-    slots[LEFT] = -1
-    parts = parts_at(handle + 8 * PARTS)
-    place, count = encode_text(
-        array_at(text, end + PAD, UINT8), begin, end, final != 0, parts.scan, parts.tables, parts.cache, parts.work,
-        array_at(out, at + end - begin + 8, types.uint32), at, MOST_ROWS,
-    )  # fmt: skip
-    slots[LEFT] = place
-    return np.int64(count) + 1
-
-
-@c_function(INT64(INT64, INT64, INT64, INT64, INT64, INT64, INT64))
-def pieces_at(handle, text, begin, ends, count, out, at):
-    """`encode_pieces`: one more than where the ids were left, 0 where something failed."""
-    parts = parts_at(handle + 8 * PARTS)
-    ends_there = array_at(ends, count, INT64)
-    end = ends_there[count - 1]
-    return 1 + encode_pieces(
-        array_at(text, end + PAD, UINT8), begin, ends_there, count,
-        array_at(out, at + end - begin + 8, types.uint32), at, parts.tables, parts.cache, parts.work,
-    )  # fmt: skip
-
-
-@inlined
+@expanded
 def put_utf8(source, length, width, out):
     """The characters of a str, of `width` bytes each, in UTF-8 into `out`; how many bytes, -1 with a surrogate."""
     one, two, four = (
@@ -102,12 +51,6 @@ def put_utf8(source, length, width, out):
     return at
 
 
-@inlined
-def full(taken, rows, most):
-    """Whether a table of the cache should grow."""
-    return taken * 2 > rows and rows < most
-
-
 @entry(python_object(INT64, python_object))
 def encode_brief(handle, text):
     """The ids of a str as a list; None for one that is too long or has a surrogate, and if the handle can't serve."""
@@ -128,9 +71,7 @@ def encode_brief(handle, text):
         if size < 0:
             return nothing()
     slots[BUSY] = 1
-    count = (
-        call_at(slots[FUNCTION], (handle, slots[BUFFER], np.int64(0), size, np.int64(1), slots[OUT], np.int64(0))) - 1
-    )
+    count = call_at(slots[ENCODE], (handle, slots[BUFFER], np.int64(0), size, np.int64(1), slots[OUT], np.int64(0))) - 1
     # Making a list may begin a collection, which may run anything, this kernel too: it finds the handle in use.
     ids = list_of(slots[OUT], count, slots[INTS], slots[KNOWN]) if count >= 0 and slots[LEFT] == size else nothing()
     slots[BUSY] = 0

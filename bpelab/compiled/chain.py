@@ -49,7 +49,7 @@ def refine(text, begin, ends, done, table, keep, finer):
             finer[count] = end
             count, done, begin = count + 1, done + 1, ~end
             continue
-        found = scan(text, begin, end, True, table, finer[count:])
+        found = scan(text, begin, end, np.int64(1), table, finer[count:])
         if found < 0:
             return done, found
         for number in range(count, count + found):

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cache import AHEAD, aligned_rows
-from .jit import PAD, U64, hash_bytes, hash_pair, inlined, kernel, prefetch, same_bytes
+from .hashing import hash_bytes, hash_pair, same_bytes
+from .intrinsics import prefetch
+from .jit import PAD, U64, expanded, kernel
 from .scan import CHUNK, scan
 from .tables import SHORT, short_key
 
@@ -74,7 +76,7 @@ class Work(NamedTuple):
         )
 
 
-@inlined
+@expanded
 def home(low, high, rows):
     return np.int64(hash_pair(low, high) >> U64(32)) & (len(rows) - 1)
 
@@ -143,7 +145,7 @@ def count_texts(text, begin, stops, number, table, tally, work, chunks):
             continue
         if chunks == 0 or tally.used[ROWS] + len(work.ends) > len(tally.rows) // 2:
             break
-        found = scan(text, begin, stops[number], True, table, work.ends)
+        found = scan(text, begin, stops[number], np.int64(1), table, work.ends)
         if found < 0:
             return begin, number, -1
         end = work.ends[found - 1]

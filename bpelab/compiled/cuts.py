@@ -11,13 +11,14 @@ Chapter: Compiled. Cost: four look-ups in half a megabyte for a character that i
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, has_bit, inlined, kernel, set_bit, spread
+from .hashing import has_bit, set_bit, spread
+from .jit import U64, expanded, inlined, kernel
 
 BITS_LOG2 = 22
 """Of the set: two or three per cent of them are set for 200,000 tokens."""
 
 
-@inlined
+@expanded
 def around(text, place, start, end):
     """The two bytes before and the two behind a place, as one number; zero beyond `start` and `end`."""
     two = U64(text[place - 1]) << U64(8) | U64(text[place]) << U64(16)
@@ -28,7 +29,7 @@ def around(text, place, start, end):
     return two
 
 
-@inlined
+@expanded
 def bit(context, before, behind):
     """Which bit of the set stands for so many bytes before and behind a place."""
     if before == 1:

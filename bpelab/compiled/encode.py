@@ -3,10 +3,7 @@
 Chapter: Compiled. Cost: 10 ns a byte on English that was met, 20 on what was not.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from .cache import (
     AHEAD,
@@ -23,35 +20,18 @@ from .cache import (
     write_wide,
 )
 from .cuts import next_cut
-from .jit import U64, borrowed, inlined, kernel, prefetch
-from .merging import SCANNED, encode_piece
-from .scan import CHUNK, scan
+from .handle import array_at, call_at
+from .intrinsics import prefetch
+from .jit import PAD, U64, c_function, expanded, inlined
+from .parts import INT64, LEFT, MERGE, MISSED, PARTS, PIECES, UINT8, UINT32, parts_at
+from .scan import scan
 from .tables import SHORT, short_key
 
 MOST_ROWS = 1 << 19
 """Rows of the narrow table in the end: 16 MB, and 8 MB for the wide one."""
 
 
-class Work(NamedTuple):
-    """Room for the pieces of a chunk: their ends, keys and rows; and for the tokens and merges of one piece."""
-
-    ends: NDArray[np.int64]
-    keys: NDArray[np.uint64]
-    homes: NDArray[np.int64]
-    tokens: NDArray[np.uint32]
-    ranks: NDArray[np.uint32]
-
-    @staticmethod
-    def of() -> "Work":
-        """New room, which belongs to one thread."""
-        size = CHUNK + 8
-        return Work(
-            np.empty(size, np.int64), np.empty((size, 2), np.uint64), np.empty(size, np.int64),
-            np.empty(SCANNED, np.uint32), np.empty(SCANNED, np.uint32),
-        )  # fmt: skip
-
-
-@kernel
+@inlined
 def keep(text, begin, end, out, at, stop, cache):
     """Put a piece into the cache with its ids, out[at:stop], if there is a row for so many; one at least."""
     length = end - begin
@@ -60,18 +40,18 @@ def keep(text, begin, end, out, at, stop, cache):
     if length <= SHORT and stop - at <= 4:
         rows = cache.narrow
         low, high = short_key(text, begin, length)
-        row = free_row(rows, narrow_home(low, high, rows), 1, cache.counts, 0)
+        row = free_row(rows, narrow_home(low, high, rows), cache.counts)
         rows[row, 0], rows[row, 1] = low, high
-        keep_ids(rows, row, 1, out, at, stop)
+        keep_ids(rows, row, out, at, stop)
     elif length <= LONG and stop - at <= 8:
         rows = cache.wide
         one, two, three, four = wide_key(text, begin, length)
-        row = free_row(rows, wide_home(one, two, three, four, rows), 3, cache.counts, 1)
+        row = free_row(rows, wide_home(one, two, three, four, rows), cache.counts)
         rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = one, two, three, four
-        keep_ids(rows, row, 3, out, at, stop)
+        keep_ids(rows, row, out, at, stop)
 
 
-@inlined
+@expanded
 def find_narrow(rows, home, low, high):
     """The row of a key, from `home` on, or -1."""
     for row in range(home, home + WINDOW):
@@ -80,18 +60,20 @@ def find_narrow(rows, home, low, high):
     return -1
 
 
-@inlined
-def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
+@c_function(INT64(*[INT64] * 6))
+def missed_at(handle, text_at, begin, end, out_at, at):
     """The ids of a piece that the narrow table doesn't have: part by part, and kept as a whole."""
+    tables, cache = parts_at(handle + 8 * PARTS).tables, parts_at(handle + 8 * PARTS).cache
+    text, out = array_at(text_at, end + PAD, UINT8), array_at(out_at, at + end - begin + 8, UINT32)
     length, first = end - begin, at
     if length <= LONG:
         one, two, three, four = wide_key(text, begin, length)
         home = wide_home(one, two, three, four, cache.wide)
         for row in range(home, home + WINDOW):
             if is_wide(cache.wide, row, one, two, three, four):
-                return write_wide(cache.wide, row, out, at)
+                return write_wide(cache.wide, row, out, at) + 1
     cache.counts[2] += 1
-    start = begin
+    start, merge = begin, array_at(handle, PARTS, INT64)[MERGE]
     while start < end:
         row = -1
         stop = next_cut(text, start, end, tables.crossings)
@@ -102,22 +84,26 @@ def encode_missed(text, begin, end, out, at, tables, cache, tokens, ranks):
             at = write_narrow(cache.narrow, row, out, at)
         else:
             before = at
-            at = encode_piece(text, start, stop, out, at, tables, tokens, ranks)
+            at = call_at(merge, (handle, text_at, start, stop, out_at, at)) - 1
+            if at < 0:
+                return np.int64(0)
             if stop - start < length:
                 keep(text, start, stop, out, before, at, cache)
         start = stop
     keep(text, begin, end, out, first, at, cache)
-    return at
+    return at + 1
 
 
-@kernel
-def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
-    """The ids of `count` pieces, the first of which begins at `begin`, into `out` from `at` on; where they end.
+@c_function(INT64(*[INT64] * 7))
+def pieces_at(handle, text_at, begin, ends_at, count, out_at, at):
+    """The ids of `count` pieces, the first of which begins at `begin`, into the output from `at` on.
 
     The rows of all pieces are worked out first, and asked for some pieces before they are looked at.
     """
-    tables, cache, work = borrowed(tables), borrowed(cache), borrowed(work)
-    rows, keys, homes = cache.narrow, work.keys, work.homes
+    rows, work = parts_at(handle + 8 * PARTS).cache.narrow, parts_at(handle + 8 * PARTS).work
+    keys, homes, ends = work.keys, work.homes, array_at(ends_at, count, INT64)
+    last, missed = ends[count - 1], array_at(handle, PARTS, INT64)[MISSED]
+    text, out = array_at(text_at, last + PAD, UINT8), array_at(out_at, at + last - begin + 8, UINT32)
     start = begin
     for number in range(count):
         here, end = U64(number), ends[U64(number)]
@@ -140,27 +126,43 @@ def encode_pieces(text, begin, ends, count, out, at, tables, cache, work):
         if row >= 0:
             at = write_narrow(rows, row, out, at)
         else:
-            at = encode_missed(text, begin, end, out, at, tables, cache, work.tokens, work.ranks)
+            at = call_at(missed, (handle, text_at, begin, end, out_at, at)) - 1
+            if at < 0:
+                return np.int64(0)
         begin = end
-    return at
+    return at + 1
 
 
-@kernel
-def encode_text(text, begin, end, final, table, tables, cache, work, out, at, most):
-    """The ids of text[begin:end] into `out` from `at` on; (where the text, where the ids were left).
+@expanded
+def full(taken, rows, most):
+    """Whether a table of the cache should grow."""
+    return taken * 2 > rows and rows < most
 
-    It is left before its end when a table of the cache should grow, up to `most` rows, and where what follows may
-    change a piece, unless this is the end for the pattern too, `final`. The second is -1 if it reads too far in vain.
+
+@c_function(INT64(*[INT64] * 7))
+def encode_at(handle, text_at, begin, end, final, out_at, at):
+    """The ids of text[begin:end] into the output from `at` on; where the text was left is in the slot LEFT.
+
+    It is left before its end when a table of the cache should grow, and where what follows may change a piece, unless
+    this is the end for the pattern too, `final`. 0 with the text left at -1 if something failed, with the text left
+    elsewhere if the pattern reads too far in vain.
     """
-    table, tables, cache, work = borrowed(table), borrowed(tables), borrowed(cache), borrowed(work)
-    ends = work.ends
-    while begin < end:
-        count = scan(text, begin, end, final, table, ends)
+    slots, parts = array_at(handle, PARTS, INT64), parts_at(handle + 8 * PARTS)
+    text, cache, ends = array_at(text_at, end + PAD, UINT8), parts.cache, parts.work.ends
+    slots[LEFT] = -1
+    left = begin
+    while left < end:
+        count = scan(text, left, end, final, parts.scan, ends)
         if count <= 0:
-            return begin, at if count == 0 else np.int64(-1)
-        at = encode_pieces(text, begin, ends, count, out, at, tables, cache, work)
-        begin = ends[count - 1]
-        narrow, wide = len(cache.narrow), len(cache.wide)
-        if (cache.counts[0] * 2 > narrow and narrow < most) or (cache.counts[1] * 2 > wide and wide * 4 < most):
+            slots[LEFT] = left
+            return at + 1 if count == 0 else np.int64(0)
+        at = call_at(slots[PIECES], (handle, text_at, left, np.int64(ends.ctypes.data), count, out_at, at)) - 1
+        if at < 0:
+            return np.int64(0)
+        left = ends[count - 1]
+        if full(cache.counts[0], len(cache.narrow), MOST_ROWS) or full(
+            cache.counts[1], len(cache.wide), MOST_ROWS // 4
+        ):
             break
-    return begin, at
+    slots[LEFT] = left
+    return at + 1

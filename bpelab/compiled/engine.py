@@ -17,11 +17,13 @@ from ..model import BPEModel
 from . import calls
 from .batch import encode_many
 from .cache import Cache
-from .calls import BUSY, KINDS, LEFT, MOST, PARTS, Parts
+from .calls import MOST
 from .chain import Ends, Level, ReadsInVain, cut, without_dropped
-from .encode import MOST_ROWS, Work
+from .encode import MOST_ROWS, encode_at, missed_at, pieces_at
 from .handle import kind, numbers
-from .jit import PAD, foreign
+from .jit import PAD, foreign, writable
+from .merging import merge_at
+from .parts import BUSY, KINDS, LEFT, PARTS, Parts, Work
 from .scan import CHUNK, ScanTable
 from .steps import Plan
 from .table_files import kept
@@ -48,8 +50,9 @@ class Handle:
         self.parts = Parts(scan or ScanTable.empty(), tables, Cache.of(), Work.of())
         if not KINDS:
             KINDS.append(kind(self.parts))
-        slots = [0, 0, calls.encode_at() if brief else 0, *(room.ctypes.data for room in self._room)]
-        self.slots = np.array([*slots, ints.ctypes.data, len(ints), *numbers(self.parts)], np.int64)
+        functions = [function() for function in (encode_at, pieces_at, missed_at, merge_at)]
+        arrays = [array.ctypes.data for array in (*self._room, ints)]
+        self.slots = np.array([0, 0, *functions, *arrays, len(ints), *numbers(self.parts)], np.int64)
         self.address = self.slots.ctypes.data
 
     def grow(self) -> None:
@@ -110,11 +113,10 @@ class Engine:
             text = self._plan.prepare(text, first)
         if self.sole is not None:
             return self._scanned(text)
-        data = bytearray(text.encode())  # which may be written to: kernels are compiled for nothing else
-        data += bytes(PAD)
+        data = text.encode()
         return self._refined(
-            np.frombuffer(data, np.uint8),
-            len(data) - PAD,
+            writable(data),
+            len(data),
             [level for level in self._plan.levels if not level.needs or level.needs in text],
         )
 
@@ -136,7 +138,7 @@ class Engine:
 
     def _encode_from(self, handle: Handle, data: bytes, end: int, final: bool, out: Ids, count: int) -> tuple[int, int]:
         """Encode up to `end`, as far as what follows can't change; (where the text, where the ids were left)."""
-        encode, source = foreign(calls.encode_at, 7), np.frombuffer(data, np.uint8).ctypes.data if data else 0
+        encode, source = foreign(encode_at, 7), np.frombuffer(data, np.uint8).ctypes.data if data else 0
         target, place, begun = out.ctypes.data, 0, -1
         while begun < place < end and count >= 0:
             begun = place
@@ -160,15 +162,15 @@ class Engine:
     def pieces(self, pieces: Sequence[str | bytes]) -> Ids:
         """The ids of pieces that were cut elsewhere."""
         parts = [piece.encode() if isinstance(piece, str) else piece for piece in pieces if piece]
-        data = b"".join(parts) + bytes(PAD)
-        buffer, out = np.frombuffer(data, np.uint8), np.empty(len(data) + 8, np.uint32)
+        buffer = writable(*parts)
+        out = np.empty(len(buffer) + 8, np.uint32)
         ends = np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
         return out[: self._encode(buffer, 0, ends, out, 0)].copy()
 
     def _encode(self, text: NDArray[np.uint8], begin: int, ends: Ends, out: Ids, at: int) -> int:
         """Write the ids of pieces to `out` from `at` on; where they end."""
-        handle = self._take()  # first, for the kernels' types are those of its arrays
-        encode, source, target = foreign(calls.pieces_at, 7), text.ctypes.data, out.ctypes.data
+        handle = self._take()
+        encode, source, target = foreign(pieces_at, 7), text.ctypes.data, out.ctypes.data
         for first in range(0, len(ends), CHUNK):
             some = ends[first : first + CHUNK]
             at = encode(handle.address, source, begin, some.ctypes.data, len(some), target, at) - 1

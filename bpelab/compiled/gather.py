@@ -15,7 +15,8 @@ import numpy as np
 from numba import types
 
 from .handle import array_at
-from .jit import PAD, U64, c_function, foreign, load64, store64
+from .intrinsics import load64, store64
+from .jit import PAD, U64, c_function, foreign
 
 INT64, U64_TYPE = types.int64, types.uint64
 INLINE = 15

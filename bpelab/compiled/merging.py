@@ -9,13 +9,12 @@ O(n log n).
 import numpy as np
 
 from .backtracking import by_backtracking
-from .jit import U64, inlined, kernel
+from .handle import array_at
+from .jit import PAD, U64, c_function, inlined, kernel
+from .parts import INT64, PARTS, SCANNED, UINT8, UINT32, parts_at
 from .sweeping import by_sweeping, pop, push
 from .tables import NONE, find_pair, find_token
 from .units import initial_tokens
-
-SCANNED = 24
-"""Bytes, or other units, of the longest piece that is scanned."""
 
 
 @inlined
@@ -65,7 +64,7 @@ def merge_on_heap(out, at, count, tables):
     following = np.empty(count, np.int32)
     before = np.empty(count, np.int32)
     heap = np.empty(2 * count, np.uint64)  # a merge takes one entry and adds two at most
-    size = 0
+    size = np.int64(0)
     for i in range(count):
         following[i], before[i] = i + 1, i - 1
         if i + 1 < count:
@@ -102,51 +101,38 @@ def merge_on_heap(out, at, count, tables):
     return at
 
 
-@inlined
-def merge_long(out, at, count, tables):
-    """As `merge_on_heap`, by sweeps where the model lets them."""
-    stop = by_sweeping(out, at, count, tables)
-    return stop if stop >= 0 else merge_on_heap(out, at, count, tables)
-
-
-@kernel
-def by_units(text, start, end, out, at, tables, tokens, ranks):
-    """As `by_scanning`, for any length and units of any kind."""
-    stop, complete = initial_tokens(text, start, end, out, at, tables)
-    count = stop - at
-    if count <= SCANNED:
-        for i in range(count):
-            tokens[i] = out[at + i]
-        for i in range(count - 1):
-            ranks[i] = find_pair(tables.pairs, tables.pair_shift, tokens[i], tokens[i + 1])
-        return merge_scanned(count, out, at, tables, tokens, ranks)
-    if complete and len(tables.trie):
-        stop = by_backtracking(text, start, end, out, at, tables)
-        if stop >= 0:
-            return stop
-        initial_tokens(text, start, end, out, at, tables)
-    return merge_long(out, at, count, tables)
-
-
-@inlined
-def encode_piece(text, start, end, out, at, tables, tokens, ranks):
-    """The ids of text[start:end], which is not empty, into `out` from `at` on; where they end."""
+@c_function(INT64(*[INT64] * 6))
+def merge_at(handle, text_at, start, end, out_at, at):
+    """The ids of a piece, which is not empty, into the output from `at` on; one more than where they end."""
+    tables, work = parts_at(handle + 8 * PARTS).tables, parts_at(handle + 8 * PARTS).work
+    text, out = array_at(text_at, end + PAD, UINT8), array_at(out_at, at + end - start + 8, UINT32)
     in_bytes = len(tables.unit_tokens) == 0
     if tables.whole or (in_bytes and end - start == 1):
         token = find_token(text, start, end, tables)
         if token != NONE:
             out[at] = tables.ids[token]
-            return at + 1
-    if not in_bytes:
-        stop = by_units(text, start, end, out, at, tables, tokens, ranks)
-    elif end - start <= SCANNED:
-        stop = by_scanning(text, start, end - start, out, at, tables, tokens, ranks)
+            return at + 2
+    if in_bytes and end - start <= SCANNED:
+        stop = by_scanning(text, start, end - start, out, at, tables, work.tokens, work.ranks)
     else:
-        stop = by_backtracking(text, start, end, out, at, tables) if len(tables.trie) else np.int64(-1)
-        if stop < 0:
-            for i in range(end - start):
-                out[at + i] = tables.byte_tokens[text[start + i]]
-            stop = merge_long(out, at, end - start, tables)
+        stop, complete = initial_tokens(text, start, end, out, at, tables)
+        count = stop - at
+        if count <= SCANNED:
+            for i in range(count):
+                work.tokens[i] = out[at + i]
+            for i in range(count - 1):
+                work.ranks[i] = find_pair(tables.pairs, tables.pair_shift, work.tokens[i], work.tokens[i + 1])
+            stop = merge_scanned(count, out, at, tables, work.tokens, work.ranks)
+        else:
+            stop = np.int64(-1)
+            if complete and len(tables.trie):
+                stop = by_backtracking(text, start, end, out, at, tables)
+                if stop < 0:
+                    initial_tokens(text, start, end, out, at, tables)
+            if stop < 0:
+                stop = by_sweeping(out, at, count, tables)
+            if stop < 0:
+                stop = merge_on_heap(out, at, count, tables)
     for i in range(at, stop):
         out[i] = tables.ids[out[i]]
-    return stop
+    return stop + 1

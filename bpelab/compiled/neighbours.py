@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import BPEModel
-from .jit import U64, has_bit, inlined, kernel, set_bit, spread
+from .hashing import has_bit, set_bit, spread
+from .jit import U64, expanded, kernel
 from .scan import decode
 
 BITS = 20
@@ -47,7 +48,7 @@ def pair_table(model: BPEModel) -> PairTable | None:
     return table
 
 
-@inlined
+@expanded
 def place_of(left, right):
     return np.int64(spread((U64(left) << U64(21)) | U64(right)) >> U64(64 - BITS))
 
@@ -62,7 +63,7 @@ def fill(pairs, table):
             set_bit(table.hashed, place_of(left, right))
 
 
-@inlined
+@expanded
 def side_by_side(left, right, table):
     """Whether a token may have two characters side by side."""
     if left < 128 and right < 128:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, inlined, kernel, spread
+from .hashing import spread
+from .jit import U64, expanded, inlined, kernel
 from .tables import power_of_two
 
 KEY, COUNT, START, NUMBER = 0, 1, 2, 3
@@ -72,7 +73,7 @@ def find_row(rows, key):
     return row
 
 
-@inlined
+@expanded
 def has_room(pairs, more, places):
     used = pairs.used
     return (
@@ -82,7 +83,7 @@ def has_room(pairs, more, places):
     )
 
 
-@inlined
+@expanded
 def wins(count, key, other, other_key):
     """Whether a pair is merged before another: it is more frequent, or as frequent and its tokens are smaller."""
     return count > other or (count == other and key < other_key)

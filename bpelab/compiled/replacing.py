@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import inlined, kernel, prefetch
+from .intrinsics import prefetch
+from .jit import expanded, inlined, kernel
 from .pairs import COUNT, NUMBER, add_pair, find_row
 
 BORDER = 0
@@ -45,7 +46,7 @@ class State(NamedTuple):
     merged: NDArray[np.int32]
 
 
-@inlined
+@expanded
 def meet(state, side, token, weight, met):
     """A neighbour of the new token; how many different ones there are now."""
     changes = state.changes
@@ -62,7 +63,7 @@ def replace(state, places, first, last, left, right, new):
     tokens, counts, merged = state.tokens, state.counts, state.merged
     long = np.int64(state.lengths[left])
     both = long + np.int64(state.lengths[right])
-    found, before, after = 0, 0, 0
+    found, before, after = 0, np.int64(0), np.int64(0)
     for number in range(first, last):
         if number + AHEAD < last:
             ahead = np.int64(places[number + AHEAD])
@@ -118,8 +119,10 @@ def note_places(state, places, found, new):
 def merge_pair(state, pairs, start, number, left, right, new, least):
     """Make `new` of a pair at a run of places, and bring all that follows from it up to date."""
     found, before, after = replace(state, pairs.places, start, start + number, left, right, new)
-    settle(state, pairs, AFTER, after, right, new, least)  # first: in a run the new token stands before itself
-    settle(state, pairs, BEFORE, before, left, new, least)
+    settle(
+        state, pairs, np.int64(AFTER), after, right, new, least
+    )  # first: in a run the new token stands before itself
+    settle(state, pairs, np.int64(BEFORE), before, left, new, least)
     note_places(state, pairs.places, found, new)
     for side, met in ((BEFORE, before), (AFTER, after)):
         for at in range(met):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pretokenizers.regex_dfa import DFA
-from .jit import U64, inlined, kernel, run_of_letters
+from .intrinsics import run_of_letters
+from .jit import U64, inlined, kernel
 
 MATCH, COMMIT, STOP, RUN = 1, 2, 4, 8
 CHUNK = 1024
@@ -62,14 +63,16 @@ class ScanTable(NamedTuple):
         steps = np.zeros((len(old), row), np.int32)
         steps[:, :width] = new
         stage1, stage2 = dfa.stages
-        classes = np.frombuffer(stage2, np.uint8)
+        classes = np.frombuffer(stage2, np.uint8).copy()
         ascii_block = classes[stage1[0] * 256 : stage1[0] * 256 + 128]
         byte_class = np.concatenate([ascii_block, np.zeros(128, np.uint8)])
         here = np.arange(len(old))[:, None] * (row * 16) + MATCH
         small, capitals = ((steps[:, byte_class[first : first + 26]] == here).all(1) for first in b"aA")
         steps[small[steps // (row * 16)]] |= RUN
         fold = 32 if capitals[small].all() else 0
-        return ScanTable(steps.ravel(), byte_class, np.frombuffer(stage1, np.uint16), classes, start * row, edge, fold)
+        return ScanTable(
+            steps.ravel(), byte_class, np.frombuffer(stage1, np.uint16).copy(), classes, start * row, edge, fold
+        )
 
 
 @inlined
@@ -116,8 +119,8 @@ def match_at(text, at, end, table):
 def scan(text, begin, end, final, table, ends):
     """The ends of the pieces of text[begin:end] into `ends`, CHUNK or a few more of them at most; how many.
 
-    The text ends at `end` for the pattern too if `final`; if not, pieces that what follows may change are left out.
-    What the pattern leaves out is a piece as well. Negative if too much was read in vain: nothing in `ends` counts.
+    The text ends at `end` for the pattern too if `final` is 1; if it is 0, pieces that what follows may change are left
+    out. What the pattern leaves out is a piece too. Negative if too much was read in vain: nothing in `ends` counts.
     """
     count, at, row, last = np.int64(0), np.int64(begin), np.int64(table.start), np.int64(begin)
     patience = np.int64(PATIENCE) * (end - begin) + 10_000
@@ -145,7 +148,7 @@ def scan(text, begin, end, final, table, ends):
             return count
         settled = ends[count - 1] if count else np.int64(begin)
         if at == end:
-            if settled == end or not final:
+            if settled == end or final == 0:
                 return count
             if np.int64(table.steps[row + table.edge]) & MATCH:
                 ends[count] = end
@@ -159,7 +162,7 @@ def scan(text, begin, end, final, table, ends):
                 if at < end and patience >= 0:
                     last, read = match_at(text, at, end, table)
                     patience -= read - max(last, at)
-            if not final and end in (at, read):
+            if final == 0 and end in (at, read):
                 return count
             ends[count] = at
             count += 1

@@ -10,7 +10,8 @@ Chapter: A heap; Compiled. Cost: some 40 ns a byte for a run of one letter that 
 
 import numpy as np
 
-from .jit import U64, inlined, kernel, spread
+from .hashing import spread
+from .jit import U64, inlined, kernel
 from .tables import NONE, find_pair
 
 
@@ -99,7 +100,7 @@ def by_sweeping(out, at, count, tables):
     while buckets < min(6 * count, 2 * len(tables.made)):
         buckets *= 2
     slots = np.full((buckets, 3), -1, np.int32)
-    size, used = 0, 0
+    size, used = np.int64(0), np.int64(0)
     for i in range(count):
         following[i], before[i] = i + 1, i - 1
         if i + 1 < count:

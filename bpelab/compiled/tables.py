@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import U64, hash_bytes, hash_pair, inlined, kernel, load64, same_bytes, spread
+from .hashing import hash_bytes, hash_pair, same_bytes, spread
+from .intrinsics import load64
+from .jit import U64, expanded, inlined, kernel
 
 BITS = 21
 """Of a token's number: tables hold two million tokens and four million merges."""
@@ -92,7 +94,7 @@ def find_pair(pairs, shift, left, right):
         at = (at + 1) & mask
 
 
-@inlined
+@expanded
 def put_pair(pairs, shift, left, right, merge):
     key = (U64(left) << U64(BITS)) | U64(right)
     at = np.int64(spread(key) >> shift)
@@ -114,7 +116,7 @@ def fill_byte_pairs(byte_tokens, pairs, shift, byte_pairs):
             byte_pairs[left * 256 + right] = find_pair(pairs, shift, byte_tokens[left], byte_tokens[right])
 
 
-@inlined
+@expanded
 def short_key(text, start, count):
     """Up to 15 bytes as two numbers, the length in the second; never two zeros."""
     low, high = load64(text, start) & LOW[U64(count)], load64(text, start + 8) & HIGH[U64(count)]

@@ -1,4 +1,4 @@
-"""The tokens that a piece begins with where units are no plain bytes: those of its characters, and of what is missing.
+"""The tokens that a piece begins with: those of its bytes, or of its characters and of what is missing among them.
 
 A table in two stages gives the token of a character. There are four of them in one, for a unit may be written with a
 prefix behind the first place of a piece and with a suffix at the last one. What the vocabulary lacks is spelled in
@@ -73,6 +73,10 @@ def initial_tokens(text, start, end, out, at, tables):
 
     There are no more of them than bytes.
     """
+    if len(tables.unit_tokens) == 0:
+        for place in range(start, end):
+            out[at + place - start] = tables.byte_tokens[text[place]]
+        return at + end - start, True
     place, waiting, complete = start, False, True
     unknown = tables.unknown
     while place < end:

@@ -17,7 +17,7 @@ from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.split import Split
 from ..textio import utf8_counts
 from .counting import BYTES, ROWS, Tally, Work, count_pieces, count_texts, list_pieces
-from .jit import PAD
+from .jit import PAD, writable
 from .scan import CHUNK, ScanTable
 
 CHUNKS = 2_000
@@ -39,7 +39,7 @@ class Words(NamedTuple):
         Raises TrainingError for a count beyond 64 bits.
         """
         kept = [word for word in words if word]
-        content = np.frombuffer(b"".join(kept) + bytes(PAD), np.uint8)
+        content = writable(*kept)
         ends = np.fromiter(accumulate(map(len, kept)), np.int64, len(kept))
         try:
             return Words(content, ends, np.array([words[word] for word in kept], np.int64))
@@ -92,12 +92,12 @@ class WordCounter:
 
     def _scan(self, parts: list[bytes]) -> Iterator[str]:
         """Count what the scanner cuts; the pieces of what it has to leave to Python."""
-        data, stops = b"".join([*parts, bytes(PAD)]), np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
-        text, begin, number = np.frombuffer(data, np.uint8), 0, 0
+        text, stops = writable(*parts), np.fromiter(accumulate(map(len, parts)), np.int64, len(parts))
+        begin, number = 0, 0
         while number < len(stops) and not self.stopped:
             begin, number, size = count_texts(text, begin, stops, number, self._table, self._tally, self._work, CHUNKS)
             if size < 0:
-                yield from self._cut(data[begin : stops[number]].decode())
+                yield from self._cut(text[begin : stops[number]].tobytes().decode())
                 begin, size = int(stops[number]), 0
             self._tally = self._tally.with_room(len(self._work.ends), size)
 
@@ -116,7 +116,6 @@ class WordCounter:
         content = np.zeros(int(used[BYTES]) + PAD, np.uint8)
         ends, counts = np.empty(used[ROWS], np.int64), np.empty(used[ROWS], np.int64)
         list_pieces(self._tally, content, ends, counts)
-        content.flags.writeable = False  # as the bytes of a text are, so that kernels are compiled once
         return Words(content, ends, counts)
 
     def _cut(self, text: str) -> list[str]:

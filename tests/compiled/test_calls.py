@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.compiled import calls
-from bpelab.compiled.calls import BUSY, MOST
+from bpelab.compiled.calls import MOST
+from bpelab.compiled.encode import encode_at
 from bpelab.compiled.engine import Engine
 from bpelab.compiled.handle import kind, numbers
+from bpelab.compiled.parts import BUSY
 from bpelab.notebook import book_text
 
 from ..conftest import amount, fuzz_text
@@ -201,4 +202,4 @@ def test_an_engine_outlives_its_owner():
     gc.collect()
     assert brief("low") == [257]
     assert Engine(model, None).brief() is None
-    assert calls.encode_at() == calls.encode_at()
+    assert encode_at() == encode_at()

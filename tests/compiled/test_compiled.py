@@ -43,7 +43,7 @@ def buffer(text: bytes) -> np.ndarray:
 def cut(text: str, table: ScanTable) -> list[str] | None:
     data, ends, begin, pieces = text.encode(), np.empty(CHUNK + 8, np.int64), 0, []
     while begin < len(data):
-        count = scan(buffer(data), begin, len(data), True, table, ends)
+        count = scan(buffer(data), begin, len(data), 1, table, ends)
         if count < 0:
             return None
         for end in ends[:count].tolist():
@@ -82,7 +82,7 @@ def settled(text: str, table: ScanTable, stop: int) -> list[str]:
     """The pieces that are certain when only the first `stop` characters are looked at."""
     data, end, begin, pieces = text.encode(), len(text[:stop].encode()), 0, []
     ends = np.empty(CHUNK + 8, np.int64)
-    while (count := scan(buffer(data), begin, end, False, table, ends)) > 0:
+    while (count := scan(buffer(data), begin, end, 0, table, ends)) > 0:
         for place in ends[:count].tolist():
             pieces.append(data[begin:place].decode())
             begin = place
