@@ -31,7 +31,7 @@ class Plan:
     cold_rounds: int = 3
     load_rounds: int = 2
     part: int = 400_000
-    batch: int = 1_000_000
+    batch: int = 2_000_000
     memory: int = 16_000_000
     pathological: tuple[str, ...] = tuple(PATHOLOGICAL)
     pathological_bytes: int = 1_000_000

@@ -5,6 +5,7 @@ Who begins changes from round to round. What was timed is compared with the base
 
 from collections.abc import Callable
 from functools import partial
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from ..no_collection import no_collection
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Call = Callable[[], Any]
 START = "What is put together at the first call is part of loading; some wait for a rare word, überhaupt xqzvwk. " * 4
 """A first text."""
+WARM_SECONDS = 5.0
+"""For which a library is warmed up: slow ones remember little, and gain nothing from more."""
 CALL = 60
 """Characters of a short call's text."""
 
@@ -156,7 +159,10 @@ def warmed(worker: "Worker", step: Step) -> tuple[dict[str, Peer], list[str]]:
 
 def warm_up(peer: Peer, step: Step, texts: list[str]) -> bool:
     """Encode texts as they will be encoded; decoding is warmed up by encoding too, since its tables are the model's."""
+    begun = process_time()
     for text in (shortened(text, peer) for text in texts):
+        if process_time() - begun > WARM_SECONDS:
+            break
         if step.measure == "batch":
             rows_of(peer, step.output, documents(text, DOCUMENT), step.threads)
         else:

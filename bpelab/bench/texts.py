@@ -15,8 +15,8 @@ FOLDER_VARIABLE = "BPELAB_BENCH_TEXTS"
 SMALLEST = 2_000_000
 """Bytes from which a file of a folder is taken: shorter ones have too little that is new."""
 CODE = 24_000_000
-WARM = 4
-"""Parts that warm up, at most."""
+WARM = 12_000_000
+"""Bytes that warm up, at most: what a process at work has met after a short while."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def code(most: int = CODE) -> str:
 
 
 def parts(text: str, number: int, size: int) -> tuple[list[str], list[str]]:
-    """Parts of a text for warming up, four if there is as much, and `number` others, each of `size` bytes or less.
+    """Parts of a text for warming up, up to 12 MB, and the `number` behind them, each of `size` bytes or less.
 
     No part ends in white space: the pattern of cl100k was changed once in how a text's last spaces are cut, and
     libraries that have the older one would be left out for that.
@@ -119,7 +119,7 @@ def parts(text: str, number: int, size: int) -> tuple[list[str], list[str]]:
     """
     step = max(1, min(_characters(text, size), len(text) // (number + 1)))
     several = [text[start : start + step].rstrip() for start in range(0, step * (len(text) // step), step)]
-    warm = min(len(several) - number, WARM)
+    warm = min(len(several) - number, max(1, WARM // size))
     return several[:warm], several[warm : warm + number]
 
 

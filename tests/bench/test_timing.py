@@ -75,16 +75,17 @@ def test_clocks():
     assert gc.isenabled()
 
 
-def test_parts_are_different_and_all_of_one_size():
+def test_parts_are_different_and_all_of_one_size(monkeypatch):
     text = "".join(f"number {n} " for n in range(2000))
     warm, several = parts(text, 5, 1000)
-    assert len(warm) == 4
     assert len(several) == 5
     joined = [*warm, *several]
-    assert len(set(joined)) == 9
+    assert len(set(joined)) == len(joined) == len(text) // 1000
     assert all(900 < len(part) <= 1000 and part == part.rstrip() for part in joined)
     assert text.startswith(warm[0])
     assert [len(kind) for kind in parts("short text", 3, 1000)] == [2, 3]
+    monkeypatch.setattr(texts, "WARM", 3000)
+    assert parts(text, 5, 1000) == (warm[:3], joined[3:8])
 
 
 def test_documents_are_measured_in_bytes():
