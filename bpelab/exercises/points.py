@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from ..analysis.compression import compression
 from ..analysis.tokens import never_merged, unmet
 from ..errors import BPELabError
-from ..formats.convert import check, losses
+from ..formats.convert import TARGETS, check, losses
+from ..formats.detect import open_tokenizer
 from ..publishing.card import FORMS, TEXT, agrees, is_lost, measure, reference, stated, written
 from ..publishing.folder import changed_files
 from ..tokenizer import BPETokenizer
@@ -168,8 +169,8 @@ def one_tokenizer(work: Work) -> str:
         raise Missing(
             "there is no other format", "write a GGUF, tiktoken's or minbpe's file: convert(tokenizer, file, format)"
         )
-    tokens = list(work.tokenizer.model.tokens.values())[:: 1 + len(work.tokenizer) // 20_000]
-    texts = [*work.texts, *(token.decode("utf-8", "replace") for token in tokens)]
+    tokens = b" ".join(list(work.tokenizer.model.tokens.values())[:20_000])
+    texts = [*work.texts, tokens.decode("utf-8", "replace")]
     for name, path, target in work.formats:
         try:
             check(work.tokenizer, path, target, texts)
@@ -177,6 +178,11 @@ def one_tokenizer(work: Work) -> str:
             raise Missing(
                 str(error), f"write {name} again, from this tokenizer, with convert (bpelab.formats.convert)"
             ) from error
+        pattern = open_tokenizer(path).pattern if "pattern" in TARGETS[target].holds else work.tokenizer.pattern
+        if pattern != work.tokenizer.pattern:
+            raise Missing(
+                f"{name} splits by {pattern}, and tokenizer.json by {work.tokenizer.pattern}", f"write {name} again"
+            )
     return f"{', '.join(name for name, _, _ in work.formats)}: the same ids on {len(texts):,} texts"
 
 

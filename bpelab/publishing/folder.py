@@ -25,7 +25,7 @@ from .hostile import hostile_texts
 HASHES = "SHA256SUMS"
 NAMES = {"gguf": "{}.gguf", "tiktoken": "{}.tiktoken", "minbpe": "{}.model"}
 """The formats beside tokenizer.json, and what their files are called."""
-MOST_FILES = 1_000
+MOST_FILES, MOST_BYTES = 1_000, 1_000_000_000
 
 
 class Written(NamedTuple):
@@ -119,7 +119,8 @@ def write_hashes(folder: str | Path) -> None:
 def changed_files(folder: str | Path) -> list[str]:
     """The files that SHA256SUMS doesn't know as they are: changed, gone, or new; sorted, as a/b on every system.
 
-    Raises PublishingError where there is no SHA256SUMS, or the folder holds links, or more than 1,000 files.
+    Raises PublishingError where there is no SHA256SUMS, or the folder holds links, more than 1,000 files, or a file
+    of more than 1 GB.
     """
     try:
         lines = Path(folder, HASHES).read_text(encoding="utf-8").splitlines()
@@ -137,6 +138,8 @@ def _hashed(folder: Path) -> Iterator[tuple[str, str]]:
             raise PublishingError(f"{folder} has more than {MOST_FILES:,} files; a tokenizer has a dozen")
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise PublishingError(f"{folder}: {name} is a link or no file: put the file itself there")
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise PublishingError(f"{folder}: {name} has more than {MOST_BYTES:,} bytes, and no tokenizer's file has")
         if path.is_file() and name != HASHES:
             with path.open("rb") as file:
                 yield name, file_digest(file, "sha256").hexdigest()
