@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..errors import ConversionError, PublishingError
 from ..formats.convert import check, convert
 from ..formats.detect import in_home
-from ..textio import utf8, write_atomically
+from ..textio import utf8, valid_text, write_atomically
 from ..tokenizer import BPETokenizer
 from .card import CARD, TEXT, measure, write_card
 from .hostile import hostile_texts
@@ -62,7 +62,7 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
     low.model: nothing
     """
     path = Path(os.path.abspath(in_home(folder)))
-    if not text.split():
+    if not valid_text(text).split():
         raise PublishingError("a text without words measures nothing; give one of some pages")
     if os.path.lexists(path) and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
         raise PublishingError(f"{folder} is there already: delete it, or choose another name")
