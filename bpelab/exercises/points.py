@@ -112,7 +112,7 @@ def safe(work: Work) -> str:
         raise Missing(
             "a message that holds their names writes control tokens", "see chapter 7, and change the template"
         )
-    for part in _between(tokenizer.apply_chat_template(SAID), control, tokenizer):
+    for part in between(tokenizer.apply_chat_template(SAID), control, tokenizer):
         if sum(message["content"] in part for message in SAID) > 1:
             raise Missing(
                 f"nothing but text is between two messages, and a message can hold it too: {code(part)}",
@@ -121,7 +121,7 @@ def safe(work: Work) -> str:
     return f"none of {len(control)} control tokens can be written in a text or a message"
 
 
-def _between(ids: list[int], control: dict[int, str], tokenizer: BPETokenizer) -> list[str]:
+def between(ids: list[int], control: dict[int, str], tokenizer: BPETokenizer) -> list[str]:
     """The texts between control tokens."""
     parts: list[list[int]] = [[]]
     for token in ids:
