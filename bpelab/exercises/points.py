@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from ..analysis.compression import compression
 from ..analysis.tokens import never_merged, unmet
-from ..errors import BPELabError
+from ..errors import BPELabError, PublishingError
 from ..formats.convert import TARGETS, check, losses
 from ..formats.detect import open_tokenizer
 from ..publishing.card import FORMS, TEXT, agrees, is_lost, measure, reference, stated, written
@@ -188,8 +188,9 @@ def one_tokenizer(work: Work) -> str:
 
 def says(work: Work) -> str:
     """The card says what each format leaves out."""
-    rows = stated(work.card)
-    named = 0
+    rows, named = stated(work.card), 0
+    if not work.formats:
+        raise Missing("there is no other format", "write one, and a row of a table for it")
     for name, _, target in work.formats:
         lost = [loss.feature for loss in losses(work.tokenizer, target)]
         if absent := [feature for feature in lost if feature not in rows.get(name, "")]:
@@ -248,7 +249,13 @@ def is_true(work: Work) -> str:
 
 def is_whole(work: Work) -> str:
     """SHA256SUMS has the hash of every file."""
-    if changed := changed_files(work.folder):
+    try:
+        changed = changed_files(work.folder)
+    except PublishingError as error:
+        raise Missing(
+            str(error), "a folder of a tokenizer's own files, and write_hashes(folder) as the last thing"
+        ) from error
+    if changed:
         raise Missing(f"not as SHA256SUMS has it: {', '.join(changed[:4])}", "write_hashes(folder), as the last thing")
     return "every file is as SHA256SUMS has it"
 

@@ -65,7 +65,7 @@ FAULTS = {
     "false numbers": (made.false_numbers, {"is true"}),
     "forged by text": (made.forged_by_text, {"safe"}),
     "another pattern": (another_pattern, {"one tokenizer", "says what is missing"}),
-    "normalized": (kind("normalized"), {"comes back", "one tokenizer"}),
+    "normalized": (kind("normalized"), {"comes back", "one tokenizer", "says what is missing"}),
     "text between turns": (kind("text between turns"), {"safe"}),
     "no template": (kind("no template"), {"chats"}),
     "no end of text": (kind("no end"), {"safe"}),
@@ -74,7 +74,7 @@ FAULTS = {
     "tokens that no text gives": (kind("cut otherwise"), {"reaches", "compresses"}),
     "a row is gone": (edited("README.md", "| tokens per word |", "| words |"), {"is true"}),
     "losses are not said": (edited("README.md", "pattern, special tokens", "special tokens"), {"says what is missing"}),
-    "one format": (alone, {"one tokenizer"}),
+    "one format": (alone, {"one tokenizer", "says what is missing"}),
     "a file came later": (unlisted, {"is whole"}),
     "no card": (without("README.md"), {"says what is missing", "is true"}),
     "no text": (without("held-out.txt"), {"compresses", "is true"}),
@@ -101,6 +101,32 @@ def test_a_folder_is_checked_as_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("harbour", Path("harbour"), str(tmp_path / "harbour")):
         assert repr(check("18.4", folder)).startswith("18.4 (Your own tokenizer): Right. 20 of 20 points")
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit, KeyboardInterrupt, MemoryError])
+def test_a_function_that_fails_is_told(error):
+    def answer(home):
+        print("so far")
+        raise error
+
+    text = repr(check("18.4", answer))
+    assert text.startswith("18.4 (Your own tokenizer): ")
+    assert error.__name__ in text or "too much memory" in text
+    assert "my_tokenizer(home)" in text
+    assert "so far" in text
+
+
+def test_a_function_works_in_an_empty_folder_that_goes_away():
+    homes = []
+
+    def answer(home):
+        homes.append(Path(home))
+        assert list(Path(home).iterdir()) == []
+        (Path(home) / "half").mkdir()
+        return Path(home) / "half"
+
+    assert " 0 of 20 points" in repr(check("18.4", answer))
+    assert not homes[0].exists()
 
 
 @pytest.mark.parametrize(
