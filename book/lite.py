@@ -43,6 +43,7 @@ NEEDS = {
     "15_measuring": "matplotlib and tiktoken",
     "16_claims": "tokenizers and tiktoken",
     "17_chat": "numpy, jinja2 and transformers",
+    "18_capstone": "tiktoken, tokenizers and transformers",
 }
 
 

@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
-report | chat | doctor | warmup | bench`.
+report | publish | chat | doctor | warmup | bench`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -19,6 +19,7 @@ from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
+from .publishing.command import add_command as add_publish
 from .shards.command import add_commands as add_shard_commands
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ examples:
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
   bpelab report my-tokenizer gpt2 --text notes.txt
+  bpelab publish my-tokenizer harbour --text unseen.txt
   bpelab chat
 
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
@@ -119,6 +121,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument("--json", action="store_true", help="print JSON")
     add_shard_commands(command, _takes_tokenizer)
     add_report(command)
+    add_publish(command)
     add_commands(command)
     add_warmup(command)
     add_bench(command)

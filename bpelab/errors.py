@@ -51,6 +51,10 @@ class ConversionError(BPELabError, ValueError):
     """A tokenizer that the target format can't hold."""
 
 
+class PublishingError(BPELabError, RuntimeError):
+    """A tokenizer's folder that can't be written or uploaded. The message says what to do."""
+
+
 class ConversationError(BPELabError, ValueError):
     """A conversation that is none. The message names the message of it, by number, and the key."""
 

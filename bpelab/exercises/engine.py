@@ -9,7 +9,9 @@ import ast
 import copy
 import inspect
 import operator
+import os
 import re
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable
@@ -18,6 +20,7 @@ from typing import Any
 
 from .guard import Guard, Limits, Outcome, does_nothing
 from .plain import plain
+from .rubric import Missing, Rubric
 from .show import SINGLE, Message, code, short
 from .shrink import smaller_inputs
 
@@ -57,6 +60,8 @@ class Exercise:
         shown: (name, *arguments) -> how a call is written in a message.
         cell: the stub's text, where it isn't made from the worked answer.
         limits: for one call.
+        rubric: what a folder is scored by, for an exercise that asks for one. `check` takes the folder, or a function
+            that is given an empty folder to work in and returns the one that it hands in. It runs without limits.
     """
 
     id: str
@@ -72,6 +77,7 @@ class Exercise:
     shown: Callable[..., str] = _written
     cell: str = ""
     limits: Limits = field(default_factory=Limits)
+    rubric: Rubric | None = None
 
     @property
     def chapter(self) -> int:
@@ -189,6 +195,9 @@ def examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
 
 
 def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
+    if exercise.rubric is not None:
+        with tempfile.TemporaryDirectory(prefix="bpelab-", ignore_cleanup_errors=True) as home:
+            return _score(exercise, exercise.rubric, answer, home)
     if not callable(answer):
         if answer is None or answer is Ellipsis:
             return False, _not_started(exercise)
@@ -216,6 +225,34 @@ def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
         if not started:
             return False, _not_started(exercise)
         return False, _explain(exercise, shrunk(exercise, answer, first, guard))
+
+
+def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[bool, Message]:
+    """Score a folder, or what a function hands in, as a whole: there is nothing to make smaller."""
+
+    def work() -> Any:
+        handed_in = answer(home) if callable(answer) else answer
+        return plain(os.fspath(handed_in) if isinstance(handed_in, os.PathLike) else handed_in)
+
+    if inspect.isfunction(answer) and does_nothing(answer.__code__):
+        return False, _not_started(exercise)
+    with Guard() as guard:
+        outcome = guard.call(work, limited=False)  # training on a corpus may take its minutes
+    if outcome.unwritten or (outcome.kind == "returned" and (outcome.value is None or outcome.value is Ellipsis)):
+        return False, _not_started(exercise)
+    if outcome.kind != "returned":
+        return False, _explain(exercise, Trial((home,), outcome, outcome.kind, False))
+    try:
+        scores = rubric.scores(outcome.value)
+    except Missing as missing:
+        return False, Message(
+            exercise.heading, "fault", [f"Not yet: {missing.to_do}.", (f"got  {short(missing.found)}",)]
+        )
+    points = sum(score.earned for score in scores)
+    right = points >= rubric.enough
+    lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.most} points; {rubric.enough} are needed."
+    block = tuple(line for score in scores for line in score.lines)
+    return right, Message(exercise.heading, "right" if right else "fault", [lead, block])
 
 
 def _not_started(exercise: Exercise) -> Message:

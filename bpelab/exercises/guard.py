@@ -215,33 +215,36 @@ class Guard:
         self._sees_interrupts = True
         stack.callback(signal.signal, signal.SIGINT, previous)
 
-    def call(self, work: Callable[[], Any]) -> Outcome:
-        """What comes of calling `work`. Raises nothing but KeyboardInterrupt, and that for a real Ctrl-C only."""
+    def call(self, work: Callable[[], Any], *, limited: bool = True) -> Outcome:
+        """What comes of calling `work`. Raises nothing but KeyboardInterrupt, and that for a real Ctrl-C only.
+
+        Without limits nothing is traced, and long work takes as long as it does elsewhere.
+        """
         printed = _Printed()
         with ExitStack() as stack:
-            if not tracemalloc.is_tracing():
+            if limited and not tracemalloc.is_tracing():
                 tracemalloc.start()
                 stack.callback(tracemalloc.stop)
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
             stack.enter_context(redirect_stdout(printed))
             stack.enter_context(redirect_stderr(printed))
-            outcome = self._call(work)
+            outcome = self._call(work, limited)
         outcome.printed = printed.text
         return outcome
 
-    def _call(self, work: Callable[[], Any]) -> Outcome:
+    def _call(self, work: Callable[[], Any], limited: bool) -> Outcome:
         tracer = _Tracer(self.limits)
         outcome = Outcome("returned")
         try:
-            outcome.value = self._traced(work, tracer)
+            outcome.value = self._traced(work, tracer) if limited else work()
         except BaseException as error:  # SystemExit and the like too
             if isinstance(error, KeyboardInterrupt) and not self._sees_interrupts:
                 raise
             outcome = self._describe(error, sys.exc_info()[2])
         if self._interrupted:
             raise KeyboardInterrupt
-        if not tracer.exceeded and tracemalloc.get_traced_memory()[1] > tracer.ceiling:
+        if limited and not tracer.exceeded and tracemalloc.get_traced_memory()[1] > tracer.ceiling:
             tracer.exceeded = "too much memory"  # taken and given back within one line
         if tracer.exceeded:
             outcome = Outcome(tracer.exceeded)

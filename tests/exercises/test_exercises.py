@@ -71,7 +71,7 @@ class TestEveryExercise:
             right, message = examine(exercise, answer)
             text = repr(message)
             assert not right, answer.__name__
-            assert "got  " in text or "Took too long" in text or "Raised" in text
+            assert "got  " in text or " points; " in text or "Took too long" in text or "Raised" in text
             assert "0x7f" not in text
             assert repr(examine(exercise, answer)[1]) == text, "the answer is another the second time"
 

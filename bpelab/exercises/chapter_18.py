@@ -1,0 +1,226 @@
+"""The exercises of chapter 18, Your own tokenizer."""
+
+import hashlib
+import math
+import re
+import tempfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..chat import NAMED
+from ..notebook import book_text, passages
+from ..publishing import publish
+from ..tokenizer import BPETokenizer
+from .engine import Exercise
+from .material import tokenizer_of
+from .points import RUBRIC
+from .show import code
+
+
+def texts_lost(tokenizer, texts):  # type: ignore[no-untyped-def]
+    """Return those of `texts` that don't come back from their ids as they were, in order."""
+    return [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != text]
+
+
+def numbers_of(card):  # type: ignore[no-untyped-def]
+    """Return {what was measured: number} for the tables of a card, which is Markdown.
+
+    A row that counts has two cells, of which the right one is a number: "| tokens | 1,190 |".
+    A number may have commas, a decimal point and a percent sign, and 47.2% is 0.472. All
+    other rows and lines are left out.
+    """
+    found = {}
+    for line in card.splitlines():
+        cells = [cell.strip() for cell in line.strip().split("|")]
+        if len(cells) != 4 or cells[0] or cells[3]:
+            continue
+        if match := re.fullmatch(r"(\d[\d,]*(?:\.\d+)?)(%?)", cells[2]):
+            found[cells[1]] = float(match[1].replace(",", "")) / (100 if match[2] else 1)
+    return found
+
+
+def files_changed(folder):  # type: ignore[no-untyped-def]
+    """Return the names of files that are not as SHA256SUMS has them, sorted.
+
+    A line of SHA256SUMS is the SHA-256 of a file in hex, two spaces, and its name. A file
+    may have other bytes, may be gone, or may have no line. SHA256SUMS has none of its own.
+    `folder` is a Path, and there are no folders in it.
+    """
+    known, there = {}, {}
+    for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, _, name = line.partition("  ")
+        known[name] = digest
+    for path in folder.iterdir():
+        if path.name != "SHA256SUMS":
+            there[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return sorted(name for name in known.keys() | there.keys() if known.get(name) != there.get(name))
+
+
+def my_tokenizer(home):  # type: ignore[no-untyped-def]
+    """Train a tokenizer and publish it in a folder inside of `home`; return that folder.
+
+    `home` is the path of an empty folder that is gone when the check is over.
+    """
+    letters = list(passages("letters").values())
+    corpus = [text for text in book_text().split("\n\n") if not any(text in letter for letter in letters)]
+    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    tokenizer = BPETokenizer.train(
+        corpus, 2000, pattern="llama3", special_tokens=names, eos_token=names[0], progress=False
+    )
+    tokenizer = tokenizer.with_options(metadata={"chat_template": NAMED["chatml"].source})
+    folder = Path(home, "harbour")
+    publish(tokenizer, folder, "\n\n".join(letters), about="Trained on the bpelab book without its letters.")
+    return folder
+
+
+# -- 18.1 --------------------------------------------------------------------------------------------------------------
+
+TEXTS = [
+    "",
+    "a",
+    "the harbour",
+    " a  b\n",
+    "A",
+    "é",
+    "e\u0301",
+    "ﬁ",
+    "\u212b",
+    "日本",
+    "\ufffd",
+    "a\r\n",
+    "<|end|>",
+    "x<|end|> ",
+]
+
+
+@lru_cache(1)
+def _kinds() -> dict[str, BPETokenizer]:
+    whole = tokenizer_of("the harbour " * 4, 262, {"<|end|>": 261})
+    return {"": whole, **{name: whole.with_options(normalizer=name) for name in ("NFC", "NFD", "NFKC")}}
+
+
+def _lossy_inputs() -> Iterator[tuple[str, list[str]]]:
+    for name in _kinds():
+        for text in TEXTS:
+            yield name, [text]
+        yield name, TEXTS
+        yield name, TEXTS[::-1]
+
+
+def _show_lossy(name: str, normalizer: str, texts: list[str]) -> str:
+    arguments = f'"the harbour " * 4, 262, special_tokens=["<|end|>"], normalizer={normalizer or None!r}'
+    return f"{name}(BPETokenizer.train({arguments}), {code(texts)})"
+
+
+# -- 18.2 --------------------------------------------------------------------------------------------------------------
+
+
+def _cards() -> Iterator[tuple[str]]:
+    yield ("| tokens | 12 |",)
+    yield ("| tokens | 1,190 |",)
+    yield ("| bytes per token | 3.125 |",)
+    yield ("| cut alike | 47.2% |",)
+    yield ("| cut alike | 100% |",)
+    yield ("| measured | |\n| --- | ---: |\n| tokens | 12 |\n",)
+    yield ("tokens: 12\n\n| tokens | not known |\n| pattern | gpt2 |\n",)
+    yield ("| a | 1 | 2 |\n| b | 3 |\n",)
+    yield ("  |a|7|  \n|b|  8.50|",)
+    yield ("| file | left out |\n| `a.gguf` | nothing |\n| 12 | 1,234,567.5 |\n",)
+    yield ("| tokens for 16 spaces | 3 |\n| tokens | 3 spaces |\n| 5% | 5% |\n",)
+
+
+def _same_numbers(expected: dict[str, float], got: Any) -> bool:
+    return expected.keys() == got.keys() and all(math.isclose(expected[name], got[name]) for name in expected)
+
+
+# -- 18.3 --------------------------------------------------------------------------------------------------------------
+
+
+def _sums(files: dict[str, bytes]) -> bytes:
+    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
+
+
+def _folders() -> Iterator[tuple[dict[str, bytes]]]:
+    was = {"README.md": b"# A\r\n", "tokenizer.json": b"{}", "a b.gguf": b"\xff\x00\n"}
+    sums = {"SHA256SUMS": _sums(was)}
+    yield (sums | was,)
+    yield (sums | was | {"tokenizer.json": b"{} "},)
+    yield (sums | was | {"README.md": b"# A\n"},)
+    yield (sums | was | {"z.txt": b""},)
+    yield (sums | {name: was[name] for name in ("README.md", "a b.gguf")},)
+    yield (sums | was | {"a b.gguf": b"\xff\x00\n\n", "README.md": b"", "new": b"{}"},)
+    yield ({"SHA256SUMS": b""},)
+    yield ({"SHA256SUMS": b"", "x": b"1"},)
+
+
+def _in_folder(answer: Any, files: dict[str, bytes]) -> Any:
+    with tempfile.TemporaryDirectory(prefix="bpelab-") as home:
+        for name, content in files.items():
+            Path(home, name).write_bytes(content)
+        return answer(Path(home))
+
+
+def _show_folder(name: str, files: dict[str, bytes]) -> str:
+    listed = {file: content for file, content in files.items() if file != "SHA256SUMS"}
+    lines = [line.partition("  ") for line in files["SHA256SUMS"].decode().splitlines()]
+    sums = ", ".join(f"{file} {digest[:8]}..." for digest, _, file in lines)
+    return f"{name}(a folder with {listed!r}, and SHA256SUMS of {sums or 'no lines'})"
+
+
+EXERCISES = [
+    Exercise(
+        "18.1",
+        "What doesn't come back",
+        texts_lost,
+        _lossy_inputs,
+        (
+            "tokenizer.decode(tokenizer.encode(text)) is what comes back.",
+            "Compare it with the text itself, and not with anything that was made of the text.",
+        ),
+        call=lambda answer, normalizer, texts: answer(_kinds()[normalizer], texts),
+        shown=_show_lossy,
+        allowed=lambda normalizer, texts: normalizer in _kinds(),
+    ),
+    Exercise(
+        "18.2",
+        "What a card claims",
+        numbers_of,
+        _cards,
+        (
+            'line.strip().split("|") of a row with two cells has four parts; the first and the last are empty.',
+            "re.fullmatch says whether all of a cell is a number, and its groups are the parts of it.",
+            'float takes no commas: replace(",", "") takes them out.',
+        ),
+        same=_same_numbers,
+        allowed=lambda card: False,
+    ),
+    Exercise(
+        "18.3",
+        "Changed on the way",
+        files_changed,
+        _folders,
+        (
+            "Make two dicts of name -> hash: what SHA256SUMS has, and what is there. Names in one of them count too.",
+            "hashlib.sha256(path.read_bytes()).hexdigest() is the hash of a file. Text mode would change line ends.",
+            "A name may have spaces in it: cut a line at the first two spaces only.",
+        ),
+        call=_in_folder,
+        shown=_show_folder,
+        allowed=lambda files: False,
+    ),
+    Exercise(
+        "18.4",
+        "Your own tokenizer",
+        my_tokenizer,
+        lambda: iter([]),
+        (
+            "Hold a text back first. Then train with special_tokens= and eos_token=, and give it a chat template.",
+            "publish(tokenizer, folder, text) writes everything that is asked for, and measures it.",
+            "A pattern that llama.cpp has a name for (llama3, gpt2, qwen2) lets the tokenizer go into a GGUF file too.",
+        ),
+        shown=lambda name, home: f"{name}(home)",
+        rubric=RUBRIC,
+    ),
+]

@@ -1,0 +1,58 @@
+"""`bpelab publish`: its arguments, and what it runs. Nothing is written or imported until it is called."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import BPELabError
+
+EXAMPLES = """\
+examples:
+  bpelab publish my-tokenizer harbour --text unseen.txt
+  bpelab publish my-tokenizer harbour --text unseen.txt --about about.md --upload me/harbour
+
+OUT is a new folder with tokenizer.json, with every other format that holds the tokenizer, with a README.md of measured
+numbers, the text that they were measured on, and the hash of each file. Nothing leaves this machine without --upload,
+which makes a private repository on the Hugging Face Hub and needs a token that may write (`hf auth login`, HF_TOKEN).
+"""
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
+    publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    publish.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
+    publish.add_argument("out", metavar="OUT", type=Path, help="the folder to write, a new one")
+    publish.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    publish.add_argument(
+        "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not trained on"
+    )
+    publish.add_argument("--about", type=Path, metavar="FILE", help="Markdown that the card begins with")
+    publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
+    publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
+    publish.add_argument("--update", action="store_true", help="with --upload: the repository may be there already")
+
+
+def run_publish(args: argparse.Namespace) -> int:
+    from ..formats.detect import open_tokenizer
+    from .folder import publish
+    from .hub import upload
+
+    if args.upload is None and (args.public or args.update):
+        raise BPELabError("--public and --update are about --upload REPO, which is not there")
+    text, about = _text(args.text), "" if args.about is None else _text(args.about)
+    tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern)
+    for written in publish(tokenizer, args.out, text, about=about):
+        print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
+    print(f"{args.out}: written")
+    if args.upload is not None:
+        print(upload(args.out, args.upload, private=not args.public, update=args.update))
+    return 0
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BPELabError(f"{path} is not UTF-8: {error.reason} at byte {error.start:,}") from error
