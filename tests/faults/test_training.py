@@ -37,7 +37,7 @@ class TestNothingToMerge:
             pytest.importorskip("numba")
 
     @pytest.mark.parametrize(
-        ("text", "merges"), [("a", 0), ("abc", 0), ("a b c", 0), ("aa", 0), ("aaaa", 2), ("日", 0)]
+        ("text", "merges"), [("a", 0), ("abc", 0), ("a b c", 0), ("aa", 0), ("aaaa", 1), ("日", 0)]
     )
     def test_it_stops_early_and_says_where(self, trainer, text, merges):
         with pytest.warns(TrainingStopped, match=f"stopped at {257 + merges} tokens instead of 400"):
