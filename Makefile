@@ -10,6 +10,7 @@ endif
 PY := $(BIN)/python
 # What must be compiled is kept for the next environment, and for the next clone.
 BACKENDS := .venv-backends
+AUDIT := .venv-audit
 BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
@@ -20,7 +21,7 @@ HTML := _build/html/index.html
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-backends soak lint unit nbval chapters clean
+.PHONY: help setup book serve test test-backends soak coverage audit lint unit nbval chapters clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -76,6 +77,19 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 
 soak: $(VENV)/.ready $(HTML)     ## the same tests at full counts (an hour or more); writes tests/soak.log
 	BPELAB_SOAK=1 $(PY) tests/soak.py
+
+# Without tests in a browser, those whose children are killed, and one that interrupts coverage inside its own lock.
+coverage: $(VENV)/.ready  ## branch coverage of bpelab by its unit tests, printed; fails under 95 %
+	COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest -n 2 -p no:cacheprovider --cov --cov-report=term --cov-fail-under=95 \
+		--ignore tests/book --ignore tests/faults --ignore tests/widgets/test_browser.py \
+		--deselect tests/chat/test_session.py::test_interrupts_at_any_moment
+
+audit: $(AUDIT)/.ready    ## compare constraints.txt with known vulnerabilities; says so where that needs a network
+	$(PY) tests/audit.py $(subst $(VENV),$(AUDIT),$(BIN))/pip-audit
+$(AUDIT)/.ready: $(VENV)/.ready
+	$(PYTHON) -m venv $(AUDIT)
+	$(subst $(VENV),$(AUDIT),$(PY)) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit
+	@touch $@
 
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
 	$(PY) book/execute.py $(CHAPTERS)

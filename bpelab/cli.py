@@ -7,7 +7,6 @@ interrupted.
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
 from .publishing.command import add_command as add_publish
 from .shards.command import add_commands as add_shard_commands
+from .standard_streams import lost_output, prepare
 
 if TYPE_CHECKING:
     from .tokenizer import BPETokenizer
@@ -325,6 +325,7 @@ def run_convert(args: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit code."""
+    prepare()
     args = build_parser().parse_args(argv)
     try:
         code: int = args.run(args)
@@ -333,10 +334,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        lost_output(None)
         return 1
     except (BPELabError, ValueError, OSError) as error:
-        print(f"bpelab: {error}", file=sys.stderr)
+        print(f"bpelab: {lost_output(error) or error}", file=sys.stderr)
         return 1
 
 

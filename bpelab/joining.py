@@ -7,10 +7,10 @@ Chapter: Compiled. Cost: 60 ns a token in Python; compiled 10 from a list, 4 fro
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import decoding
+from .cached import cached_property
 from .compiled import decoding_pays
 from .decoding import Unknown
 

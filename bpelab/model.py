@@ -11,11 +11,11 @@ Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birc
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from types import MappingProxyType
 from typing import Any
 
+from .cached import cached_property
 from .errors import ModelError
 from .recover import Recovered, recover_merges
 from .units import Units

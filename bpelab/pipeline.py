@@ -7,7 +7,6 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from . import documents
 from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
+from .cached import cached_property
 from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder

@@ -1,9 +1,10 @@
 """Text in and out: lone surrogates, and files that are written whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -40,25 +41,40 @@ def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old content or the new one, and never a part.
+    """Write a file so that readers see the old content or the new one, and never a part; see `write_together`."""
+    write_together({path: content})
 
-    The content goes to a temporary file in the same folder, is flushed to disk, and is renamed. Raises OSError; then
-    the old file is as it was.
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write files so that readers see each with the old content or the new one, and never a part.
+
+    All contents go to temporary files beside their targets and are flushed to disk before the first is renamed: where
+    there is no room for all of them none is changed. Files that were there keep their permissions. Raises OSError
+    naming the file; then the old ones are as they were.
     """
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    written: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        for path, content in contents.items():
+            try:
+                _write(written.setdefault(path, path.with_name(f".{path.name}.{secrets.token_hex(4)}")), path, content)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from error
+        for path, temporary in written.items():
+            try:
+                os.replace(temporary, path)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        for temporary in written.values():
+            with suppress(OSError):  # it was renamed, or never made
+                temporary.unlink()
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _write(temporary: Path, path: Path, content: bytes) -> None:
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    with os.fdopen(handle, "wb") as file:
+        with suppress(OSError):  # there is none yet, or the system has no permissions
+            os.chmod(temporary, path.stat().st_mode & 0o777)
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

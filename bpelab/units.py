@@ -11,9 +11,9 @@ order of the ids is kept also where an unknown character stands before one writt
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from .added_tokens import AddedToken, Finder
+from .cached import cached_property
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ surrogates, so that none is lost.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
 from . import decoding
 from .added_tokens import AddedToken
 from .byte_alphabet import to_alphabet
+from .cached import cached_property
 from .decoders import ByteLevel, Bytes, Decoder, decode_tokens
 from .decoding import Unknown
 from .errors import BPELabError, SpecialTokenError, UnknownTokenError

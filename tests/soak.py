@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PARTS = [
     "encoders", "trainers", "pretokenizers", "formats", "conformance", "streaming", "chat", "compiled",
+    "faults",
     "test_model.py",
     "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
     "test_alignment.py", "test_batching.py",

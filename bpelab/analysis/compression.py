@@ -12,8 +12,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
+from ..cached import cached_property
 from ..textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 

@@ -17,7 +17,7 @@ from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..postprocessors import TemplateProcessing
 from ..pretokenizers.patterns import PATTERNS
-from ..textio import write_atomically
+from ..textio import write_together
 from ..tokenizer import BPETokenizer
 from .huggingface import ROLES, merge_pairs, read_config
 from .json_file import JSONFile, read_bytes, shown
@@ -192,8 +192,11 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
     ordered = dict(sorted(vocab.items(), key=lambda item: item[1]))
     lines = [f"{to_alphabet(model.tokens[a])} {to_alphabet(model.tokens[b])}\n" for a, b in merge_pairs(model)]
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "vocab.json", json.dumps(ordered, ensure_ascii=False).encode())
-    write_atomically(folder / "merges.txt", ("#version: 0.2\n" + "".join(lines)).encode())
     roles = {f"{role}_token": getattr(tokenizer, f"{role}_token") for role in ROLES}
     named = {role: name for role, name in roles.items() if name is not None}
-    write_atomically(folder / "special_tokens_map.json", json.dumps(named, ensure_ascii=False, indent=2).encode())
+    contents = {
+        "vocab.json": json.dumps(ordered, ensure_ascii=False),
+        "merges.txt": "#version: 0.2\n" + "".join(lines),
+        "special_tokens_map.json": json.dumps(named, ensure_ascii=False, indent=2),
+    }
+    write_together({folder / name: text.encode() for name, text in contents.items()})

@@ -21,7 +21,7 @@ from ..errors import ConversionError
 from ..model import BPEModel, RankMerges
 from ..pretokenizers.patterns import find_pattern
 from ..pretokenizers.split import Split
-from ..textio import write_atomically
+from ..textio import write_together
 from ..tokenizer import BPETokenizer
 from . import table_cache
 from .components import write_component, write_section
@@ -98,8 +98,7 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ConversionError(f"{folder} is a file; save writes a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        write_atomically(folder / name, content)
+    write_together({folder / name: content for name, content in contents.items()})
 
 
 def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:

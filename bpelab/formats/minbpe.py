@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model import BPEModel
 from ..pretokenizers.patterns import find_pattern
-from ..textio import write_atomically
+from ..textio import write_together
 from ..tokenizer import BPETokenizer
 from .json_file import read_bytes
 from .readable import visible
@@ -39,8 +39,8 @@ def save(tokenizer: BPETokenizer, path: str | Path) -> None:
             raise ConversionError(f"minbpe can't hold the special token {name!r}: it has white space in it")
         lines.append(f"{name} {token_id}")
     lines += [f"{left} {right}" for left, right in merges]
-    write_atomically(path, ("\n".join(lines) + "\n").encode())
-    write_atomically(path.with_suffix(".vocab"), _listing(tokenizer).encode())
+    model = ("\n".join(lines) + "\n").encode()
+    write_together({path: model, path.with_suffix(".vocab"): _listing(tokenizer).encode()})
 
 
 def _merges(tokenizer: BPETokenizer) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from ..textio import write_atomically
 from ..units import Units
 from ..user_cache import cache_folder
 
-VERSION = f"bpelab tables 1 {sys.byteorder} {array('I').itemsize}"
+VERSION = f"bpelab tables 2 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
 HASH = "_hash_of_tables"
@@ -43,9 +43,8 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     folder = cache_folder()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
-    body = _written(model, extra)
+    body = _written(model, {"extra": extra, "hash": model_hash(model)})
     digest = hashlib.sha256(body).digest()
-    vars(model)[HASH] = digest.hex()
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(folder / f"{name}.tables", digest + body)
@@ -54,12 +53,12 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
 def model_hash(model: BPEModel) -> str | None:
     """A hash of all that a model's ids depend on, known for one that is kept here; None where arrays don't say all."""
     if HASH not in vars(model) and _holds(model):
-        vars(model)[HASH] = hashlib.sha256(_written(model, None)).hexdigest()
+        vars(model)[HASH] = hashlib.sha256(_written(model, {})).hexdigest()
     known: str | None = vars(model).get(HASH)
     return known
 
 
-def _written(model: BPEModel, extra: Any) -> bytes:
+def _written(model: BPEModel, more: dict[str, Any]) -> bytes:
     units = None if model.units is None else {key: _plain(value) for key, value in vars(model.units).items()}
     (units or {}).pop("symbols", None)
     ranked = isinstance(model.merges, RankMerges)
@@ -67,7 +66,7 @@ def _written(model: BPEModel, extra: Any) -> bytes:
     numbers = [model.tokens.keys(), map(len, model.tokens.values()), *zip(*merges)]
     arrays = [array("I", column) for column in numbers]
     blob = b"".join(model.tokens.values())
-    head = {"units": units, "take_whole": model.take_whole, "ranked": ranked, "extra": extra}
+    head = {"units": units, "take_whole": model.take_whole, "ranked": ranked, **more}
     head["sizes"] = [len(column) for column in arrays]
     line = json.dumps(head).encode()
     return b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
@@ -84,11 +83,9 @@ def fetch(name: str) -> tuple[BPEModel, Any] | None:
     if len(data) < 40 or hashlib.sha256(body).digest() != data[:32]:
         return None
     try:
-        model, extra = _read(body)
+        return _read(body)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
-    vars(model)[HASH] = data[:32].hex()
-    return model, extra
 
 
 def _read(body: memoryview) -> tuple[BPEModel, Any]:
@@ -100,7 +97,9 @@ def _read(body: memoryview) -> tuple[BPEModel, Any]:
         column.frombytes(body[start : start + 4 * size])
         columns.append(column)
         start += 4 * size
-    return _later(head, columns, bytes(body[start:])), head["extra"]
+    model = _later(head, columns, bytes(body[start:]))
+    vars(model)[HASH] = head["hash"]
+    return model, head["extra"]
 
 
 def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:

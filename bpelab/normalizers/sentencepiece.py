@@ -10,9 +10,9 @@ Chapter: File formats. Cost: linear. Source: SentencePiece `normalizer.cc`.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from ..added_tokens import AddedToken, Finder
+from ..cached import cached_property
 from ..pretokenizers.matching import Pattern
 from ..textio import utf8
 from .base import Growing, Normalizer, check_length

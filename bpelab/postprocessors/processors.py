@@ -6,9 +6,9 @@ Source: tokenizers/src/processors/{bert,roberta,sequence}.rs and pre_tokenizers/
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from ..cached import cached_property
 from ..errors import SpecialTokenError
 from ..special_tokens import SpecialTokens
 from .base import FindIds, Item, Part, PostProcessor

@@ -6,9 +6,9 @@ Source: tokenizers/src/processors/template.rs.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
+from ..cached import cached_property
 from ..errors import SpecialTokenError
 from ..special_tokens import SpecialTokens
 from .base import FindIds, Item, Part, PostProcessor

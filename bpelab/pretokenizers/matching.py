@@ -11,9 +11,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
+from ..cached import cached_property
 from ..errors import MissingDependencyError, PatternError
 from .patterns import PATTERNS, NamedPattern, find_pattern
 from .portable import portable, refers, write

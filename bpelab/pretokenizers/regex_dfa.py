@@ -15,11 +15,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import accumulate
 from typing import Any
 
+from ..cached import cached_property
 from ..errors import PatternError
 from .patterns import PATTERNS
 from .regex_nfa import EDGE, NFA, NotRegular, build_nfa

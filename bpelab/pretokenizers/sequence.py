@@ -9,10 +9,10 @@ tokenizers/src/tokenizer/normalizer.rs (alignments), compared on random sequence
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 
 from ..byte_alphabet import BYTE_OF_CHAR, to_alphabet
+from ..cached import cached_property
 from .base import PreTokenizer
 from .byte_level import ByteLevel
 from .components import (

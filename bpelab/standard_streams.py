@@ -1,0 +1,38 @@
+"""Standard input and output of a command: all of what it prints arrives, or it says that it doesn't, and fails."""
+
+import errno
+import io
+import os
+import sys
+
+FULL = (errno.ENOSPC, errno.EFBIG)
+
+
+def prepare() -> None:
+    """Replace what a command can't rely on.
+
+    Output without a buffer (`python -u`, PYTHONUNBUFFERED=1) drops what a full disk has no room for, and says nothing.
+    Streams that were closed before the process began are None in Python.
+    """
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = open(sys.stdout.fileno(), "w", 1, encoding, errors, closefd=False)  # noqa: SIM115 - for good
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+
+
+def lost_output(error: Exception | None) -> str | None:
+    """Why what was printed can't be written, where that is what a command ended with; else None.
+
+    What is left of it is dropped: Python would try again when it ends, and end with words of its own.
+    """
+    # Nothing else that runs out of room does so without the name of a file.
+    lost = error if isinstance(error, OSError) and error.errno in FULL and error.filename is None else None
+    try:
+        sys.stdout.flush()
+    except OSError as again:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        lost = again
+    return None if lost is None else f"standard output can't be written: {lost.strerror or lost}"

@@ -1,0 +1,111 @@
+"""Threads, forks and processes on one tokenizer, and tokenizers that travel between processes."""
+
+import copy
+import importlib.util
+import json
+import multiprocessing
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+from bpelab import BPETokenizer
+from bpelab.encoders import ENCODERS
+from bpelab.formats.huggingface import tokenizer_json
+
+from ..conftest import ROOT, amount
+from ..formats import random_zoo
+from ..formats.families import families
+from . import together
+from .test_killed import drive
+
+
+@pytest.mark.parametrize("encoder", [*ENCODERS, "auto", "compiled"])
+def test_sixteen_threads(encoder):
+    if encoder == "compiled":
+        pytest.importorskip("numba")
+    together.threads(amount(32, 3_000), [encoder])
+
+
+def test_threads_without_the_interpreters_lock():
+    """By a Python that has none, where there is one; it needs nothing but the standard library and what is here."""
+    found = [shutil.which(f"python3.{minor}t") for minor in (13, 14, 15)]
+    here = sys.executable if sysconfig.get_config_var("Py_GIL_DISABLED") else None
+    python = next(filter(None, [here, *found]), None)
+    if python is None:
+        pytest.skip("there is no free-threaded Python here (python3.13t or later on the PATH)")
+    words = [python, "-W", "ignore", "-m", "tests.faults.together", str(amount(48, 3_000)), *ENCODERS]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHON_GIL": "0"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "the same\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forks_amid_threads(tmp_path):
+    drive("together:forks", tmp_path, amount(6, 500))
+
+
+# -- there and back ----------------------------------------------------------------------------------------------------
+
+CONVERSATION = [{"role": "user", "content": "a<s> low"}, {"role": "assistant", "content": "b"}]
+TEMPLATE = "{% for m in messages %}<s>{{ m.role }}: {{ m.content }}</s>{% endfor %}"
+
+
+def opened(data: dict, folder, encoder: str = "auto") -> BPETokenizer:
+    path = folder / "one.json"
+    path.write_text(json.dumps(data))
+    return BPETokenizer.from_pretrained(path, encoder=encoder)
+
+
+def answers(tokenizer: BPETokenizer, texts: list[str]) -> list[object]:
+    """What a tokenizer says about texts, and what it would be saved as."""
+    found: list[object] = [tokenizer_json(tokenizer), tokenizer.metadata, tokenizer.n_vocab]
+    found += [tokenizer.eos_token, tokenizer.bos_token]
+    for text in texts:
+        ids = tokenizer.encode(text, allowed_special="all")
+        found += [ids, tokenizer.encode_ordinary(text), tokenizer.decode(ids), tokenizer.decode_bytes(ids)]
+    if "chat_template" in tokenizer.metadata:
+        found.append(tokenizer.apply_chat_template(CONVERSATION, tokenize=False))
+    return found
+
+
+def _elsewhere(given: tuple[BPETokenizer, list[str]]) -> tuple[list[object], BPETokenizer]:
+    return answers(*given), given[0]
+
+
+@pytest.fixture(scope="module")
+def travellers(tmp_path_factory):
+    """(tokenizer, texts) for each family and for files drawn at random: every part that a tokenizer can have."""
+    folder, found = tmp_path_factory.mktemp("travellers"), []
+    files = [*families().values(), *map(random_zoo.draw, range(amount(16, 1_500)))]
+    compiled = "auto" if importlib.util.find_spec("numba") is None else "compiled"
+    for number, data in enumerate(files):
+        encoder = ("auto", "heap", "trie", compiled)[number % 4]
+        tokenizer = opened(data, folder, encoder)
+        if number % 3 == 0:
+            tokenizer = tokenizer.with_options(metadata={"chat_template": TEMPLATE, "model_max_length": 9})
+        found.append((tokenizer, random_zoo.texts(random.Random(number), data, 2)))
+    return found
+
+
+def test_pickles_and_copies(travellers):
+    for tokenizer, texts in travellers:
+        unused = pickle.dumps(tokenizer)
+        expected = answers(tokenizer, texts)
+        used = pickle.dumps(tokenizer)
+        assert abs(len(used) - len(unused)) < 2_000  # caches and engines stay at home
+        for data in (unused, used, pickle.dumps(tokenizer, 2)):
+            assert answers(pickle.loads(data), texts) == expected
+        for again in (copy.copy(tokenizer), copy.deepcopy(tokenizer)):
+            assert answers(again, texts) == expected
+
+
+def test_to_another_process_and_back(travellers):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        for (there, back), (tokenizer, texts) in zip(pool.map(_elsewhere, travellers), travellers):
+            assert there == answers(back, texts) == answers(tokenizer, texts)
