@@ -121,8 +121,8 @@ def test_disallowed_tokens_are_named_with_their_place(mixed):
     mixed.check("a<s>", frozenset(["<|end|>"]))
     with pytest.raises(
         SpecialTokenError,
-        match=r"^the text holds the special token '<\|end\|>' at character 4\. Pass allowed_special to encode it as one, "
-        r"or disallowed_special=\(\) to encode it as plain text\.$",
+        match=r"^the text holds the special token '<\|end\|>' at character 4\. Pass allowed_special to encode it as "
+        r"one, or disallowed_special=\(\) to encode it as plain text\.$",
     ):
         mixed.check("a<s><|end|>", frozenset(["<|end|>"]))
 
@@ -142,6 +142,17 @@ def test_tokens_over_a_cut():
             )
             if not over:
                 assert not special.any_across(text, cut), (names, text, cut)
+    for _ in range(amount(100, 5_000)):  # where no token can begin inside another, there is no doubt
+        names = [f"<{'a' * rng.randint(0, 4)}{number}>" for number in range(rng.randint(1, 4))]
+        special = SpecialTokens({name: number for number, name in enumerate(names)})
+        text = "".join(rng.choice([*names, "a", "<", ">"]) for _ in range(4))
+        for cut in range(len(text) + 1):
+            over = any(
+                text.startswith(name, start) and start < cut < start + len(name)
+                for name in names
+                for start in range(len(text))
+            )
+            assert special.any_across(text, cut) == over, (names, text, cut)
     one = SpecialTokens({"<|end|>": 0})
     assert [cut for cut in range(12) if one.any_across("ab<|end|>cd", cut)] == list(range(3, 9))
     assert not SpecialTokens({}).any_across("ab", 1)
