@@ -128,24 +128,12 @@ def test_disallowed_tokens_are_named_with_their_place(mixed):
 
 
 def test_tokens_over_a_cut():
-    """Against a search of the whole text: a token that begins before the cut and ends behind it."""
+    """Every one that could begin before the cut and end behind it, also one that another hides."""
     rng = random.Random(113)
     for _ in range(amount(300, 20_000)):
         names = {"".join(rng.choices("ab<", k=rng.randint(1, 4))) for _ in range(rng.randint(0, 4))}
         special = SpecialTokens({name: number for number, name in enumerate(sorted(names))})
         text = "".join(rng.choices("ab<", k=rng.randint(0, 12)))
-        for cut in range(len(text) + 1):
-            over = any(
-                text.startswith(name, start) and start < cut < start + len(name)
-                for name in names
-                for start in range(len(text))
-            )
-            if not over:
-                assert not special.any_across(text, cut), (names, text, cut)
-    for _ in range(amount(100, 5_000)):  # where no token can begin inside another, there is no doubt
-        names = [f"<{'a' * rng.randint(0, 4)}{number}>" for number in range(rng.randint(1, 4))]
-        special = SpecialTokens({name: number for number, name in enumerate(names)})
-        text = "".join(rng.choice([*names, "a", "<", ">"]) for _ in range(4))
         for cut in range(len(text) + 1):
             over = any(
                 text.startswith(name, start) and start < cut < start + len(name)

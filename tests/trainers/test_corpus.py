@@ -117,6 +117,14 @@ def test_what_is_counted():
     assert count_words(["", "<|end|>"], None, special) == {}
 
 
+def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
+    """The token in the middle of `pqqr st` hides the last, but the first hides that in turn."""
+    special, text = SpecialTokens({"pq": 0, "qqr": 1, "r st": 2}), "pqqr st uv"
+    for block in range(1, 12):
+        monkeypatch.setattr(corpus, "BLOCK", block)
+        assert count_words(text, Split("gpt2"), special) == {b"q": 1, b" uv": 1}
+
+
 def test_a_corpus_is_measured_as_far_as_it_takes(tmp_path):
     (tmp_path / "a.txt").write_bytes("é".encode() * 10)
     taken = []
