@@ -28,8 +28,8 @@ GROUPS = {
     "special_tokens": (["special_tokens.py"], ["test_special_tokens.py", "test_added_tokens.py"], "not time_grows"),
     "trainers": (
         [f"trainers/{name}.py" for name in ("__init__", "corpus", "incremental", "learn", "naive")],
-        ["trainers/test_trainers.py", "trainers/test_learn.py", "trainers/test_corpus.py"],
-        "not rustbpe and not hash_seed",
+        [f"trainers/test_{name}.py" for name in ("trainers", "corpus", "learn", "learning")],
+        "not rustbpe and not hash_seed and not real_text",
     ),
     "parts": (
         [f"trainers/{name}.py" for name in ("counts", "parts", "runs")],
