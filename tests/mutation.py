@@ -39,12 +39,12 @@ GROUPS = {
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
                                              "searching", "stages", "way")],
-        ["streaming/test_encoder.py"],
+        ["streaming/test_encoder.py", "streaming/test_stages.py"],
         "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
     ),
     "stream_decoding": (
         [f"streaming/{name}.py" for name in ("decoder", "decoding", "fused")],
-        ["streaming/test_decoder.py"],
+        ["streaming/test_decoder.py", "streaming/test_stages.py"],
         "not random_ids",
     ),
     "stream_places": (["streaming/safe_p*"], ["streaming/test_safe_pairs.py", "streaming/test_encoder.py"],
