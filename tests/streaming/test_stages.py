@@ -231,7 +231,7 @@ def test_what_flags_look_at_is_held():
     assert settled(search("<a>", rstrip=True), ["x<a>", " ", " y", "z"]) == [
         ("x", "<a>"), ("", "<a> "), ("<a>  ", "y"), ("y", "z")
     ]  # fmt: skip
-    assert settled(search("ab", single_word=True), ["xa", "b", " ab", "!c"])[-1] == ("!", "c")
+    assert settled(search("ab", single_word=True), ["xa", "b", " ab", "!c"])[-1] == ("ab!", "c")
 
 
 # -- pipes -------------------------------------------------------------------------------------------------------------
