@@ -21,7 +21,7 @@ HTML := _build/html/index.html
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-backends soak coverage audit lint unit nbval chapters clean
+.PHONY: help setup book serve test test-backends soak coverage audit mutation lint unit nbval chapters clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -75,7 +75,7 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 		--find-links "$(WHEELS)" --editable ".[backends]"
 	@touch $@
 
-soak: $(VENV)/.ready $(HTML)     ## the same tests at full counts (an hour or more); writes tests/soak.log
+soak: $(VENV)/.ready $(VENV)/.mutation $(HTML)     ## the same tests at full counts, fuzzing, mutation (hours); writes tests/soak.log
 	BPELAB_SOAK=1 $(PY) tests/soak.py
 
 # Without tests in a browser, those whose children are killed, and one that interrupts coverage inside its own lock.
@@ -89,6 +89,12 @@ audit: $(AUDIT)/.ready    ## compare constraints.txt with known vulnerabilities;
 $(AUDIT)/.ready: $(VENV)/.ready
 	$(PYTHON) -m venv $(AUDIT)
 	$(subst $(VENV),$(AUDIT),$(PY)) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit
+	@touch $@
+
+mutation: $(VENV)/.mutation  ## whether a test fails when a line of the library is changed (an hour)
+	$(PY) tests/mutation.py
+$(VENV)/.mutation: $(VENV)/.ready
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
 	@touch $@
 
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs

@@ -137,13 +137,20 @@ class SpecialTokens:
             )
 
     def any_across(self, text: str, cut: int) -> bool:
-        """Whether a special token in `text` begins before `cut` and ends after it."""
+        """Whether a token could stand in `text` that begins before `cut` and ends after it.
+
+        Also one that another hides: what hides it may itself be hidden by what comes before.
+        """
         if not self.tokens:
             return False
         start = max(0, cut - self.longest + 1)
-        window = text[start : cut + self.longest - 1]
-        finder = self._finder_of(frozenset(token.content for token in self.tokens))
-        return any(a < cut - start < b for a, b, _ in finder.find(window, lambda token: True))
+        window, place = text[start : cut + self.longest - 1], cut - start
+        finder, position = self._finder_of(frozenset(token.content for token in self.tokens)), 0
+        while (found := finder.first(window, position)) is not None and found[0] < place:
+            if found[1] > place:
+                return True
+            position = found[0] + 1
+        return False
 
 
 def _wanted(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:

@@ -1,4 +1,4 @@
-"""The long counts: the whole suite with BPELAB_SOAK=1, and a dated line in tests/soak.log for each part.
+"""The long counts: the suite with BPELAB_SOAK=1, fuzzing, mutation, and a dated line in tests/soak.log for each part.
 
 Run by `make soak`. A part that fails is written down as failed; the log is committed, so that anyone can see when the
 full counts last passed, on what, and how long they took.
@@ -17,8 +17,10 @@ PARTS = [
     "faults",
     "test_model.py",
     "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
-    "test_alignment.py", "test_batching.py",
+    "test_alignment.py", "test_batching.py", "test_special_tokens.py", "fuzz", "mutation",
 ]  # fmt: skip
+OTHERS = {"fuzz": ["-m", "tests.fuzz"], "mutation": [str(HERE / "mutation.py")]}
+"""Parts that are no tests of pytest's; the last line that they print says what came of them."""
 
 
 def main() -> int:
@@ -26,7 +28,8 @@ def main() -> int:
     for part in PARTS:
         start = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n", "2", str(HERE / part)],
+            [sys.executable, *OTHERS.get(part, ["-m", "pytest", "-q", "-n", "2", str(HERE / part)])],
+            cwd=HERE.parent,
             capture_output=True,
             text=True,
             check=False,

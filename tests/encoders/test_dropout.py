@@ -22,6 +22,16 @@ def test_nothing_left_out_is_bpe():
         assert DropoutEncoder(model, 0.0, rng).encode_piece(piece) == HeapEncoder(model).encode_piece(piece)
 
 
+def test_the_smallest_draw_leaves_nothing_out(small_model):
+    class Nought(random.Random):
+        def random(self):
+            return 0.0
+
+    assert DropoutEncoder(small_model, 0.0, Nought()).encode_piece(b"lower") == HeapEncoder(small_model).encode_piece(
+        b"lower"
+    )
+
+
 def test_everything_left_out_is_the_bytes(small_model):
     assert DropoutEncoder(small_model, 1.0, random.Random(1)).encode_piece(b"lowest") == list(b"lowest")
 

@@ -1040,7 +1040,7 @@ def changed_bytes(rng: random.Random, data: bytes) -> bytes:
         elif kind == 1 and at < len(out):
             out[at] ^= 1 << rng.randrange(8)
         elif kind == 2:
-            del out[at : at + size]
+            del out[at : at + rng.choice((size, size, size, len(out)))]
         elif kind == 3:
             out[at:at] = out[at : at + size] * rng.choice((1, 1, 3))
         else:
@@ -1062,12 +1062,15 @@ def changed_entries(rng: random.Random, data: dict[str, Any]) -> dict[str, Any]:
             value = data
             for step in rng.choice(found):
                 value = value[step]
-        data = changed(data, path, copy.deepcopy(value), drop=rng.random() < 0.2)
+        value = copy.deepcopy(value)
+        for _ in range(rng.choice((0,) * 15 + (3, 150))):
+            value = [value]
+        data = changed(data, path, value, drop=rng.random() < 0.2)
     return data
 
 
-def random_cases(number: int, seed: int, folder: Path) -> Iterator[Case]:
-    """Good files of every format, changed at random; `folder` is for making them."""
+def good_contents(folder: Path) -> list[tuple[Case, dict[str, bytes]]]:
+    """Good files of every format as cases, with what is in them; `folder` is for making them."""
     makers = [tokenizer_json, config_files, gpt2_files, tiktoken_files, minbpe_files, gguf_files, sentencepiece_files]
     good = [Case("a good tokenizer.json", {"tokenizer.json": make()}) for make in GOOD.values()]
     good += [case for make in makers[1:] for case in make() if "good" in case.name]
@@ -1075,16 +1078,24 @@ def random_cases(number: int, seed: int, folder: Path) -> Iterator[Case]:
     for count, case in enumerate(good):
         case.build(folder / f"good {count}")
         contents.append((case, {name: (folder / f"good {count}" / name).read_bytes() for name in case.files}))
+    return contents
+
+
+def changed_case(rng: random.Random, case: Case, files: dict[str, bytes], number: str) -> Case:
+    """A good case with one of its files changed: a JSON file mostly entry by entry, others byte by byte."""
+    name = rng.choice([name for name in files if name != "tokenizer.json" or len(files) == 1])
+    entries = name.endswith(".json") and rng.random() < 0.7
+    changed_file: Any = changed_entries(rng, json.loads(files[name])) if entries else changed_bytes(rng, files[name])
+    content = {**files, name: changed_file}
+    return Case(f"{case.name}, {number}", content, "either", pattern=case.pattern, thorough=rng.random() < 0.1)
+
+
+def random_cases(number: int, seed: int, folder: Path) -> Iterator[Case]:
+    """Good files of every format, changed at random; `folder` is for making them."""
+    contents = good_contents(folder)
     for count in range(number):
         rng = random.Random(f"{seed} {count}")
-        case, files = rng.choice(contents)
-        name = rng.choice([name for name in files if name != "tokenizer.json" or len(files) == 1])
-        entries = name.endswith(".json") and rng.random() < 0.7
-        changed_file: Any = (
-            changed_entries(rng, json.loads(files[name])) if entries else changed_bytes(rng, files[name])
-        )
-        content = {**files, name: changed_file}
-        yield Case(f"{case.name}, {seed} {count}", content, "either", pattern=case.pattern, thorough=rng.random() < 0.1)
+        yield changed_case(rng, *rng.choice(contents), f"{seed} {count}")
 
 
 # -- the child ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,138 @@
+"""Mutation testing: does a test fail when a line of the library is changed?
+
+`make mutation` has mutmut change one thing at a time in the encoders, the trainers, special tokens, and streaming, and
+run the tests below that reach it. A change that no test notices, a survivor, is the lack of a test, or changes nothing
+that matters; `mutation_survivors.md` lists the second kind, each with its reason. Exits with 1 for a survivor that is
+not listed. Names of groups as arguments run those alone.
+
+mutmut leaves out decorated functions and what stands outside of functions. A mutant that never ends counts as killed.
+Timings are no tests here: a mutated function is called through another one.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from contextlib import chdir
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SURVIVORS = HERE / "mutation_survivors.md"
+PATIENCE = 5.0
+"""How many times as long as its tests a mutant may take; then it has no end."""
+GROUPS = {
+    "encoders": (["encoders/*"], ["encoders"], "not time_grows"),
+    "special_tokens": (["special_tokens.py"], ["test_special_tokens.py", "test_added_tokens.py"], "not time_grows"),
+    "trainers": (
+        [f"trainers/{name}.py" for name in ("__init__", "corpus", "incremental", "learn", "naive")],
+        [f"trainers/test_{name}.py" for name in ("trainers", "corpus", "learn", "learning")],
+        "not rustbpe and not hash_seed and not real_text",
+    ),
+    "parts": (
+        [f"trainers/{name}.py" for name in ("counts", "parts", "runs")],
+        ["trainers/test_distributed.py"],
+        "tables_are_cut or runs_in_files or parts_of_any_size or windows or records or too_large or texts_of_parts",
+    ),
+    "stream_encoding": (
+        [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
+                                             "searching", "stages", "way")],
+        ["streaming/test_encoder.py", "streaming/test_stages.py"],
+        "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
+    ),
+    "stream_decoding": (
+        [f"streaming/{name}.py" for name in ("decoder", "decoding", "fused")],
+        ["streaming/test_decoder.py", "streaming/test_stages.py"],
+        "not random_ids",
+    ),
+    "stream_places": (["streaming/safe_p*"], ["streaming/test_safe_pairs.py", "streaming/test_encoder.py"],
+                      "safe_pairs or test_families or random_files"),
+    "stream_sentencepiece": (["streaming/sentencepiece.py"], ["streaming/test_encoder.py"], "sentencepiece"),
+}  # fmt: skip
+"""Modules, the tests that are run for them, and which of these: quick ones, that need no cluster and tell no times."""
+
+
+def copied(folder: Path, group: str) -> None:
+    """What mutmut needs, in a folder where it may write, and its settings for a group."""
+    for name in ("bpelab", "tests"):
+        shutil.copytree(HERE.parent / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HERE.parent / "pyproject.toml", folder)
+    changed, tests, chosen = GROUPS[group]
+    settings = {
+        "source_paths": ["bpelab"],
+        "only_mutate": [f"bpelab/{name}" for name in changed],
+        "pytest_add_cli_args": ["-p", "no:cacheprovider", "-k", chosen],
+        "pytest_add_cli_args_test_selection": [f"tests/{name}" for name in tests],
+    }
+    lines = [f"{key}=\n" + "".join(f"    {value}\n" for value in values) for key, values in settings.items()]
+    (folder / "setup.cfg").write_text(f"[mutmut]\ntimeout_multiplier={PATIENCE}\n" + "".join(lines))
+
+
+def mutmut(folder: Path, *words: str) -> str:
+    """What a command of mutmut's prints."""
+    program = [sys.executable, "-c", "from mutmut.__main__ import cli; cli()", *words]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "BPELAB_SOAK")}
+    done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr)[-3_000:]
+        raise RuntimeError(f"mutmut {' '.join(words)} ended with {done.returncode}:\n{said}")
+    return done.stdout
+
+
+def mutation(folder: Path, name: str) -> str:
+    """A mutant as the list of survivors writes it: the function, its lines as they are, and as they were changed."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    found = re.fullmatch(r"(.+)\.x_?(\w+)__mutmut_\d+", name)
+    assert found is not None, name
+    with chdir(folder):
+        path = Path(*found[1].split("."))
+        lines = get_diff_for_mutant(name, path=path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+    before, after = (
+        " ".join(line[1:].strip() for line in lines.splitlines() if line[:1] == sign and line[:3] != sign * 3)
+        for sign in "-+"
+    )
+    return f"- {found[1]}.{found[2].strip('ǁ').replace('ǁ', '.')}: `{before}` → `{after}`"
+
+
+def listed() -> dict[str, str]:
+    """The survivors that have a reason."""
+    lines = SURVIVORS.read_text(encoding="utf-8").splitlines() if SURVIVORS.exists() else []
+    return {line.rpartition("`: ")[0] + "`": line.rpartition("`: ")[2] for line in lines if line.startswith("- ")}
+
+
+def run(group: str) -> tuple[Counter[str], list[str]]:
+    """How many mutants of a group became what, and those that survive."""
+    with tempfile.TemporaryDirectory(prefix="bpelab-mutation-") as name:
+        folder = Path(name)
+        copied(folder, group)
+        mutmut(folder, "run", "--max-children", "1")
+        lines = [line.split(": ") for line in mutmut(folder, "results", "--all", "true").splitlines() if ": " in line]
+        counts = Counter(status for _, status in lines)
+        return counts, [
+            mutation(folder, mutant.strip()) for mutant, status in lines if status not in ("killed", "timeout")
+        ]
+
+
+def main() -> int:
+    known, unexplained, total = listed(), 0, Counter[str]()
+    for group in sys.argv[1:] or GROUPS:
+        counts, survivors = run(group)
+        new = [survivor for survivor in survivors if survivor not in known]
+        total += counts
+        unexplained += len(new)
+        print(f"{group}: {counts.total()} mutants, {dict(counts)}, {len(survivors) - len(new)} of them explained")
+        print("\n".join(new), flush=True)
+    killed = total["killed"] + total["timeout"]
+    explained = total.total() - killed - unexplained
+    print(
+        f"{total.total():,} mutants: {killed:,} killed, {explained:,} survive and are explained, "
+        f"{unexplained:,} survive unexplained"
+    )
+    return bool(unexplained)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

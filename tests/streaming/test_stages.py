@@ -1,0 +1,265 @@
+"""Stages one by one: what each gives at once, and what it holds back, which is no more than it has to."""
+
+import io
+import random
+import unicodedata
+
+import pytest
+
+from bpelab import BPELabError
+from bpelab.added_tokens import AddedToken, Finder
+from bpelab.decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Strip, WordPiece
+from bpelab.normalizers import BertNormalizer, Lowercase, Prepend, Strip as StripText, UnicodeNormalizer
+from bpelab.pretokenizers.matching import Pattern
+from bpelab.streaming.decoder import _stage
+from bpelab.streaming.fused import AlphabetTokens, fused_stages
+from bpelab.streaming.held import add, joined, length
+from bpelab.streaming.normalizing import between_clusters, normalizes_alone, normalizing
+from bpelab.streaming.pipes import blocks, numbers, texts
+from bpelab.streaming.searching import Search
+from bpelab.streaming.stages import Occurrences, Row, Stripped, Whole, last_place
+
+from ..conftest import amount, fuzz_text
+from .streams import cut
+
+
+def shown(stage, parts) -> list[tuple]:
+    """For each part what is given and what is held; in the end what is given then."""
+    state, out = stage.start, []
+    for part in parts:
+        state, given = stage.push(state, part)
+        out.append((given, stage.held(state)))
+    return [*out, stage.finish(state)]
+
+
+def test_chains():
+    chain = add(add(None, "ab"), "c")
+    assert (joined(chain), length(chain)) == ("abc", 3)
+    assert add(chain, "") is chain
+    assert (joined(None), length(None), add(None, "")) == ("", 0, None)
+    assert joined(add(chain, "d")) == "abcd" and joined(chain) == "abc"
+
+
+def test_the_last_place():
+    def before_capitals(a, b):
+        return b.isupper()
+
+    assert last_place(None, "aBcDe", before_capitals) == 3
+    assert last_place(None, "Abc", before_capitals) is None  # nothing is before it
+    assert last_place(add(None, "x"), "Abc", before_capitals) == 0
+    assert last_place(add(add(None, "x"), "yZ"), "abc", before_capitals) is None
+    assert last_place(add(None, "x"), "", before_capitals) is None
+    assert last_place(add(add(None, "x"), "yz"), "A", lambda a, b: (a, b) == ("z", "A")) == 0
+
+
+def test_marks_wait_for_what_follows():
+    stage = normalizing(UnicodeNormalizer("NFC"))
+    parts = ["e", "\u0301", "\u0323", "x", "", "yz"]
+    assert shown(stage, parts) == [
+        ("", "e"), ("", "e\u0301"), ("", "e\u0301\u0323"), ("\u1eb9\u0301", "x"), ("", "x"), ("xy", "z"), "z"
+    ]  # fmt: skip
+    assert normalizes_alone("a") and normalizes_alone("가")
+    assert not any(map(normalizes_alone, ("\u0301", "\u1160", "\u11ff", "\u0344")))
+    assert normalizes_alone("\u115f") and normalizes_alone("\u1200")
+    assert between_clusters("a", "b") and between_clusters("a", "🇺")
+    assert (
+        not between_clusters("🇺", "🇸") and not between_clusters("a", "\u0301") and not between_clusters("\u0301", "a")
+    )
+
+
+def test_what_looks_at_characters_holds_nothing():
+    assert shown(normalizing(Lowercase()), ["Ab", "", "C"]) == [("ab", ""), ("", ""), ("c", ""), ""]
+    assert shown(normalizing(None), ["Ab"]) == [("Ab", ""), ""]
+    assert shown(normalizing(BertNormalizer(lowercase=False)), ["É\n"]) == [("É ", ""), ""]
+    assert shown(normalizing(BertNormalizer()), ["É", "\u0301x"]) == [("", "É"), ("e", "x"), "x"]
+
+
+def test_in_front():
+    stage = normalizing(Prepend("_"))
+    assert shown(stage, ["", "a", "", "b"]) == [("", ""), ("_a", ""), ("", ""), ("b", ""), ""]
+    assert shown(stage, []) == [""]
+
+
+@pytest.mark.parametrize("sides", [(True, True), (True, False), (False, True), (False, False)])
+def test_white_space_at_the_ends(sides):
+    expected = {
+        (True, True): [("", ""), ("a", " "), ("", "  "), ("  b", ""), ("", "\t"), ""],
+        (True, False): [("", ""), ("a ", ""), (" ", ""), ("b", ""), ("\t", ""), ""],
+        (False, True): [("", " "), (" a", " "), ("", "  "), ("  b", ""), ("", "\t"), ""],
+        (False, False): [(" ", ""), ("a ", ""), (" ", ""), ("b", ""), ("\t", ""), ""],
+    }[sides]
+    parts = [" ", "a ", " ", "b", "\t"]
+    assert shown(Stripped(*sides), parts) == expected
+    assert shown(normalizing(StripText(*sides)), parts) == expected
+
+
+def test_occurrences():
+    stage = Occurrences(lambda text: text.replace("aba", "-"), "aba")
+    assert shown(stage, ["xa", "b", "a", "ba", "b", "x"]) == [
+        ("x", "a"), ("", "ab"), ("-", ""), ("b", "a"), ("", "ab"), ("abx", ""), ""
+    ]  # fmt: skip
+    assert shown(stage, ["abab"]) == [("-b", ""), ""]
+    assert shown(stage, ["ab"]) == [("", "ab"), "ab"]
+    assert shown(Occurrences(lambda text: text.replace("a", "b"), "a"), ["xa"]) == [("xb", ""), ""]
+
+
+def test_all_is_held():
+    stage = Whole(str.upper)
+    assert shown(stage, ["a", "", "b"]) == [("", "a"), ("", "a"), ("", "ab"), "AB"]
+
+
+def test_stages_in_a_row():
+    """What a later stage holds comes first in the text."""
+    row = Row([Stripped(False, True), Occurrences(lambda text: text.replace("ab", "-"), "ab")])
+    assert shown(row, ["xa ", " b", "a  "]) == [("x", "a "), ("a  b", ""), ("", "a  "), "a"]
+
+
+def test_any_normalizer_and_any_cuts():
+    rng = random.Random(12)
+    for function in (lambda text: unicodedata.normalize("NFD", text), str.lower):
+        for _ in range(amount(50, 2_000)):
+            text = fuzz_text(rng).encode("utf-8", "replace").decode()
+            stage = Row([Whole(function), Stripped(True, True)])
+            *parts, last = shown(stage, cut(rng, text))
+            assert "".join(given for given, _ in parts) + last == StripText()(function(text))
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def tokens_shown(decoder, tokens) -> list[tuple]:
+    stage = _stage(decoder)
+    state, out = stage.start, []
+    for token in tokens:
+        state, given = stage.push(state, token)
+        out.append((given, stage.held(state)))
+    return [*out, stage.finish(state)]
+
+
+def test_decoders_of_tokens():
+    assert tokens_shown(Replace(Pattern("String", "▁"), " "), ["▁a", "b"]) == [([" a"], b""), (["b"], b""), []]
+    assert tokens_shown(Metaspace(), ["▁a", "▁b"]) == [(["a"], b""), ([" b"], b""), []]
+    assert tokens_shown(WordPiece(), ["a", "##b", "c"]) == [(["a"], b""), (["b"], b""), ([" c"], b""), []]
+    assert tokens_shown(CTC(), ["a", "a", "<pad>", "a"]) == [(["a"], b""), ([], b""), ([], b""), (["a"], b""), []]
+    assert tokens_shown(BPEDecoder("</w>"), ["a</w>", "é</w>"]) == [
+        ([], b"a</w>"), (["a "], "é</w>".encode()), ["é"]
+    ]  # fmt: skip
+    assert tokens_shown(BPEDecoder("</w>"), []) == [[]]
+    assert tokens_shown(Fuse(), ["a", "b"]) == [([], b"a"), ([], b"ab"), ["ab"]]
+
+
+def test_bytes_that_are_spelled():
+    assert tokens_shown(ByteFallback(), ["<0x61>", "<0xC3>", "<0xA9>", "b", "<0xC3>"]) == [
+        ([], b"a"), ([], b"a\xc3"), ([], "aé".encode()), (["aé", "b"], b""), ([], b"\xc3"), ["\ufffd"]
+    ]  # fmt: skip
+    assert tokens_shown(ByteFallback(), ["<0x61>", "<0xFF>", "<0x62>", "b"]) == [
+        ([], b"a"),
+        (["\ufffd"] * 2, b""),
+        (["\ufffd"], b""),
+        (["b"], b""),
+        [],
+    ]
+    assert tokens_shown(ByteFallback(), ["<0x61>", "<0xED>", "<0xA0>"]) == [  # half a surrogate pair
+        ([], b"a"),
+        ([], b"a\xed"),
+        (["\ufffd"] * 3, b""),
+        [],
+    ]
+    assert tokens_shown(ByteFallback(), ["<0xED>", "<0x9F>", "<0xBF>"])[-1] == ["\ud7ff"]
+
+
+# -- what is one token -------------------------------------------------------------------------------------------------
+
+
+def fused_shown(decoder, parts):
+    return shown(Row(fused_stages([decoder])), parts)
+
+
+def test_decoders_of_one_token():
+    assert fused_shown(Fuse(), ["a", "b"]) == [("a", ""), ("b", ""), ""]
+    assert fused_shown(Strip("_", 2, 1), ["_", "__a", "_", "_b_"]) == [
+        ("", ""), ("_a", ""), ("", "_"), ("__b", "_"), ""
+    ]  # fmt: skip
+    assert fused_shown(Strip("_", 0, 2), ["_a__", "_", ""]) == [("_a", "__"), ("_", "__"), ("", "__"), ""]
+    assert fused_shown(BPEDecoder("</w>"), ["a</", "w>b"]) == [("a", "</"), ("b", ""), ""]
+    assert fused_shown(ByteFallback(), ["<0x", "41>"]) == [("", "<0x"), ("", "<0x41>"), "A"]
+    assert fused_shown(ByteFallback(), ["<0x41>", "b", "<0x41>"]) == [
+        ("", "<0x41>"), ("<0x41>b", ""), ("<0x41>", ""), ""
+    ]  # fmt: skip
+    assert fused_shown(WordPiece(), ["a ", ".b"]) == [("a", " "), (".b", ""), ""]
+    assert fused_shown(WordPiece(cleanup=False), ["a ", ".b"]) == [("a ", ""), (".b", ""), ""]
+    assert fused_shown(ByteLevel(), ["a", "b"]) == [("", "a"), ("", "ab"), "ab"]
+
+
+def test_bytes_of_the_alphabet():
+    stage = AlphabetTokens()
+    assert shown(stage, ["Ã", "©", "Ġa", "日", "â"]) == [
+        ("", "\udcc3"), ("é", ""), (" a", ""), ("日", ""), ("", "\udce2"), "\ufffd"
+    ]  # fmt: skip
+
+
+# -- added tokens ------------------------------------------------------------------------------------------------------
+
+
+def search(*contents, **flags):
+    tokens = [(content, AddedToken(content, number, **flags)) for number, content in enumerate(contents)]
+    return Search(Finder(tokens), lambda token: True)
+
+
+def settled(found, parts):
+    state, out = found.start, []
+    for part in parts:
+        state, given = found.push(state, part)
+        out.append((given, found.held(state)))
+    return out
+
+
+def test_what_may_become_a_token_is_held():
+    assert settled(search("<a>", "<a><b>"), ["x<", "a", ">", "c", "<a><", "b>", "<b"]) == [
+        ("x", "<"), ("", "<a"), ("", "<a>"), ("<a>c", ""), ("", "<a><"), ("<a><b>", ""), ("<b", "")
+    ]  # fmt: skip
+    assert settled(search(), ["<a"]) == [("<a", "")]
+
+
+def test_what_flags_look_at_is_held():
+    assert settled(search("<a>", lstrip=True), ["x ", " ", "y", " <"]) == [
+        ("x", " "),
+        ("", "  "),
+        ("  ", "y"),
+        ("y", " <"),
+    ]
+    assert settled(search("<a>", rstrip=True), ["x<a>", " ", " y", "z"]) == [
+        ("x", "<a>"), ("", "<a> "), ("<a>  ", "y"), ("y", "z")
+    ]  # fmt: skip
+    assert settled(search("ab", single_word=True), ["xa", "b", " ab", "!c"])[-1] == ("ab!", "c")
+
+
+# -- pipes -------------------------------------------------------------------------------------------------------------
+
+
+class Pipe:
+    """Gives what has arrived, in these parts."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self.parts = [*parts, b""]
+
+    def read(self, size: int) -> bytes:
+        assert size > 1_000
+        return self.parts.pop(0)
+
+
+def test_text_from_a_pipe():
+    assert list(blocks(Pipe(b"a", b"bc"))) == [b"a", b"bc"]
+    assert list(blocks(io.BytesIO(b"abc"))) == [b"abc"]
+    assert list(texts(Pipe(b"a\xe6\x97", b"\xa5b"))) == ["a", "日b", ""]
+    for parts, before in (((b"ab\xff",), "4"), ((b"a" * 1_500, b"\xff"), "1,502"), ((b"a", b"\xe6"), "3")):
+        with pytest.raises(BPELabError, match=f"^the input is not UTF-8: .+ before byte {before}$"):
+            list(texts(Pipe(*parts)))
+
+
+def test_numbers_from_a_pipe():
+    assert list(numbers(Pipe(b"1 2", b"3,\n4", b"]"))) == [[1], [23], [4], []]
+    assert list(numbers(Pipe(b"[1, 2"))) == [[1], [], [2]]
+    assert list(numbers(Pipe())) == [[]]
+    with pytest.raises(BPELabError, match=r"^ids are integers: .*'a'"):
+        list(numbers(Pipe(b"1 a 2")))

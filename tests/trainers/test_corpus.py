@@ -1,0 +1,156 @@
+"""From a corpus to words, piece by piece: what is counted, what is told on the way, and where a training ends."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bpelab import TrainingError
+from bpelab.pretokenizers import Split
+from bpelab.special_tokens import SpecialTokens
+from bpelab.trainers import TRAINERS, corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
+from bpelab.trainers.corpus import count_words, document_parts, documents, measure, safe_blocks
+
+NONE = SpecialTokens({})
+
+
+def test_names_of_trainers():
+    assert find_trainer("naive") is train_naive
+    assert find_trainer("auto") is find_trainer("incremental") is train_incremental
+    assert find_trainer("compiled") is train_compiled
+    with pytest.raises(
+        ValueError,
+        match=r"^there is no trainer 'quick'; choose auto, compiled, distributed, or one of naive, incremental$",
+    ):
+        find_trainer("quick")
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_where_a_training_ends(name):
+    train, words = TRAINERS[name], {b"ab": 2, b"cd": 1}
+    assert [step.token for step in train(words, 9)] == [b"ab"]  # twice, unless somebody asks for less
+    assert [step.token for step in train(words, 9, 1)] == [b"ab", b"cd"]
+    assert [step.token for step in train(words, 1, 1)] == [b"ab"]
+    assert list(train(words, 0, 1)) == list(train(words, 9, 3)) == list(train({}, 9, 1)) == []
+    assert [step.counts for step in train(words, 9)] == [None]
+    assert [step.counts for step in train(words, 9, 2, True)] == [{(97, 98): 2, (99, 100): 1}]
+    (step,) = train(words, 9)
+    assert (step.rank, step.left, step.right, step.count) == (0, 97, 98, 2)
+
+
+def test_sizes_are_told(tmp_path, monkeypatch):
+    """In characters, special tokens included, a part at a time."""
+    told: list[int] = []
+    special = SpecialTokens({"<|end|>": 0})
+    count_words(["ab<|end|>é", "", "c"], Split("gpt2"), special, None, told.append)
+    assert told == [10, 0, 1]
+    told.clear()
+    monkeypatch.setattr(corpus, "BLOCK", 8)
+    (tmp_path / "a.txt").write_text("one two three four")
+    count_words(tmp_path / "a.txt", Split("gpt2"), NONE, None, told.append)
+    assert sum(told) == 18
+    assert len(told) > 1
+
+
+def test_documents_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus, "BLOCK", 8)
+    text = "one two three four"
+    file = tmp_path / "a.txt"
+    file.write_text(text)
+    for document in (text, file):
+        assert list(document_parts(document, True, NONE)) == [text]
+        parts = list(document_parts(document, False, NONE))
+        assert "".join(parts) == text
+        assert max(map(len, parts)) <= 16 and len(parts) > 1
+    assert list(document_parts("12345678", False, NONE)) == ["12345678"]
+    assert list(document_parts("", False, NONE)) == [""]
+    assert list(safe_blocks(["ab c", "d ef"], False, NONE)) == ["ab", " cd", " ef"]
+    assert list(safe_blocks(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
+    special = SpecialTokens({"b c": 0})
+    assert list(safe_blocks(["ab c", "d ef gh"], False, special)) == ["ab cd", " ef gh"]
+
+
+def test_items_that_are_no_documents():
+    assert list(documents("a")) == ["a"]
+    assert list(documents(Path("a"))) == [Path("a")]
+    assert list(documents(iter(["a", "b"]))) == ["a", "b"]
+    for bad, name in ((b"a", "bytes"), (bytearray(b"a"), "bytearray"), (7, "int"), (None, "NoneType")):
+        message = f"a corpus is a str, a pathlib.Path, or an iterable of either, not {name}"
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+            list(documents(bad))
+    for bad, number, name in (
+        (["a", 7], 1, "int"),
+        ([b"a"], 0, "bytes"),
+        (["a", "b", Path("c")], 2, "PosixPath"),
+        ([Path("c"), "a"], 1, "str"),
+    ):
+        message = (
+            f"item {number} of the corpus is a {name}; the items must be all str (texts) or all pathlib.Path (files)"
+        )
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+            list(documents(bad))
+
+
+def test_bytes_that_are_no_utf8(tmp_path, monkeypatch):
+    """The place in the file, wherever blocks end."""
+    file = tmp_path / "a.txt"
+    for content, at in ((b"plain \xff", 6), (b"ab\xe2\x82", 2), ("日本".encode() + b"\xe6\x97x", 6)):
+        file.write_bytes(content)
+        for block in (1, 2, 3, 5, 100):
+            monkeypatch.setattr(corpus, "BLOCK", block)
+            with pytest.raises(
+                TrainingError, match=rf"^{file} is not UTF-8: .+ near byte {at}; convert the file first$"
+            ):
+                count_words(file, Split("gpt2"), NONE)
+    file.write_bytes(b"a" * 1_500 + b"\xff")
+    with pytest.raises(TrainingError, match="near byte 1,500;"):
+        count_words(file, None, NONE)
+    with pytest.raises(TrainingError, match=rf"^{tmp_path}/none can't be read: No such file or directory$"):
+        count_words(tmp_path / "none", None, NONE)
+
+
+def test_what_is_counted():
+    special = SpecialTokens({"<|end|>": 0})
+    assert count_words("a a<|end|>b", Split("gpt2"), special) == {b"a": 1, b" a": 1, b"b": 1}
+    assert count_words("a a<|end|>b", None, special) == {b"a a": 1, b"b": 1}
+    assert count_words("A a<|end|>", None, special, str.lower) == {b"a a": 1}
+    assert count_words(["", "<|end|>"], None, special) == {}
+
+
+def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
+    """The token in the middle of `pqqr st` hides the last, but the first hides that in turn."""
+    special, text = SpecialTokens({"pq": 0, "qqr": 1, "r st": 2}), "pqqr st uv"
+    for block in range(1, 12):
+        monkeypatch.setattr(corpus, "BLOCK", block)
+        assert count_words(text, Split("gpt2"), special) == {b"q": 1, b" uv": 1}
+
+
+def test_a_corpus_is_measured_as_far_as_it_takes(tmp_path):
+    (tmp_path / "a.txt").write_bytes("é".encode() * 10)
+    taken = []
+
+    def texts():
+        for text in ("abc", "de", "fgh", "i"):
+            taken.append(text)
+            yield text
+
+    size, rest = measure(texts(), 5)
+    assert (size, taken) == (5, ["abc", "de"])
+    assert list(rest) == ["abc", "de", "fgh", "i"]
+    size, rest = measure("abc", 10)
+    assert (size, list(rest)) == (3, ["abc"])
+    size, rest = measure([tmp_path / "a.txt", tmp_path / "none"], 100)
+    assert (size, list(rest)) == (20, [tmp_path / "a.txt", tmp_path / "none"])
+
+
+def test_the_trainer_for_a_size(monkeypatch):
+    asked = []
+    monkeypatch.setattr(learn, "ON_DISK", 10)
+    monkeypatch.setattr(learn, "pays_from", lambda: asked.append(1) or 20)
+    for text, name, questions in (("a" * 9, "incremental", 0), ("a" * 10, "incremental", 1), ("a" * 20, "compiled", 1)):
+        asked.clear()
+        chosen, rest = learn.choose_trainer([text[:5], text[5:], "b"] if name == "compiled" else text)
+        assert (chosen, len(asked)) == (name, questions)
+        assert "".join(rest) == (text + "b" if name == "compiled" else text)
+    monkeypatch.setattr(learn, "pays_from", lambda: None)
+    assert learn.choose_trainer("a" * 99)[0] == "incremental"

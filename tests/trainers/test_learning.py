@@ -1,0 +1,135 @@
+"""`learn` itself: what it takes for granted, refuses and shows, in which words, and what a cluster is given."""
+
+import re
+import warnings
+
+import pytest
+
+from bpelab import SpecialTokenError, TrainingError
+from bpelab.pretokenizers import Split
+from bpelab.trainers import learn as module
+from bpelab.trainers.counts import Counts
+from bpelab.trainers.learn import TrainingStopped, learn
+
+GPT2 = Split("gpt2")
+
+
+def quietly(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingStopped)
+        return learn(*arguments, **{"pre_tokenizer": GPT2, **options})
+
+
+def test_what_is_taken_for_granted():
+    model, special = quietly("ab ab cd", 258)
+    assert list(model.merges) == [(97, 98)]  # what occurs twice
+    assert special == {}
+    model, special = quietly("ab ab cd", 259, special_tokens=["<a>", "<b>"])
+    assert (len(model.merges), special) == (1, {"<a>": 257, "<b>": 258})
+    model, special = quietly("ab ab cd", 259, special_tokens={"<a>": 256, "<b>": 9_000})
+    assert (model.tokens[257], special) == (b"ab", {"<a>": 256, "<b>": 9_000})
+    assert quietly("ab", 256)[0].merges == {}
+    assert len(quietly("ab ab cd", 300, min_frequency=1)[0].merges) == 4
+
+
+@pytest.mark.parametrize("trainer", ["naive", "incremental", "compiled", "auto"])
+def test_every_trainer_is_given_the_same(trainer):
+    corpus = ["AB AB<a> ab", "ab abab"]
+    options = {"special_tokens": ["<a>"], "normalize": str.lower, "min_frequency": 2}
+    model, special = quietly(corpus, 270, trainer=trainer, **options)
+    assert (model, special) == quietly(corpus, 270, trainer="naive", **options)
+    assert [model.tokens[256 + n] for n in range(len(model.merges))] == [b"ab", b" ab"]
+
+
+def refused(kind, message, *arguments, **options):
+    with pytest.raises(kind, match=f"^{re.escape(message)}$"):
+        quietly(*arguments, **options)
+
+
+def test_what_is_refused():
+    for name, value in (("client", "local"), ("input_form", "text"), ("field", "body")):
+        message = "client, input_form and field are for trainer='distributed', not 'auto'"
+        refused(ValueError, message, "ab", 300, **{name: value})
+    for value in (True, 300.0, "300", None):
+        refused(TypeError, f"vocab_size must be an integer, not {value!r}", "ab", value)
+        refused(TypeError, f"min_frequency must be an integer, not {value!r}", "ab", 300, min_frequency=value)
+    refused(TrainingError, "vocab_size must be at least 1, not 0", "ab", 0)
+    refused(TrainingError, "min_frequency must be at least 1, not 0", "ab", 300, min_frequency=0)
+    message = "vocab_size=1 is too small: 256 bytes and 0 special tokens are 256 tokens before any merge"
+    refused(TrainingError, message, "ab", 1)
+    message = "vocab_size=257 is too small: 256 bytes and 2 special tokens are 258 tokens before any merge"
+    refused(TrainingError, message, "ab", 257, special_tokens=["<a>", "<b>"])
+    message = "special_tokens is a list of names or a dict of ids, not the string '<a>'"
+    refused(SpecialTokenError, message, "ab", 300, special_tokens="<a>")
+    message = "special_tokens names one token twice: ['<a>', '<a>']"
+    refused(SpecialTokenError, message, "ab", 300, special_tokens=["<a>", "<a>"])
+    for trainer in ("naive", "compiled"):
+        message = "the corpus is empty: there is no text to learn merges from"
+        refused(TrainingError, message, ["", ""], 300, trainer=trainer)
+    with pytest.raises(ValueError, match="there is no trainer 'quick'"):
+        quietly("ab", 300, trainer="quick")
+
+
+def test_a_training_that_stops_is_told_to_the_caller():
+    with pytest.warns(TrainingStopped) as told:
+        learn("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
+    message = "training stopped at 258 tokens instead of 300: no pair of tokens is left that occurs at least 2 times"
+    assert str(told[0].message) == message
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learn("ab ab", 257, pre_tokenizer=GPT2)
+
+
+def test_what_is_shown(monkeypatch, tmp_path):
+    """Reading in characters, or in bytes of a file, and merging: how much there is, and how much is done."""
+    bars = []
+
+    class Bar:
+        def __init__(self, *arguments):
+            bars.append([*arguments, 0])
+
+        def __enter__(self):
+            return lambda size: bars[-1].__setitem__(-1, bars[-1][-1] + size)
+
+        def __exit__(self, *error):
+            pass
+
+    monkeypatch.setattr(module, "bar", Bar)
+    (tmp_path / "a.txt").write_bytes("ab ab é".encode())
+    for corpus, size, read, trainer in (
+        ("ab ab é", 7, 7, "naive"),
+        (tmp_path / "a.txt", 8, 7, "incremental"),
+        (["ab ab", "é"], None, 6, "naive"),
+        ("ab ab é", 7, 7, "compiled"),
+    ):
+        bars.clear()
+        quietly(corpus, 257, progress=True, trainer=trainer)
+        assert bars == [[True, size, "reading", "B", read], [True, 1, "merging", " merges", 1]]
+    assert module._size(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize("numba", ["there", None])
+def test_what_a_cluster_is_given(monkeypatch, numba):
+    distributed = pytest.importorskip("bpelab.trainers.distributed")
+    asked = []
+
+    def count_files(corpus, job, client, **options):
+        asked.append((corpus, job, client, options))
+        return Counts.of({b"ab": 2, b"c": 1} if corpus != "none" else {})
+
+    monkeypatch.setattr(distributed, "count_files", count_files)
+    monkeypatch.setattr(module, "numba_version", lambda: numba)
+    trained = []
+    find = module.find_trainer
+    monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(name) or find(name))
+    options = {"special_tokens": ["<a>"], "normalize": str.lower, "trainer": "distributed", "client": "local"}
+    model, special = quietly("a.txt", 258, input_form="text", field="body", progress=False, **options)
+    assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
+    ((corpus, job, client, rest),) = asked
+    assert (corpus, client, rest) == ("a.txt", "local", {"form": "text", "progress": False})
+    assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
+    assert trained == ["compiled" if numba else "incremental"]
+    quietly("a.txt", 258, **options)
+    assert asked[1][1].field == "text"
+    with pytest.raises(TrainingError, match="the corpus is empty"):
+        quietly("none", 258, **options)
