@@ -16,7 +16,7 @@ PARTS = [
     "encoders", "trainers", "pretokenizers", "formats", "conformance", "streaming", "chat", "compiled",
     "test_model.py",
     "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
-    "test_alignment.py", "test_batching.py",
+    "test_alignment.py", "test_batching.py", "test_readme.py",
 ]  # fmt: skip
 
 
