@@ -73,7 +73,15 @@ def surroundings(folder: Path, programs: Path) -> dict[str, str]:
     """An environment with nothing of this user's; tiktoken's vocabularies, which need the network once, excepted."""
     home = folder.parent / "home"
     home.mkdir(exist_ok=True)
-    kept = ("TIKTOKEN_CACHE_DIR", "SYSTEMROOT", "PIP_INDEX_URL", "PIP_CERT", "PIP_CONFIG_FILE", "SSL_CERT_FILE")
+    kept = (
+        "TIKTOKEN_CACHE_DIR",
+        "SYSTEMROOT",
+        "PIP_INDEX_URL",
+        "PIP_CERT",
+        "PIP_CONFIG_FILE",
+        "SSL_CERT_FILE",
+        "NODE_EXTRA_CA_CERTS",
+    )
     return {name: os.environ[name] for name in kept if name in os.environ} | {
         "HOME": str(home),
         "PATH": os.pathsep.join([str(programs), "/usr/local/bin", "/usr/bin", "/bin"]),
