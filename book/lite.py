@@ -12,6 +12,7 @@ import sys
 import zipfile
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from vendor import BUILD, npm_install
 
@@ -26,25 +27,24 @@ WHEELS = (
     "anywidget asttokens comm executing ipython ipython_pygments_lexers ipywidgets jedi matplotlib_inline micropip "
     "packaging parso prompt_toolkit psygnal pure_eval pygments stack_data tqdm traitlets typing_extensions wcwidth"
 )
-# The chapters that run there, and for the others why not.
-CHAPTERS = ["00_start", "04_encoding", "08_heap", "10_trie"]
+# The chapters that run there, and for the others why not. In those that run, the cells with a tag such as
+# `needs-tokenizers` are left out there, and say so.
+CHAPTERS = [
+    "00_start", "01_bytes", "02_subwords", "03_training", "04_encoding", "08_heap", "09_incremental", "10_trie",
+    "12_streaming", "15_measuring",
+]  # fmt: skip
 NEEDS = {
-    "01_bytes": "numpy and regex",
-    "02_subwords": "tokenizers",
-    "03_training": "tokenizers",
     "05_regex": "regex, tiktoken and tokenizers",
     "06_tiktoken": "tiktoken",
     "07_special_tokens": "jinja2, tokenizers and transformers",
-    "09_incremental": "numba and numpy",
     "11_compiled": "numba and numpy",
-    "12_streaming": "tokenizers",
     "13_distributed": "dask, numba and numpy",
     "14_formats": "tokenizers, transformers and sentencepiece",
-    "15_measuring": "matplotlib and tiktoken",
     "16_claims": "tokenizers and tiktoken",
     "17_chat": "numpy, jinja2 and transformers",
     "18_capstone": "tiktoken, tokenizers and transformers",
 }
+TAG = "needs-"
 
 
 def pip(*words: object) -> None:
@@ -99,14 +99,42 @@ def write_pyodide(folder: Path) -> list[str]:
     return list(lock["packages"])
 
 
+def read_cells(chapter: str) -> list[dict[str, Any]]:
+    """The code cells of a chapter."""
+    notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def lacking(cell: dict[str, Any]) -> list[str]:
+    """The packages that a cell needs and a browser has not, from its tags."""
+    tags = cell["metadata"].get("tags", ())
+    return [tag.removeprefix(TAG) for tag in tags if tag.startswith(TAG)]
+
+
+def left_out(chapter: str) -> list[str]:
+    """The packages whose cells are left out of a chapter that runs in a browser."""
+    return sorted({name for cell in read_cells(chapter) for name in lacking(cell)})
+
+
+def for_browsers(cell: dict[str, Any]) -> None:
+    """Takes the outputs from a cell: what is seen there was computed there. One that can't run becomes a comment."""
+    cell["outputs"], cell["execution_count"] = [], None
+    if names := lacking(cell):
+        reason = (
+            f"Left out: needs {', '.join(names)}, not to be had in a browser. The chapter's page has what it gives."
+        )
+        lines = [reason, "", *"".join(cell["source"]).splitlines()]
+        cell["source"] = "\n".join(f"# {line}".rstrip() for line in lines)
+
+
 def write_notebooks(folder: Path) -> None:
-    """The chapters without their outputs: what is seen there was computed there."""
+    """The chapters as a browser runs them."""
     folder.mkdir()
     for chapter in CHAPTERS:
         notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             if cell["cell_type"] == "code":
-                cell["outputs"], cell["execution_count"] = [], None
+                for_browsers(cell)
         (folder / f"{chapter}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lite import CHAPTERS, NEEDS, SITE
+from lite import CHAPTERS, NEEDS, SITE, left_out
 
 INSTALL = '<code>pip install "bpelab[book]"</code>'
 
@@ -31,6 +31,8 @@ def run_in_browser(app, page, template, context, doctree):
     if name in CHAPTERS:
         address = context["pathto"](f"lite/notebooks/index.html?path={name}.ipynb", 1)
         note = f'<a class="run-in-browser" href="{address}">Run in your browser</a> with nothing installed'
+        if names := left_out(name):
+            note += f", without the cells that need {' or '.join(names)}"
     elif name in NEEDS:
         note = f"Needs {NEEDS[name]}: {INSTALL}"
     else:

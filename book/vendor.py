@@ -15,7 +15,16 @@ WANTED = BUILD / "vendor" / "mathjax" / "tex-svg.js"
 
 
 def npm_install(package: str, folder: Path) -> None:
-    words = ["install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "--silent", package]
+    words = [
+        "install",
+        "--prefix",
+        str(folder),
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "--loglevel=error",
+        package,
+    ]
     if npm := shutil.which("npm"):
         subprocess.run([npm, *words], check=True)
         return

@@ -130,7 +130,8 @@ class Table:
 
 
 def _row(kind: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f'<{kind} style="text-align: left;">{cell}</{kind}>' for cell in cells) + "</tr>"
+    style = "text-align: left; padding: 0.2em 0.8em 0.2em 0;"
+    return "<tr>" + "".join(f'<{kind} style="{style}">{cell}</{kind}>' for cell in cells) + "</tr>"
 
 
 def _tried(name: str, cases: Cases) -> Condition:

@@ -1,0 +1,148 @@
+"""Every figure is made from data made in the book, and every verdict in Claims, tested is worked out in the page.
+
+Two ways to see the first. What cells say: no address, and no file of this repository by its name. What cells do: a
+kernel that writes down each file that is read, in the soak for every notebook.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ..conftest import ROOT, amount
+from .test_notebooks import NOTEBOOKS, cells, source
+
+# Files of this repository that a notebook may read, outside of what the package ships, and why.
+READ = {
+    "17_chat.ipynb": {
+        "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
+        "writes it, once all have given the same tokens, with the machine and all versions in it",
+    }
+}
+NETWORK = {
+    "urllib",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "socket",
+    "http",
+    "ftplib",
+    "huggingface_hub",
+    "fsspec",
+    "datasets",
+}
+
+WATCH = """
+import os, sys, threading
+
+log, inside = os.open({log!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT), threading.local()
+
+def heard(event, words):
+    if event == "open" and isinstance(words[0], (str, bytes)) and not (words[2] or 0) & (os.O_WRONLY | os.O_CREAT):
+        os.write(log, b"read " + os.fsencode(os.path.abspath(words[0])) + b"\\n")
+    elif event == "socket.connect" and isinstance(words[1], tuple):
+        os.write(log, f"connect {{words[1][0]}}\\n".encode())
+
+sys.addaudithook(heard)
+"""
+
+
+def code(path) -> list[tuple[str, ast.Module]]:
+    """Each code cell, and what Python reads in it."""
+    texts = [re.sub(r"^[%!].*", "pass", source(cell), flags=re.MULTILINE) for cell in cells(path, "code")]
+    return [(text, ast.parse(text)) for text in texts]
+
+
+def own_files(path: Path) -> set[str]:
+    """The names of this repository's files that are no notebook's to make, from the repository and from the book."""
+    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines()
+    if not listed:
+        pytest.skip("this is no git repository")
+    return {*listed, *(os.path.relpath(ROOT / name, path.parent) for name in listed)}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_cells_name_no_data_from_elsewhere(path):
+    files, allowed = own_files(path), READ.get(path.name, {})
+    for text, tree in code(path):
+        for node in ast.walk(tree):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.partition(".")[0] for name in modules} & NETWORK, text
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert "://" not in node.value or "localhost" in node.value, text
+                assert node.value not in files or node.value in allowed or " " in node.value, text
+
+
+def lies_in(file: Path, places) -> bool:
+    return any(file.is_relative_to(Path(place).resolve()) for place in places)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[: amount(1, 99)], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_cells_read_what_the_book_makes(path, tmp_path):
+    """All that was read lies in a temporary folder, in a cache, in the package, or in what is installed."""
+    log = tmp_path / "log"
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(log=str(log)), encoding="utf-8")
+    here = os.pathsep.join([str(tmp_path), str(ROOT)])
+    words = [sys.executable, "-m", "jupyter", "execute", "--output", str(tmp_path / "out"), str(path)]
+    env = {**os.environ, "PYTHONPATH": here, "BPELAB_NO_PROGRESS": "1", "HOME": str(tmp_path)}
+    subprocess.run(words, check=True, capture_output=True, cwd=path.parent, env=env)
+    ours = [ROOT / "bpelab", path, sys.prefix, *(path.parent / name for name in READ.get(path.name, {}))]
+    places = [tempfile.gettempdir(), tmp_path, sys.base_prefix, *sysconfig.get_paths().values()]
+    places += [os.environ.get("TIKTOKEN_CACHE_DIR", tmp_path), "/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/var"]
+    said = log.read_text(encoding="utf-8").splitlines()
+    read = {Path(line.removeprefix("read ")).resolve() for line in said if line.startswith("read ")}
+    assert any(lies_in(file, ours[:1]) for file in read)
+    strange = {file for file in read if file.is_file() and not lies_in(file, ours)}
+    assert not {file for file in strange if lies_in(file, [ROOT]) or not lies_in(file, places)}
+    assert {line for line in said if line.startswith("connect ")} <= {"connect 127.0.0.1", "connect localhost"}
+
+
+def claims_tested(tree):
+    """The calls of `claims.test` in a cell."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "claims.test":
+            yield node
+
+
+class TestClaims:
+    PATH = ROOT / "book" / "16_claims.ipynb"
+
+    def test_no_case_is_decided_by_hand(self):
+        """A case begins with what was found out; only a function that tries something may say True or False."""
+        number = 0
+        for text, tree in code(self.PATH):
+            tried = [
+                node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and "try:" in ast.unparse(node)
+            ]
+            excused = {id(inner) for function in tried for inner in ast.walk(function)}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Tuple) and id(node) not in excused and len(node.elts) == 2:
+                    assert not (isinstance(node.elts[0], ast.Constant) and isinstance(node.elts[0].value, bool)), text
+            for call in claims_tested(tree):
+                number += 1
+                assert isinstance(call.args[0], ast.Constant)
+                assert not any(isinstance(n, ast.Constant) and isinstance(n.value, bool) for n in ast.walk(call)), text
+            assert not re.search(r"\b(Verdict|Condition)\(|_verdicts\b|= *(HOLDS|LIMITED|WRONG)\b", text)
+        assert number > 25
+
+    def test_each_claim_quoted_is_tested_and_the_table_has_all(self):
+        """In the order of the page. The last cell takes its verdicts from these calls, and stores as many."""
+        prose = "\n".join(source(cell) for cell in cells(self.PATH, "markdown"))
+        quoted = [line[2:].replace("`", "") for line in prose.splitlines() if line.startswith("> ")]
+        tested = [call.args[0].value for _, tree in code(self.PATH) for call in claims_tested(tree)]
+        assert tested == quoted
+        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
+        stored = "".join(table["outputs"][-1]["data"]["text/plain"])
+        assert [line[22:] for line in stored.splitlines()] == tested
+        for cell, (_, tree) in zip(cells(self.PATH, "code"), code(self.PATH), strict=True):
+            for call in claims_tested(tree):  # what is shown under a claim is what the table says of it
+                shown = "".join(cell["outputs"][-1]["data"]["text/plain"]).partition(":")[0].lower()
+                assert f"{shown:18} {call.args[0].value}" in stored
