@@ -37,7 +37,7 @@ def _head(record: Record) -> str:
         "",
         f"MB per second of processor time, and in brackets how many times as fast as {baseline} in the same rounds:",
         "median ± half of what lies between the quartiles. Ids were compared before; - is not measured, ! see the end.",
-        "cold: a fresh object's first text; unseen: new text after a warm-up on other text, 12 MB or 5 s of it at most;",
+        "cold: a fresh object's first text; unseen: new text after a warm-up on other text, 12 MB or 5 s at most;",
         "again: the same once more.",
     ]
     return "\n".join(lines)

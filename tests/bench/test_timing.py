@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from bpelab.bench import texts
 from bpelab.bench.summary import Row, right_digest, speeds
 from bpelab.bench.texts import at_hand, documents, parts, read
 from bpelab.bench.timing import Spread, paired, spread, timed
