@@ -172,11 +172,12 @@ def test_lossy(target, tmp_path):
         assert open_tokenizer(out, pattern=pattern).encode("low")
 
 
-def test_other_libraries_load_what_is_written(tmp_path):
+def test_other_libraries_load_what_is_written(tmp_path, monkeypatch):
     tokenizers = pytest.importorskip("tokenizers")
     tiktoken = pytest.importorskip("tiktoken")
     from tiktoken.load import load_tiktoken_bpe
 
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # where it would keep a copy of what it reads
     ours = trained(pattern="llama3")
     convert(ours, tmp_path / "hf", "huggingface")
     convert(ours, tmp_path / "t.tiktoken", "tiktoken")
