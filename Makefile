@@ -78,11 +78,13 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 soak: $(VENV)/.ready $(VENV)/.mutation $(HTML)     ## the same tests at full counts, fuzzing, mutation (hours); writes tests/soak.log
 	BPELAB_SOAK=1 $(PY) tests/soak.py
 
-# Without tests in a browser, those whose children are killed, and one that interrupts coverage inside its own lock.
+# Without tests in a browser, those whose children are killed, and two that coverage itself fails in: by an interrupt
+# inside its lock, and by a file of its own that may not grow.
 coverage: $(VENV)/.ready  ## branch coverage of bpelab by its unit tests, printed; fails under 95 %
 	COVERAGE_FILE=$(CURDIR)/.coverage $(BIN)/pytest -n 2 -p no:cacheprovider --cov --cov-report=term --cov-fail-under=95 \
 		--ignore tests/book --ignore tests/faults --ignore tests/widgets/test_browser.py \
-		--deselect tests/chat/test_session.py::test_interrupts_at_any_moment
+		--deselect tests/chat/test_session.py::test_interrupts_at_any_moment \
+		--deselect tests/shards/test_resuming.py::test_no_room
 
 audit: $(AUDIT)/.ready    ## compare constraints.txt with known vulnerabilities; says so where that needs a network
 	$(PY) tests/audit.py $(subst $(VENV),$(AUDIT),$(BIN))/pip-audit

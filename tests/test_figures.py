@@ -1,0 +1,102 @@
+"""What chapters draw and show with: the figure of speed, a browser without matplotlib, sources, vocabularies."""
+
+import json
+import sys
+
+import pytest
+
+from bpelab import MissingDependencyError, figures, notebook
+from bpelab.encoders import HeapEncoder
+from bpelab.widgets import sphinx
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.rc_context():
+        matplotlib.use("agg")
+        plt = figures.pyplot()
+        yield plt
+        plt.close("all")
+
+
+def test_growth(plt):
+    """The curves as they are, guides with the slopes that they name, both axes labelled and logarithmic."""
+    axes = figures.plot_growth({"one": ([1, 10, 100], [1.0, 10.0, 100.0]), "two": ([1, 10], [2.0, 3.0])}, "bytes")
+    first, second, *guides = axes.get_lines()
+    assert [line.get_label() for line in (first, second)] == ["one", "two"]
+    assert list(second.get_ydata()) == [2.0, 3.0]
+    assert [figures.slope(line.get_xdata(), line.get_ydata()) for line in guides] == pytest.approx([1, 2])
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("bytes", "processor time (s)")
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.get_facecolor()[3] == 0  # transparent: for light pages and for dark ones
+
+
+def test_a_browser_without_matplotlib(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingDependencyError, match="figures need matplotlib"):
+        figures.pyplot()
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert figures.plot_growth({"one": ([1, 2], [1.0, 2.0])}, "bytes") is not None
+    assert capsys.readouterr().out.startswith("There is no matplotlib in this browser's Python.")
+    plt = figures.pyplot()
+    figure, axes = plt.subplots(2, 2)
+    assert len(axes) == 4 and figure.tight_layout().anything[3](1) is figure and list(figure) == []
+    assert plt.show() is None
+    with pytest.raises(AttributeError):
+        plt._repr_html_()
+
+
+def test_sources_are_those_that_run(monkeypatch):
+    pytest.importorskip("IPython")
+    shown = notebook.show_source(HeapEncoder.encode_piece, notebook.passages).data
+    assert shown.startswith("`bpelab/encoders/heap.py`\n\n```python\ndef encode_piece(self")
+    assert "`bpelab/notebook.py`\n\n```python\ndef passages(" in shown.replace("@lru_cache(None)\n", "")
+    monkeypatch.setitem(sys.modules, "IPython.display", None)
+    with pytest.raises(MissingDependencyError, match="showing source needs IPython"):
+        notebook.show_source(HeapEncoder)
+
+
+def test_a_vocabulary_that_cannot_be_had_is_said(monkeypatch, capsys):
+    tiktoken = pytest.importorskip("tiktoken")
+
+    def unreachable(name):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(tiktoken, "get_encoding", unreachable)
+    assert notebook.tiktoken_encoding("cl100k_base") is None
+    assert "cl100k_base (ConnectionError). It needs the network once" in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    assert notebook.tiktoken_encoding("cl100k_base") is None
+    assert "pip install" in capsys.readouterr().out
+
+
+class App:
+    """As much of Sphinx as the extension asks for."""
+
+    def __init__(self, folder, form):
+        self.outdir, self.connected, self.files = folder, {}, []
+        self.builder = type("Builder", (), {"format": form})
+        self.env = type("Env", (), {"nb_metadata": {"page": {"js_files": {"ipywidgets_state": 1, "other": 2}}}})
+
+    def connect(self, event, call, priority=0):
+        self.connected[event] = call
+
+    def add_js_file(self, name, **options):
+        self.files.append(name)
+
+    add_css_file = add_js_file
+
+
+def test_what_the_book_gets_of_the_figures(tmp_path):
+    app = App(tmp_path, "html")
+    assert sphinx.setup(app)["parallel_read_safe"]
+    app.connected["builder-inited"](app)
+    assert sorted(path.name for path in (tmp_path / "_static").iterdir()) == sorted(app.files)
+    script = (tmp_path / "_static" / sphinx.SCRIPT).read_text(encoding="utf-8")
+    assert all(f"figures.{name} = " in script for name in sphinx.NAMES) and sphinx.EXPORT not in script
+    app.connected["html-page-context"](app, "page", "", {}, None)
+    assert json.dumps(app.env.nb_metadata) == '{"page": {"js_files": {"other": 2}}}'
+    paper = App(tmp_path / "paper", "latex")
+    sphinx.write_assets(paper)
+    assert not (tmp_path / "paper").exists()
