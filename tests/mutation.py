@@ -67,7 +67,9 @@ def copied(folder: Path, group: str) -> None:
         "pytest_add_cli_args_test_selection": [f"tests/{name}" for name in tests],
     }
     lines = [f"{key}=\n" + "".join(f"    {value}\n" for value in values) for key, values in settings.items()]
-    (folder / "setup.cfg").write_text(f"[mutmut]\ntimeout_multiplier={PATIENCE}\ntimeout_constant={MORE}\n" + "".join(lines))
+    (folder / "setup.cfg").write_text(
+        f"[mutmut]\ntimeout_multiplier={PATIENCE}\ntimeout_constant={MORE}\n" + "".join(lines)
+    )
 
 
 def mutmut(folder: Path, *words: str) -> str:
