@@ -21,8 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SURVIVORS = HERE / "mutation_survivors.md"
-PATIENCE = 5.0
-"""How many times as long as its tests a mutant may take; then it has no end."""
+PATIENCE, MORE = 2.0, 3.0
+"""A mutant may take so many times as long as its tests and so many seconds; then it has no end."""
 GROUPS = {
     "encoders": (["encoders/*"], ["encoders"], "not time_grows"),
     "special_tokens": (["special_tokens.py"], ["test_special_tokens.py", "test_added_tokens.py"], "not time_grows"),
@@ -67,7 +67,9 @@ def copied(folder: Path, group: str) -> None:
         "pytest_add_cli_args_test_selection": [f"tests/{name}" for name in tests],
     }
     lines = [f"{key}=\n" + "".join(f"    {value}\n" for value in values) for key, values in settings.items()]
-    (folder / "setup.cfg").write_text(f"[mutmut]\ntimeout_multiplier={PATIENCE}\n" + "".join(lines))
+    (folder / "setup.cfg").write_text(
+        f"[mutmut]\ntimeout_multiplier={PATIENCE}\ntimeout_constant={MORE}\n" + "".join(lines)
+    )
 
 
 def mutmut(folder: Path, *words: str) -> str:

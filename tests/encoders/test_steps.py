@@ -6,6 +6,7 @@ import pytest
 
 from bpelab import encoders
 from bpelab.encoders import ENCODERS, BucketEncoder, TrieEncoder, buckets, encode_function, make_encoder
+from bpelab.errors import ModelError
 from bpelab.model import BPEModel
 from bpelab.trace import HeapStep, MergeStep, TrieStep
 
@@ -108,6 +109,12 @@ def test_counts_of_prefixes_of_any_model():
     assert odd > 3
 
 
+def test_a_prefix_in_which_a_token_is_not_what_it_seems():
+    """`bcd` stands at the end of `abcd`, but `ab` merges first and leaves nothing that `bcd` could be made of."""
+    model = BPEModel.from_merges([(b"a", b"b"), (b"b", b"c"), (b"bc", b"d")])
+    assert TrieEncoder(model).prefix_counts(b"abcd") == [0, 1, 1, 2, 3]
+
+
 def ranks_behind(rng: random.Random) -> dict[bytes, int]:
     tokens = sorted({bytes(rng.choices(b"ab", k=rng.randint(2, 4))) for _ in range(rng.randint(1, 9))}, key=len)
     return {token: 256 + number for number, token in enumerate(tokens)}
@@ -118,6 +125,10 @@ def test_who_serves_every_model(small_model):
     for name in ("naive", "heap", "buckets"):
         for model in (small_model, backwards):
             assert type(make_encoder(name, model)) is ENCODERS[name]
+            assert ENCODERS[name].supports(model)
+    message = "the trie encoder needs bytes as units and merges in which every token ranks after its parts; "
+    with pytest.raises(ModelError, match=f"^{message}use encoder='heap'$"):
+        TrieEncoder(backwards)
     assert type(make_encoder("auto", small_model)) is ENCODERS["heap"]
 
 

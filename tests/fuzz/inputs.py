@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from bpelab.pretokenizers import PATTERNS as NAMED
+
 from ..conftest import SPICE, boundary_characters
 from ..formats import random_zoo
 from ..formats.hostile_files import Case, changed_case, changed_entries, good_contents
@@ -75,6 +77,15 @@ def zoo() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {"seed": st.integers(0, ZOO), "text": texts(60), "sizes": SIZES, "allowed": st.sampled_from(["all", ""])}
     )
+
+
+def countings() -> st.SearchStrategy[dict[str, Any]]:
+    """A text with special tokens that overlap, to be read in blocks of a few characters."""
+    short = st.text("ab ", min_size=1, max_size=5)
+    return st.fixed_dictionaries(
+        {"names": st.lists(short, unique=True, max_size=5), "parts": st.lists(short, max_size=8),
+         "pattern": st.sampled_from([name for name in PATTERNS if name in NAMED]), "block": st.integers(1, 12)}
+    )  # fmt: skip
 
 
 @lru_cache(1)

@@ -13,13 +13,18 @@ from functools import lru_cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from hypothesis import strategies as st
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder, StreamEncoder
 from bpelab.encoders import ENCODERS, make_encoder
 from bpelab.notebook import book_text
+from bpelab.pretokenizers import Split
+from bpelab.special_tokens import SpecialTokens
 from bpelab.textio import valid_text
+from bpelab.trainers import corpus
+from bpelab.trainers.corpus import count_words
 
 from ..encoders.test_encoders import defined
 from ..formats import random_zoo
@@ -165,6 +170,15 @@ def check_decoding(ids: list[int], sizes: list[int], skip: bool, unknown: Any) -
         assert trained("gpt2", "heap").decode_with_offsets(ids)[0] == text
 
 
+def check_counting(names: list[str], parts: list[str], pattern: str, block: int) -> None:
+    """Words are counted alike, however a text is read, and whatever special tokens are in it."""
+    special, split = SpecialTokens({name: number for number, name in enumerate(names)}), Split(pattern)
+    text = "".join(parts)
+    whole = count_words(text, split, special)
+    with patch.object(corpus, "BLOCK", block):
+        assert count_words(text, split, special) == whole
+
+
 @lru_cache(50)
 def opened(seed: int, encoder: str) -> BPETokenizer:
     """A tokenizer of the random zoo."""
@@ -226,6 +240,7 @@ PROPERTIES = {
     "model": Property(inputs.models(), check_model),
     "encoding": Property(inputs.encodings(), check_encoding),
     "decoding": Property(inputs.decodings(), check_decoding),
+    "counting": Property(inputs.countings(), check_counting),
     "zoo": Property(inputs.zoo(), check_zoo),
     "file": Property(inputs.files(), check_file),
 }

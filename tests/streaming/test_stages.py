@@ -6,9 +6,21 @@ import unicodedata
 
 import pytest
 
-from bpelab import BPELabError
+from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder
 from bpelab.added_tokens import AddedToken, Finder
-from bpelab.decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Strip, WordPiece
+from bpelab.byte_alphabet import to_alphabet
+from bpelab.decoders import (
+    CTC,
+    BPEDecoder,
+    ByteFallback,
+    ByteLevel,
+    DecoderSequence,
+    Fuse,
+    Metaspace,
+    Replace,
+    Strip,
+    WordPiece,
+)
 from bpelab.normalizers import BertNormalizer, Lowercase, Prepend, Strip as StripText, UnicodeNormalizer
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.streaming.decoder import _stage
@@ -18,6 +30,7 @@ from bpelab.streaming.normalizing import between_clusters, normalizes_alone, nor
 from bpelab.streaming.pipes import blocks, numbers, texts
 from bpelab.streaming.searching import Search
 from bpelab.streaming.stages import Occurrences, Row, Stripped, Whole, last_place
+from bpelab.units import Units
 
 from ..conftest import amount, fuzz_text
 from .streams import cut
@@ -189,6 +202,46 @@ def test_decoders_of_one_token():
     assert fused_shown(WordPiece(), ["a ", ".b"]) == [("a", " "), (".b", ""), ""]
     assert fused_shown(WordPiece(cleanup=False), ["a ", ".b"]) == [("a ", ""), (".b", ""), ""]
     assert fused_shown(ByteLevel(), ["a", "b"]) == [("", "a"), ("", "ab"), "ab"]
+
+
+def in_one_token(decoders, parts):
+    """What the stages give in all, and what the decoders make of the whole as one token."""
+    *given, last = shown(Row(fused_stages(decoders)), parts)
+    tokens = ["".join(parts)]
+    for decoder in decoders:
+        tokens = decoder.decode_chain(tokens)
+    return "".join(out for out, _ in given) + last, "".join(tokens)
+
+
+@pytest.mark.parametrize("delimiter", ["|", ""])
+@pytest.mark.parametrize("cleanup", [True, False])
+def test_ctc_behind_a_fuse(delimiter, cleanup):
+    ctc = CTC("<pad>", delimiter, cleanup)
+    for parts in (["a<pa", "d>b|", "c ", ".d"], ["<pad>"], ["ab"], [""]):
+        got, expected = in_one_token([ctc], parts)
+        assert got == expected
+    nothing = Replace(Pattern("Regex", "^"), "x")  # which makes something of an empty token, and nothing of none
+    for decoders in ([ctc, nothing], [ctc, Fuse(), nothing], [ctc, Metaspace(), nothing], [nothing]):
+        for parts in (["<pad>"], ["a"]):
+            got, expected = in_one_token(decoders, parts)
+            assert got == expected, decoders
+
+
+def test_what_is_pending_at_several_places():
+    """What stands further on was before in the text; bytes of a character stay bytes."""
+    tokens = dict(enumerate([b"a", b"<0xC3>", to_alphabet(b"\xc3").encode()]))
+    model = BPEModel(tokens, {}, {}, units=Units(characters=True))
+    held = BPETokenizer(model, pattern=None, decoder=DecoderSequence((ByteFallback(), BPEDecoder("</w>"))))
+    stream = StreamDecoder(held)
+    assert stream.pending == b""
+    assert (stream.push([0, 1]), stream.pending) == ("", b"a\xc3")
+    level = BPETokenizer(model, pattern=None, decoder=DecoderSequence((BPEDecoder("</w>"), ByteLevel())))
+    stream = StreamDecoder(level)
+    assert (stream.push([2, 0]), stream.pending) == ("", b"\xc3a")
+    for decoder in (BPEDecoder("</w>"), Fuse()):
+        stage = _stage(decoder)
+        assert stage.held(stage.push(stage.start, "\ud800")[0]) == b"?"
+        assert stage.held(stage.start) == b""
 
 
 def test_bytes_of_the_alphabet():

@@ -62,7 +62,7 @@ def test_documents_in_parts(tmp_path, monkeypatch):
         parts = list(document_parts(document, False, NONE))
         assert "".join(parts) == text
         assert max(map(len, parts)) <= 16 and len(parts) > 1
-    assert list(document_parts("12345678", False, NONE)) == ["12345678"]
+    assert list(document_parts("one two!", False, NONE)) == ["one two!"]
     assert list(document_parts("", False, NONE)) == [""]
     assert list(safe_blocks(["ab c", "d ef"], False, NONE)) == ["ab", " cd", " ef"]
     assert list(safe_blocks(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
@@ -115,6 +115,16 @@ def test_what_is_counted():
     assert count_words("a a<|end|>b", None, special) == {b"a a": 1, b"b": 1}
     assert count_words("A a<|end|>", None, special, str.lower) == {b"a a": 1}
     assert count_words(["", "<|end|>"], None, special) == {}
+    assert count_words("a<|end|>x", None, special, lambda text: text.replace("x", "")) == {b"a": 1}
+
+
+def test_a_pattern_of_your_own_sees_whole_documents(tmp_path, monkeypatch):
+    """Of which nothing is known: it may look as far as it likes."""
+    monkeypatch.setattr(corpus, "BLOCK", 4)
+    (tmp_path / "a.txt").write_text("one two one two")
+    for split, expected in ((Split(r"one two|\w+"), {b"one two": 2, b" ": 1}), (None, {b"one two one two": 1})):
+        for form in ("one two one two", tmp_path / "a.txt"):
+            assert count_words(form, split, NONE) == expected
 
 
 def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
@@ -139,8 +149,9 @@ def test_a_corpus_is_measured_as_far_as_it_takes(tmp_path):
     assert list(rest) == ["abc", "de", "fgh", "i"]
     size, rest = measure("abc", 10)
     assert (size, list(rest)) == (3, ["abc"])
-    size, rest = measure([tmp_path / "a.txt", tmp_path / "none"], 100)
-    assert (size, list(rest)) == (20, [tmp_path / "a.txt", tmp_path / "none"])
+    files = [tmp_path / "a.txt", tmp_path / "none", tmp_path / "a.txt"]
+    size, rest = measure(files, 100)
+    assert (size, list(rest)) == (40, files)
 
 
 def test_the_trainer_for_a_size(monkeypatch):

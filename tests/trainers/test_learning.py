@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from bpelab import SpecialTokenError, TrainingError
+from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.pretokenizers import Split
 from bpelab.trainers import learn as module
 from bpelab.trainers.counts import Counts
@@ -39,6 +39,27 @@ def test_every_trainer_is_given_the_same(trainer):
     model, special = quietly(corpus, 270, trainer=trainer, **options)
     assert (model, special) == quietly(corpus, 270, trainer="naive", **options)
     assert [model.tokens[256 + n] for n in range(len(model.merges))] == [b"ab", b" ab"]
+
+
+def test_who_counts_and_who_merges(monkeypatch):
+    """For "auto" the size says it; who is named is taken. Words for the compiled trainer are counted compiled."""
+    done = []
+
+    def watch(name, answer=None):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given: done.append(name) or (answer or original(*given)))
+
+    watch("choose_trainer", ("naive", "ab ab"))
+    watch("count_words")
+    watch("count_compiled")
+    for trainer, expected in (
+        ("auto", ["choose_trainer", "count_words"]),
+        ("naive", ["count_words"]),
+        ("compiled", ["count_compiled"]),
+    ):
+        done.clear()
+        quietly("ab ab", 257, trainer=trainer)
+        assert done == expected
 
 
 def refused(kind, message, *arguments, **options):
@@ -75,6 +96,9 @@ def test_a_training_that_stops_is_told_to_the_caller():
         learn("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
     message = "training stopped at 258 tokens instead of 300: no pair of tokens is left that occurs at least 2 times"
     assert str(told[0].message) == message
+    with pytest.warns(TrainingStopped) as told:
+        BPETokenizer.train("ab ab", 300)
+    assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learn("ab ab", 257, pre_tokenizer=GPT2)
