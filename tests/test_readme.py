@@ -109,7 +109,7 @@ def env(folder):
 def scheduler():
     """The address of a cluster on this machine."""
     dask = pytest.importorskip("dask.distributed", reason="dask is not installed")
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "protocol": "tcp"}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "protocol": "tcp"}
     with dask.LocalCluster(**settings) as cluster:
         yield cluster.scheduler_address
 
