@@ -24,7 +24,7 @@ from bpelab.decoders import (
 from bpelab.normalizers import BertNormalizer, Lowercase, Prepend, Strip as StripText, UnicodeNormalizer
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.streaming.decoder import _stage
-from bpelab.streaming.fused import AlphabetTokens, fused_stages
+from bpelab.streaming.fused import AlphabetTokens, fused_stages, utf8_text
 from bpelab.streaming.held import add, joined, length
 from bpelab.streaming.normalizing import between_clusters, normalizes_alone, normalizing
 from bpelab.streaming.pipes import blocks, numbers, texts
@@ -242,6 +242,12 @@ def test_what_is_pending_at_several_places():
         stage = _stage(decoder)
         assert stage.held(stage.push(stage.start, "\ud800")[0]) == b"?"
         assert stage.held(stage.start) == b""
+
+
+def test_half_a_character_is_no_surrogate():
+    assert utf8_text(b"", b"\xed\x9f") == (b"\xed\x9f", "")
+    assert utf8_text(b"\xed\x9f", b"\xbfa") == (b"", "\ud7ffa")
+    assert utf8_text(b"\xed", b"\xa0") == (b"", "\ufffd" * 2)
 
 
 def test_bytes_of_the_alphabet():
