@@ -191,8 +191,8 @@ def closed(folder: Path, number: int, rng: random.Random) -> None:
         os.system(f"mount -o remount,ro {folder}")
     for run, code in ((read, 0), (write_all, 1)):
         assert child(run if number else lambda: (os.setgid(NOBODY), os.setuid(NOBODY), run())[2]) == code  # noqa: B023
-    assert {name: contents(place) for name, place in places.items()} == before
-    assert list(places["cache"].iterdir()) == []
+    assert {name: contents(place) for name, place in places.items()} == before, "a file was changed"
+    assert list(places["cache"].iterdir()) == [], "something was kept"
 
 
 def speechless(folder: Path, number: int, rng: random.Random) -> None:
