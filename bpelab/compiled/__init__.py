@@ -1,7 +1,7 @@
 """Encoding compiled by numba: the same ids, some ten times as fast as tiktoken on long texts.
 
 This module says when that pays, and imports numba only then. Kernels are compiled once on a machine, which takes some
-fifteen seconds of CPU time, by a process of its own (`background.py`) or by `bpelab warmup`; so nobody waits for them.
+eighteen seconds of CPU time, by a process of its own (`background.py`) or by `bpelab warmup`; so nobody waits for them.
 Loading what was compiled takes as long as importing numba.
 
 Chapter: Compiled.

@@ -5,7 +5,7 @@ outlives this one if that ends first: its work is for all that come later. It en
 child that somebody would have to wait for, and only one compiles at a time. `BPELAB_BACKGROUND=0` keeps it from being
 started; so does what would make it useless, a folder that can't be written to.
 
-Chapter: Compiled. Cost: 20 ms for starting it, and 15 s of CPU time of the other process.
+Chapter: Compiled. Cost: 20 ms for starting it, and 18 s of CPU time of the other process.
 """
 
 import os

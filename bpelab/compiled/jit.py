@@ -27,14 +27,14 @@ PAD = 16
 
 def kernel(function: F) -> F:
     """Compiled, kept on disk, and run without the interpreter's lock."""
-    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     kept: F = keep(compiled)
     return kept
 
 
 def inlined(function: F) -> F:
     """As `kernel`, for what kernels call at every token: its code is copied to where it is called."""
-    compiled: Any = njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    compiled: Any = njit(nogil=True, error_model="numpy", forceinline=True, no_cfunc_wrapper=True)(function)
     inline: F = compiled
     return inline
 
@@ -72,7 +72,7 @@ def entry(signature: Any) -> Callable[[Callable[..., Any]], Loaded]:
     """A kernel that Python calls with exactly these types, and that keeps the interpreter's lock."""
 
     def compiled(function: Callable[..., Any]) -> Loaded:
-        kept = keep(njit(error_model="numpy")(function))
+        kept = keep(njit(error_model="numpy", no_cfunc_wrapper=True)(function))
         return Loaded(lambda: kept.compile(signature))
 
     return compiled

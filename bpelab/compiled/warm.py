@@ -1,6 +1,6 @@
 """Have every kernel compiled and kept: `bpelab warmup`, and the process that `background.py` starts.
 
-Chapter: Compiled. Cost: 15 s of CPU time where nothing is kept yet, half a second where all is.
+Chapter: Compiled. Cost: 18 s of CPU time where nothing is kept yet, half a second where all is.
 """
 
 import os
