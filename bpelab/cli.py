@@ -131,7 +131,9 @@ def build_parser() -> argparse.ArgumentParser:
 def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", "-t", default="cl100k_base", help="see `bpelab --help` (default: cl100k_base)")
     parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
-    parser.add_argument("--encoder", default="auto", help="auto, naive, heap, buckets or trie; all give the same ids")
+    parser.add_argument(
+        "--encoder", default="auto", help="auto, compiled, naive, heap, buckets or trie; all give the same ids"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

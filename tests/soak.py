@@ -17,7 +17,8 @@ PARTS = [
     "faults",
     "test_model.py",
     "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
-    "test_alignment.py", "test_batching.py", "test_special_tokens.py", "test_readme.py", "fuzz", "mutation",
+    "test_alignment.py", "test_batching.py", "test_special_tokens.py", "test_readme.py",
+    "book/test_figures_data.py", "publishing", "exercises", "fuzz", "mutation",
 ]  # fmt: skip
 OTHERS = {"fuzz": ["-m", "tests.fuzz"], "mutation": [str(HERE / "mutation.py")]}
 """Parts that are no tests of pytest's; the last line that they print says what came of them."""

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import numba
 import numpy as np
-from numba import njit
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from .kernel_cache import keep
 
 F = TypeVar("F", bound=Callable[..., Any])
 U64 = np.uint64
+njit: Any = numba.njit  # its types leave out some options
 PAD = 16
 """Bytes behind every text that kernels may read, and never look at."""
 
