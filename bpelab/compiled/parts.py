@@ -23,7 +23,7 @@ BUSY, LEFT, ENCODE, PIECES, MISSED, MERGE, BUFFER, OUT, INTS, KNOWN, PARTS = ran
 """Slots: whether a handle is in use; where a text was left; addresses of functions, then of arrays; for how many ids
 ints are kept; the parts."""
 INT64, UINT8, UINT32 = types.int64, types.uint8, types.uint32
-SCANNED = 24
+SCANNED = 40
 """Bytes, or other units, of the longest piece that is scanned for its lowest merge."""
 
 
