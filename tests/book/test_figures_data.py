@@ -91,10 +91,23 @@ def test_cells_read_what_the_book_makes(path, tmp_path):
     log = tmp_path / "log"
     (tmp_path / "sitecustomize.py").write_text(WATCH.format(log=str(log)), encoding="utf-8")
     here = os.pathsep.join([str(tmp_path), str(ROOT)])
-    words = [sys.executable, "-m", "jupyter", "execute", "--output", str(tmp_path / "out"), str(path)]
+    words = [
+        sys.executable,
+        "-c",
+        "from nbclient.cli import main; main()",
+        "--output",
+        str(tmp_path / "out"),
+        str(path),
+    ]
     env = {**os.environ, "PYTHONPATH": here, "BPELAB_NO_PROGRESS": "1", "HOME": str(tmp_path)}
     subprocess.run(words, check=True, capture_output=True, cwd=path.parent, env=env)
-    ours = [ROOT / "bpelab", path, sys.prefix, *(path.parent / name for name in READ.get(path.name, {}))]
+    ours = [
+        ROOT / "bpelab",
+        ROOT / "bpelab.egg-info",
+        path,
+        sys.prefix,
+        *(path.parent / name for name in READ.get(path.name, {})),
+    ]
     places = [tempfile.gettempdir(), tmp_path, sys.base_prefix, *sysconfig.get_paths().values()]
     places += [os.environ.get("TIKTOKEN_CACHE_DIR", tmp_path), "/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/var"]
     said = log.read_text(encoding="utf-8").splitlines()

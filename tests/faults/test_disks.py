@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -45,14 +47,12 @@ def test_a_read_only_file_system(disk):
     drive("disks:closed", disk, 1)
 
 
-def test_folders_of_another_user(tmp_path):
+def test_folders_of_another_user():
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root can become a user who has no leave to write")
-    shutil.rmtree(tmp_path)
-    tmp_path.mkdir(mode=0o755)
-    for above in tmp_path.parents[:2]:  # which pytest makes for its user alone
-        above.chmod(0o755)
-    drive("disks:closed", tmp_path, 0)
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are for one user alone, from the top on
+        Path(folder).chmod(0o755)
+        drive("disks:closed", Path(folder), 0)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
