@@ -1,6 +1,7 @@
 """The chapters in the reader's browser: the site that book/lite.py builds, in a real Chromium that reaches nobody."""
 
 import ast
+import contextlib
 import functools
 import http.server
 import importlib
@@ -71,6 +72,19 @@ def opened(browser, address):
     assert not elsewhere
 
 
+def run(tab, start):
+    """`start` until a cell runs: what a kernel is asked while it is still connecting may be lost."""
+    from playwright.sync_api import TimeoutError as TooLong
+
+    prompts = "[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
+    for _ in range(amount(24, 90)):
+        start()
+        with contextlib.suppress(TooLong):
+            tab.wait_for_function(f"{prompts}.some(el => /\\[[\\d*]+\\]/.test(el.textContent))", timeout=10_000)
+            return
+    pytest.fail("the kernel takes no cell")
+
+
 FIGURE = '.jp-OutputArea-output:has([class*="bl-"])'
 PLAYER = ".jp-OutputArea-output:has(input.bl-slider)"
 
@@ -99,8 +113,12 @@ def steps(player):
 def test_a_chapter_runs(chapter, opened):
     """All cells; they print what the page shows, and the figures with buttons play."""
     tab = opened(chapter)
-    tab.get_by_role("menuitem", name="Run", exact=True).click()
-    tab.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    def run_all():
+        tab.get_by_role("menuitem", name="Run", exact=True).click()
+        tab.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    run(tab, run_all)
     counted = "els => els.length > 5 && els.every(el => /\\[\\d+\\]/.test(el.textContent))"
     prompts = f"({counted})([...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')])"
     tab.wait_for_function(prompts, timeout=amount(240_000, 900_000))
@@ -130,10 +148,14 @@ def test_own_code(opened):
     """A reader empties a cell and writes: bpelab is imported, trains, encodes, and shows a merge player that plays."""
     tab = opened("00_start")
     cell = tab.locator(".jp-CodeCell").first
-    cell.locator(".cm-content").click()
-    tab.keyboard.press("ControlOrMeta+a")
-    tab.keyboard.insert_text(OWN)
-    tab.keyboard.press("Shift+Enter")
+
+    def type_and_run():
+        cell.locator(".cm-content").click()
+        tab.keyboard.press("ControlOrMeta+a")
+        tab.keyboard.insert_text(OWN)
+        tab.keyboard.press("Shift+Enter")
+
+    run(tab, type_and_run)
     cell.locator(PLAYER).wait_for(timeout=amount(240_000, 900_000))
     scope = {}
     exec(OWN.partition("\nMergePlayer")[0], scope)
