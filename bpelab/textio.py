@@ -3,8 +3,8 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -55,19 +55,30 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
     written: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
-            try:
-                _write(written.setdefault(path, path.with_name(f".{path.name}.{secrets.token_hex(4)}")), path, content)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from error
+            written[path] = temporary_name(path)
+            with _named(path):
+                _write(written[path], path, content)
         for path, temporary in written.items():
-            try:
+            with _named(path):
                 os.replace(temporary, path)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         for temporary in written.values():
             with suppress(OSError):  # it was renamed, or never made
                 temporary.unlink()
+
+
+def temporary_name(path: Path) -> Path:
+    """A name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """An OSError from inside names this file, not the temporary one or none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _write(temporary: Path, path: Path, content: bytes) -> None:

@@ -10,7 +10,7 @@ Chapter: Compiled. Cost: `encode_brief` about 0.4 us, and 4 to 10 ns a character
 import numpy as np
 from numba import types
 
-from .encode import MOST_ROWS, full
+from .encode import full
 from .handle import array_at, call_at
 from .jit import PAD, entry, expanded
 from .parts import BUFFER, BUSY, ENCODE, INT64, INTS, KNOWN, LEFT, OUT, PARTS, UINT8, parts_at
@@ -58,8 +58,7 @@ def encode_brief(handle, text):
     slots = array_at(handle, PARTS, INT64)
     if length > MOST or slots[BUSY]:
         return nothing()
-    cache = parts_at(handle + 8 * PARTS).cache
-    if full(cache.counts[0], len(cache.narrow), MOST_ROWS) or full(cache.counts[1], len(cache.wide), MOST_ROWS // 4):
+    if full(parts_at(handle + 8 * PARTS).cache):
         return nothing()
     buffer = array_at(slots[BUFFER], 4 * MOST + PAD, UINT8)
     if ascii_only:

@@ -134,9 +134,10 @@ def pieces_at(handle, text_at, begin, ends_at, count, out_at, at):
 
 
 @expanded
-def full(taken, rows, most):
+def full(cache):
     """Whether a table of the cache should grow."""
-    return taken * 2 > rows and rows < most
+    counts, narrow, wide = cache.counts, len(cache.narrow), len(cache.wide)
+    return (counts[0] * 2 > narrow and narrow < MOST_ROWS) or (counts[1] * 2 > wide and wide < MOST_ROWS // 4)
 
 
 @c_function(INT64(*[INT64] * 7))
@@ -160,9 +161,7 @@ def encode_at(handle, text_at, begin, end, final, out_at, at):
         if at < 0:
             return np.int64(0)
         left = ends[count - 1]
-        if full(cache.counts[0], len(cache.narrow), MOST_ROWS) or full(
-            cache.counts[1], len(cache.wide), MOST_ROWS // 4
-        ):
+        if full(cache):
             break
     slots[LEFT] = left
     return at + 1

@@ -8,7 +8,6 @@ Chapter: Your own tokenizer. Cost: that of encoding the text once for each forma
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from hashlib import file_digest
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from ..errors import ConversionError, PublishingError
 from ..formats.convert import check, convert
 from ..formats.detect import in_home
-from ..textio import utf8, valid_text, write_atomically
+from ..textio import temporary_name, utf8, valid_text, write_atomically
 from ..tokenizer import BPETokenizer
 from .card import CARD, TEXT, measure, write_card
 from .hostile import hostile_texts
@@ -52,6 +51,7 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
     for a text without words; ConversionError if a file gives other ids than the tokenizer, or tokenizer.json can't hold
     it. Then there is no folder.
 
+    >>> import tempfile
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262, pattern="gpt2")
     >>> with tempfile.TemporaryDirectory() as home:
     ...     for written in publish(tokenizer, f"{home}/low", "slow and lower"):
@@ -68,7 +68,8 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
         raise PublishingError(f"{folder} is there already: delete it, or choose another name")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        temporary = temporary_name(path)
+        temporary.mkdir()
         try:
             formats = _write(tokenizer, temporary, path.name, text, about)
             _rename(temporary, path)
@@ -102,12 +103,9 @@ def _write(tokenizer: BPETokenizer, folder: Path, name: str, text: str, about: s
 
 
 def _rename(temporary: Path, path: Path) -> None:
-    umask = os.umask(0)
-    os.umask(umask)
-    os.chmod(temporary, 0o777 & ~umask)
     if path.exists():
         path.rmdir()  # empty: Windows renames onto nothing
-    os.rename(temporary, path)
+    temporary.rename(path)
 
 
 def write_hashes(folder: str | Path) -> None:
