@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
 
@@ -101,3 +102,44 @@ def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
 
 
 prefetch: Any = intrinsic(_prefetch)
+
+
+def _lowest_of_16(typing_context: Any, array: Any, offset: Any) -> Any:
+    """The smallest of the 16 numbers of 32 bits from `offset` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        number = ir.IntType(32)
+        sixteen = ir.VectorType(number, 16)
+        loaded = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), sixteen.as_pointer()), align=4)
+        name = "llvm.vector.reduce.umin.v16i32"
+        return builder.call(get_or_insert_function(builder.module, ir.FunctionType(number, [sixteen]), name), [loaded])
+
+    return types.uint32(array, offset), generate
+
+
+lowest_of_16: Any = intrinsic(_lowest_of_16)
+
+
+def _trailing_zeros(typing_context: Any, number: Any) -> Any:
+    """How many bits of a number, which is not 0, are 0 below the lowest 1."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
+trailing_zeros: Any = intrinsic(_trailing_zeros)
+
+
+def _leading_zeros(typing_context: Any, number: Any) -> Any:
+    """How many of the 64 bits of a number, which is not 0, are 0 above the highest 1."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
+leading_zeros: Any = intrinsic(_leading_zeros)

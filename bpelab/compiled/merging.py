@@ -10,11 +10,20 @@ import numpy as np
 
 from .backtracking import by_backtracking
 from .handle import array_at
-from .jit import PAD, U64, c_function, inlined, kernel
+from .intrinsics import leading_zeros, lowest_of_16, trailing_zeros
+from .jit import PAD, U64, c_function, expanded, inlined, kernel
 from .parts import INT64, PARTS, SCANNED, UINT8, UINT32, parts_at
 from .sweeping import by_sweeping, pop, push
 from .tables import NONE, find_pair, find_token
 from .units import initial_tokens
+
+ALL, NO_RANK = U64(0xFFFFFFFFFFFFFFFF), np.uint32(0xFFFFFFC0)
+
+
+@expanded
+def rank(merge, place):
+    """A merge and its place in one number: of two merges the smaller one comes first, of two places the left one."""
+    return (np.uint32(merge) << np.uint32(6)) | np.uint32(place)
 
 
 @inlined
@@ -22,7 +31,7 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
     """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
     for i in range(count - 1):
         pair = (U64(text[start + i]) << U64(8)) | U64(text[start + i + 1])
-        ranks[i] = tables.byte_pairs[pair]
+        ranks[i] = rank(tables.byte_pairs[pair], i)
     for i in range(count):
         tokens[i] = tables.byte_tokens[text[start + i]]
     return merge_scanned(count, out, at, tables, tokens, ranks)
@@ -30,28 +39,41 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
 
 @inlined
 def merge_scanned(count, out, at, tables, tokens, ranks):
-    """`tokens`, whose pairs have these `ranks`, merged into `out` from `at` on; where they end."""
-    while count > 1:
-        best, place = NONE, 0
-        for i in range(count - 1):
-            if ranks[i] < best:
-                best, place = ranks[i], i
-        if best == NONE:
+    """`tokens`, whose pairs have these `ranks`, merged into `out` from `at` on; where they end.
+
+    A token stays where it begins. `alive` has a bit for each place where one does, so that neighbours are found by
+    counting zeros, and the lowest rank is that of 16 places at once.
+    """
+    alive = ALL >> U64(64 - count)
+    for i in range(count - 1, (count + 15) & ~15):
+        ranks[i] = NONE
+    while True:
+        best = lowest_of_16(ranks, 0)
+        for i in range(16, count, 16):
+            best = min(best, lowest_of_16(ranks, i))
+        if best >= NO_RANK:
             break
-        made = tables.made[best]
-        count -= 1
-        for i in range(place + 1, count):
-            tokens[i] = tokens[i + 1]
-        for i in range(place + 1, count - 1):
-            ranks[i] = ranks[i + 1]
+        place = U64(best & np.uint32(63))
+        behind = alive & (ALL << place)
+        behind &= behind - U64(1)
+        gone, beyond = trailing_zeros(behind), behind & (behind - U64(1))
+        alive ^= U64(1) << gone
+        ranks[gone] = NONE
+        made = tables.made[best >> np.uint32(6)]
         tokens[place] = made
-        if place < count - 1:
-            ranks[place] = find_pair(tables.pairs, tables.pair_shift, made, tokens[place + 1])
-        if place > 0:
-            ranks[place - 1] = find_pair(tables.pairs, tables.pair_shift, tokens[place - 1], made)
-    for i in range(count):
-        out[at + i] = tokens[i]
-    return at + count
+        ranks[place] = NONE
+        if beyond:
+            merge = find_pair(tables.pairs, tables.pair_shift, made, tokens[trailing_zeros(beyond)])
+            ranks[place] = rank(merge, place)
+        before = alive & ((U64(1) << place) - U64(1))
+        if before:
+            left = U64(63) - leading_zeros(before)
+            ranks[left] = rank(find_pair(tables.pairs, tables.pair_shift, tokens[left], made), left)
+    while alive:
+        out[at] = tokens[trailing_zeros(alive)]
+        alive &= alive - U64(1)
+        at += 1
+    return at
 
 
 @kernel
@@ -121,7 +143,8 @@ def merge_at(handle, text_at, start, end, out_at, at):
             for i in range(count):
                 work.tokens[i] = out[at + i]
             for i in range(count - 1):
-                work.ranks[i] = find_pair(tables.pairs, tables.pair_shift, work.tokens[i], work.tokens[i + 1])
+                merge = find_pair(tables.pairs, tables.pair_shift, work.tokens[i], work.tokens[i + 1])
+                work.ranks[i] = rank(merge, i)
             stop = merge_scanned(count, out, at, tables, work.tokens, work.ranks)
         else:
             stop = np.int64(-1)
