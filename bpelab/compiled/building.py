@@ -129,7 +129,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     merges = _cuts(tables, first) if by_rank else _given(model, order)
     if merges is None:
         return None
-    pairs, shift = _pair_table(len(merges.lefts))
+    pairs, shift = _pair_table(len(order))
     tables = tables._replace(made=merges.made, pairs=pairs, pair_shift=shift)
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
@@ -139,7 +139,8 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         trie, shorter = build_trie(tables.content, starts, np.flatnonzero(known).astype(np.int32), contents)
         tables = tables._replace(trie=trie, shorter=shorter)
     else:
-        tables.pairs.fill(EMPTY)
+        pairs, shift = _pair_table(len(merges.lefts))
+        tables = tables._replace(pairs=pairs, pair_shift=shift)
         fill_pairs(merges.lefts, merges.rights, merges.merges, tables.pairs, tables.pair_shift)
     number = {token_id: place for place, token_id in enumerate(order + others)}
     if not in_bytes:

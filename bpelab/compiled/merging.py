@@ -44,6 +44,7 @@ def merge_scanned(count, out, at, tables, tokens, ranks):
     A token stays where it begins. `alive` has a bit for each place where one does, so that neighbours are found by
     counting zeros, and the lowest rank is that of 16 places at once.
     """
+    regular = tables.whole
     alive = ALL >> U64(64 - count)
     for i in range(count - 1, (count + 15) & ~15):
         ranks[i] = NONE
@@ -59,7 +60,9 @@ def merge_scanned(count, out, at, tables, tokens, ranks):
         gone, beyond = trailing_zeros(behind), behind & (behind - U64(1))
         alive ^= U64(1) << gone
         ranks[gone] = NONE
-        made = tables.made[best >> np.uint32(6)]
+        made = best >> np.uint32(6)
+        if not regular:
+            made = tables.made[made]
         tokens[place] = made
         ranks[place] = NONE
         if beyond:
