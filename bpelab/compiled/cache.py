@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .hashing import first_bytes, hash_pair
 from .intrinsics import copy_four, load64
 from .jit import U64, entry, expanded, inlined
+from .large_pages import zeros
 from .tables import SHORT, short_key
 
 LONG = 31
@@ -68,15 +69,10 @@ class Cache(NamedTuple):
 
 
 def aligned_rows(count: int, width: int) -> NDArray[np.uint64]:
-    """Rows of zeros that begin where a line of the processor's cache does.
-
-    They are written to at once, for numpy asks for large pages where it makes an array and not where zeros are
-    promised: a page of 4 kB that is met for the first time costs a microsecond, and each row of a table is on another.
-    """
-    space = np.empty((count + WINDOW) * width + 8, np.uint64)
-    space.fill(0)
-    skip = -(space.ctypes.data // 8) % 8
-    return space[skip : skip + (count + WINDOW) * width].reshape(-1, width)[:count]
+    """Rows of zeros that begin where a line of the processor's cache does."""
+    space = zeros((count + WINDOW) * width * 8 + 64)
+    skip = -space.ctypes.data % 64
+    return space[skip : skip + (count + WINDOW) * width * 8].view(np.uint64).reshape(-1, width)[:count]
 
 
 @inlined

@@ -14,7 +14,7 @@ from .intrinsics import leading_zeros, lowest_of_16, trailing_zeros
 from .jit import PAD, U64, c_function, expanded, inlined, kernel
 from .parts import INT64, PARTS, SCANNED, UINT8, UINT32, parts_at
 from .sweeping import by_sweeping, pop, push
-from .tables import NONE, find_pair, find_token
+from .tables import NONE, expect_pair, find_pair, find_token
 from .units import initial_tokens
 
 ALL, NO_RANK = U64(0xFFFFFFFFFFFFFFFF), np.uint32(0xFFFFFFC0)
@@ -48,6 +48,14 @@ def merge_scanned(count, out, at, tables, tokens, ranks):
     alive = ALL >> U64(64 - count)
     for i in range(count - 1, (count + 15) & ~15):
         ranks[i] = NONE
+    if regular:
+        for i in range(count - 1):
+            merge = ranks[i] >> np.uint32(6)
+            if ranks[i] < NO_RANK:
+                if i + 2 < count:
+                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[i + 2])
+                if i > 0:
+                    expect_pair(tables.pairs, tables.pair_shift, tokens[i - 1], merge)
     while True:
         best = lowest_of_16(ranks, 0)
         for i in range(16, count, 16):

@@ -22,6 +22,7 @@ from ..model import BPEModel
 from ..textio import write_atomically
 from ..user_cache import cache_folder
 from .kernel_folder import sources_hash
+from .large_pages import zeros
 from .tables import ModelTables
 
 ROOM = 512_000_000
@@ -85,7 +86,7 @@ def _read(path: Path) -> ModelTables | None:
 def _tables(data: bytes) -> ModelTables:
     end = 40 + int.from_bytes(data[32:40], "little")
     head, place = json.loads(data[40:end]), end + -end % ALIGNED
-    room = np.empty(len(data), np.uint8)  # on large pages, unlike the bytes of a file: kernels look everywhere in it
+    room = zeros(len(data))
     room[:] = np.frombuffer(data, np.uint8)
     fields: dict[str, Any] = {}
     for name, described in head.items():

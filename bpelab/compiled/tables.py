@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hashing import hash_bytes, hash_pair, same_bytes, spread
-from .intrinsics import load64
+from .intrinsics import load64, prefetch
 from .jit import U64, expanded, inlined, kernel
 
 BITS = 21
@@ -92,6 +92,12 @@ def find_pair(pairs, shift, left, right):
         if entry == EMPTY:
             return NONE
         at = (at + 1) & mask
+
+
+@expanded
+def expect_pair(pairs, shift, left, right):
+    """Ask for the memory of a pair."""
+    prefetch(pairs, np.int64(spread((U64(left) << U64(BITS)) | U64(right)) >> shift))
 
 
 @expanded
