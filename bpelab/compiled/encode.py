@@ -100,7 +100,8 @@ def pieces_at(handle, text_at, begin, ends_at, count, out_at, at):
 
     The rows of all pieces are worked out first, and asked for some pieces before they are looked at.
     """
-    rows, work = parts_at(handle + 8 * PARTS).cache.narrow, parts_at(handle + 8 * PARTS).work
+    cache, work = parts_at(handle + 8 * PARTS).cache, parts_at(handle + 8 * PARTS).work
+    rows, wide = cache.narrow, cache.wide
     keys, homes, ends = work.keys, work.homes, array_at(ends_at, count, INT64)
     last, missed = ends[count - 1], array_at(handle, PARTS, INT64)[MISSED]
     text, out = array_at(text_at, last + PAD, UINT8), array_at(out_at, at + last - begin + 8, UINT32)
@@ -114,6 +115,9 @@ def pieces_at(handle, text_at, begin, ends_at, count, out_at, at):
         else:
             homes[here] = 0
             keys[here, 1] = U64(1)  # no row has it
+            if end - start <= LONG:
+                one, two, three, four = wide_key(text, start, end - start)
+                prefetch(wide, wide_home(one, two, three, four, wide) * 8)
         start = end
     for number in range(min(AHEAD, count)):
         prefetch(rows, homes[number] * 4)

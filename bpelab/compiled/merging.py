@@ -73,13 +73,26 @@ def merge_scanned(count, out, at, tables, tokens, ranks):
             made = tables.made[made]
         tokens[place] = made
         ranks[place] = NONE
-        if beyond:
-            merge = find_pair(tables.pairs, tables.pair_shift, made, tokens[trailing_zeros(beyond)])
-            ranks[place] = rank(merge, place)
         before = alive & ((U64(1) << place) - U64(1))
+        if beyond:
+            after, rest = trailing_zeros(beyond), beyond & (beyond - U64(1))
+            merge = find_pair(tables.pairs, tables.pair_shift, made, tokens[after])
+            ranks[place] = rank(merge, place)
+            if regular and merge != NONE:
+                if rest:
+                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[trailing_zeros(rest)])
+                if before:
+                    expect_pair(tables.pairs, tables.pair_shift, tokens[U64(63) - leading_zeros(before)], merge)
         if before:
             left = U64(63) - leading_zeros(before)
-            ranks[left] = rank(find_pair(tables.pairs, tables.pair_shift, tokens[left], made), left)
+            merge = find_pair(tables.pairs, tables.pair_shift, tokens[left], made)
+            ranks[left] = rank(merge, left)
+            if regular and merge != NONE:
+                if beyond:
+                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[trailing_zeros(beyond)])
+                before ^= U64(1) << left
+                if before:
+                    expect_pair(tables.pairs, tables.pair_shift, tokens[U64(63) - leading_zeros(before)], merge)
     while alive:
         out[at] = tokens[trailing_zeros(alive)]
         alive &= alive - U64(1)
