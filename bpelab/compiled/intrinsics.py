@@ -86,16 +86,20 @@ def _store64(typing_context: Any, array: Any, offset: Any, value: Any) -> Any:
 store64: Any = intrinsic(_store64)
 
 
+def ask(builder: Any, pointer: Any) -> None:
+    """Have the memory at a pointer fetched, which need not be valid."""
+    int32, place = ir.IntType(32), builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [place.type, int32, int32, int32])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+    builder.call(function, [place, int32(0), int32(3), int32(1)])
+
+
 def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     """Ask for the memory of an element of an array of numbers of 64 bits, which is needed soon."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
-        int32 = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, int32, int32, int32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, int32(0), int32(3), int32(1)])
+        ask(builder, builder.gep(data, [arguments[1]]))
         return context.get_dummy_value()
 
     return types.void(array, offset), generate

@@ -3,12 +3,16 @@
 A kernel that uses these must hold the interpreter's lock. Chapter: Compiled. Source: Python's C API.
 """
 
+import ctypes
+import sys
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import NativeValue, box, intrinsic, models, register_model, unbox
+
+from .intrinsics import ask
 
 INT64 = ir.IntType(64)
 
@@ -61,6 +65,20 @@ def _nothing(typing_context: Any) -> Any:
 nothing: Any = intrinsic(_nothing)
 
 
+def _items_offset() -> int | None:
+    """Where a list has the address of its items, as C extensions know it; None if they don't stand there."""
+    offset, probe = list.__basicsize__ - 2 * ctypes.sizeof(ctypes.c_void_p), [object()]
+    items = ctypes.c_void_p.from_address(id(probe) + offset).value
+    if items and ctypes.string_at(items, 8) == id(probe[0]).to_bytes(8, sys.byteorder):
+        return offset
+    return None
+
+
+ITEMS = _items_offset() if sys.implementation.name == "cpython" else None
+AHEAD = 16
+"""Ints between asking for one and counting a reference to it: they stand anywhere."""
+
+
 def _list_of(typing_context: Any, ids: Any, count: Any, made: Any, most: Any) -> Any:
     """A list of `count` ints, whose values stand at the address `ids` in 32 bits each.
 
@@ -75,10 +93,24 @@ def _list_of(typing_context: Any, ids: Any, count: Any, made: Any, most: Any) ->
         found = api.list_new(arguments[1])
         none = api.borrow_none()
         item = cgutils.alloca_once(builder, api.pyobj)
+        last = builder.sub(arguments[1], INT64(1))
+
+        def put(index: Any, value: Any) -> None:
+            if ITEMS is None:
+                api.list_setitem(found, index, value)
+                return
+            place = cgutils.pointer_add(builder, found, ITEMS, api.pyobj.as_pointer().as_pointer())
+            builder.store(value, builder.gep(builder.load(place), [index]))
+
         with (
             builder.if_then(cgutils.is_not_null(builder, found), likely=True),
             cgutils.for_range(builder, arguments[1]) as loop,
         ):
+            later = builder.add(loop.index, INT64(AHEAD))
+            later = builder.select(builder.icmp_signed("<", later, last), later, last)
+            later_value = builder.zext(builder.load(builder.gep(values, [later])), INT64)
+            later_value = builder.select(builder.icmp_signed("<", later_value, arguments[3]), later_value, INT64(0))
+            ask(builder, builder.load(builder.gep(known, [later_value])))
             value = builder.zext(builder.load(builder.gep(values, [loop.index])), INT64)
             with builder.if_else(builder.icmp_signed("<", value, arguments[3])) as (kept, rare):
                 with kept:
@@ -97,7 +129,7 @@ def _list_of(typing_context: Any, ids: Any, count: Any, made: Any, most: Any) ->
                             api.incref(there)
                 with rare:
                     builder.store(api.long_from_longlong(value), item)
-            api.list_setitem(found, loop.index, builder.load(item))
+            put(loop.index, builder.load(item))
         return found
 
     return python_object(ids, count, made, most), generate
