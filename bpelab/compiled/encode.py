@@ -25,7 +25,7 @@ from .intrinsics import prefetch
 from .jit import PAD, U64, c_function, expanded, inlined
 from .parts import INT64, LEFT, MERGE, MISSED, PARTS, PIECES, UINT8, UINT32, parts_at
 from .scan import scan
-from .tables import SHORT, short_key
+from .tables import SHORT, expect_token, short_key
 
 MOST_ROWS = 1 << 19
 """Rows of the narrow table in the end: 16 MB, and 8 MB for the wide one."""
@@ -66,6 +66,8 @@ def missed_at(handle, text_at, begin, end, out_at, at):
     tables, cache = parts_at(handle + 8 * PARTS).tables, parts_at(handle + 8 * PARTS).cache
     text, out = array_at(text_at, end + PAD, UINT8), array_at(out_at, at + end - begin + 8, UINT32)
     length, first = end - begin, at
+    if length <= SHORT:
+        expect_token(text, begin, length, tables)
     if length <= LONG:
         one, two, three, four = wide_key(text, begin, length)
         home = wide_home(one, two, three, four, cache.wide)

@@ -146,6 +146,13 @@ def fill_tokens(content, starts, short, long):
             long[at] = token
 
 
+@expanded
+def expect_token(text, start, count, tables):
+    """Ask for the memory of a token of up to 15 bytes."""
+    low, high = short_key(text, start, count)
+    prefetch(tables.short, (np.int64(hash_pair(low, high) >> U64(32)) & (len(tables.short) - 1)) * 3)
+
+
 @inlined
 def find_token(text, start, end, tables):
     """The token that is text[start:end], or NONE."""
