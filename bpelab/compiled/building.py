@@ -104,6 +104,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     short_tokens = int((np.diff(starts) <= SHORT).sum())
     tables = ModelTables(
         ids=np.array(order + others, np.uint32),
+        same_ids=order + others == list(range(len(order + others))),
         content=writable(*contents),
         starts=starts,
         byte_tokens=np.full(256, NONE, np.uint32),
@@ -111,6 +112,7 @@ def model_tables(model: BPEModel) -> ModelTables | None:
         pairs=np.empty(0, np.uint64),
         pair_shift=U64(0),
         made=np.arange(len(order), dtype=np.uint32),
+        same_made=True,
         whole=model.take_whole,
         short=np.zeros((power_of_two(2 * short_tokens), 3), np.uint64),
         long=np.full(power_of_two(2 * (len(order) - short_tokens)), NONE, np.uint32),
@@ -130,7 +132,8 @@ def model_tables(model: BPEModel) -> ModelTables | None:
     if merges is None:
         return None
     pairs, shift = _pair_table(len(order))
-    tables = tables._replace(made=merges.made, pairs=pairs, pair_shift=shift)
+    same_made = bool((merges.made == np.arange(len(merges.made))).all())
+    tables = tables._replace(made=merges.made, same_made=same_made, pairs=pairs, pair_shift=shift)
     known = np.zeros(len(order), np.bool_)
     known[:first] = True
     joined = model.units is None or not (model.units.prefix or model.units.suffix)  # a token is its parts, side by side
@@ -193,4 +196,7 @@ def _given(model: BPEModel, order: list[int]) -> Merges | None:
     made[merges] = numbers[in_order, 2]
     if (made[merges] != numbers[in_order, 2]).any():  # one rank for two tokens
         return None
+    first = len(model.alphabet)
+    if (made == np.arange(first, first + len(made))).all():  # as mostly: then a merge may have its token's number
+        merges, made = merges + first, np.arange(first + len(made), dtype=np.uint32)
     return Merges(numbers[in_order, 0], numbers[in_order, 1], merges.astype(np.int32), made)

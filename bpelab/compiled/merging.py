@@ -44,7 +44,7 @@ def merge_scanned(count, out, at, tables, tokens, ranks):
     A token stays where it begins. `alive` has a bit for each place where one does, so that neighbours are found by
     counting zeros, and the lowest rank is that of 16 places at once.
     """
-    regular = tables.whole
+    regular = tables.same_made
     alive = ALL >> U64(64 - count)
     for i in range(count - 1, (count + 15) & ~15):
         ranks[i] = NONE
@@ -156,7 +156,7 @@ def merge_at(handle, text_at, start, end, out_at, at):
     if tables.whole or (in_bytes and end - start == 1):
         token = find_token(text, start, end, tables)
         if token != NONE:
-            out[at] = tables.ids[token]
+            out[at] = token if tables.same_ids else tables.ids[token]
             return at + 2
     if in_bytes and end - start <= SCANNED:
         stop = by_scanning(text, start, end - start, out, at, tables, work.tokens, work.ranks)
@@ -180,6 +180,7 @@ def merge_at(handle, text_at, start, end, out_at, at):
                 stop = by_sweeping(out, at, count, tables)
             if stop < 0:
                 stop = merge_on_heap(out, at, count, tables)
-    for i in range(at, stop):
-        out[i] = tables.ids[out[i]]
+    if not tables.same_ids:
+        for i in range(at, stop):
+            out[i] = tables.ids[out[i]]
     return stop + 1

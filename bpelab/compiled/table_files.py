@@ -97,7 +97,8 @@ def _tables(data: bytes) -> ModelTables:
         array = np.frombuffer(room, kind, int(np.prod(shape)), place).reshape(shape)
         fields[name], place = array, place + array.nbytes + -array.nbytes % ALIGNED
     kinds: dict[str, Callable[[int], Any]] = {
-        "pair_shift": np.uint64, "unknown": np.uint32, "whole": bool, "characters": bool, "fuse": bool,
+        "same_ids": bool, "same_made": bool, "pair_shift": np.uint64, "unknown": np.uint32, "whole": bool,
+        "characters": bool, "fuse": bool,
     }  # fmt: skip
     return ModelTables(**{**fields, **{name: kind(fields[name]) for name, kind in kinds.items()}})
 

@@ -33,12 +33,14 @@ class ModelTables(NamedTuple):
 
     Attributes:
         ids: (T,) the id of a token.
+        same_ids: whether that is its number, so that nobody has to look.
         content, starts: the bytes of all tokens, and where each begins, (T + 1,).
         byte_tokens: (256,) the token of a byte; of units of another kind, the one that spells it, or NONE.
         byte_pairs: (65536,) the merge of two bytes, or NONE.
         pairs: merges by pair: (left << 21 | right) << 22 | merge, or EMPTY; a power of two of them.
         pair_shift: 64 less the number of bits of an index into `pairs`.
         made: (M,) the token that a merge makes.
+        same_made: whether that has the merge's number.
         whole: whether a piece that is a token is that token.
         short: tokens of up to 15 bytes by their bytes: rows of low bytes, high bytes with the length, token.
         long: tokens beyond, a token or NONE at the place of their hash.
@@ -53,6 +55,7 @@ class ModelTables(NamedTuple):
     """
 
     ids: NDArray[np.uint32]
+    same_ids: bool
     content: NDArray[np.uint8]
     starts: NDArray[np.int32]
     byte_tokens: NDArray[np.uint32]
@@ -60,6 +63,7 @@ class ModelTables(NamedTuple):
     pairs: NDArray[np.uint64]
     pair_shift: np.uint64
     made: NDArray[np.uint32]
+    same_made: bool
     whole: bool
     short: NDArray[np.uint64]
     long: NDArray[np.uint32]
