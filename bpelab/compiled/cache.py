@@ -26,7 +26,7 @@ KEY = np.uint64((1 << 61) - 1)
 """Of the last number of a key: bytes and, in five bits, their length; the number of ids less one stands above."""
 WINDOW = 4
 """Rows in which a piece may stand."""
-AHEAD = 12
+AHEAD = 32
 """Pieces between asking for a row and looking at it."""
 SMALLEST = 1 << 12
 """Rows of the narrow table in the beginning."""
