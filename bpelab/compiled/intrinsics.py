@@ -126,10 +126,10 @@ lowest_of_16: Any = intrinsic(_lowest_of_16)
 
 
 def _trailing_zeros(typing_context: Any, number: Any) -> Any:
-    """How many bits of a number, which is not 0, are 0 below the lowest 1."""
+    """How many of the 64 bits of a number are 0 below the lowest 1."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.IntType(1)(1))
+        return builder.cttz(arguments[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), generate
 
@@ -138,10 +138,10 @@ trailing_zeros: Any = intrinsic(_trailing_zeros)
 
 
 def _leading_zeros(typing_context: Any, number: Any) -> Any:
-    """How many of the 64 bits of a number, which is not 0, are 0 above the highest 1."""
+    """How many of the 64 bits of a number are 0 above the highest 1."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctlz(arguments[0], ir.IntType(1)(1))
+        return builder.ctlz(arguments[0], ir.IntType(1)(0))
 
     return types.uint64(types.uint64), generate
 

@@ -10,6 +10,7 @@ transparent huge pages.
 
 import mmap
 import sys
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,8 @@ def zeros(size: int) -> NDArray[np.uint8]:
     if size < PAGE or not sys.platform.startswith("linux"):
         return np.zeros(size, np.uint8)
     mapped = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    try:
+    with suppress(OSError):  # a kernel that was built without them
         mapped.madvise(mmap.MADV_HUGEPAGE)
-    except OSError:  # a kernel that was built without them
-        pass
     room = np.frombuffer(mapped, np.uint8)
     skip = -room.ctypes.data % PAGE
     return room[skip : skip + size]

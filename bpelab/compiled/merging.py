@@ -2,102 +2,19 @@
 
 These are exact backtracking, sweeps where that goes back too often or the model has no trie, and a heap at last.
 
-Chapter: Compiled. Cost: a scan takes O(n²) steps of a nanosecond, which is quickest up to some 60 bytes; the heap
-O(n log n).
+Chapter: Compiled. Cost: that of the way that is taken; of the heap O(n log n).
 """
 
 import numpy as np
 
 from .backtracking import by_backtracking
 from .handle import array_at
-from .intrinsics import leading_zeros, lowest_of_16, trailing_zeros
-from .jit import PAD, U64, c_function, expanded, inlined, kernel
+from .jit import PAD, U64, c_function, kernel
+from .lowest_first import by_scanning, merge_lowest_first, rank
 from .parts import INT64, PARTS, SCANNED, UINT8, UINT32, parts_at
 from .sweeping import by_sweeping, pop, push
-from .tables import NONE, expect_pair, find_pair, find_token
+from .tables import NONE, find_pair, find_token
 from .units import initial_tokens
-
-ALL, NO_RANK = U64(0xFFFFFFFFFFFFFFFF), np.uint32(0xFFFFFFC0)
-
-
-@expanded
-def rank(merge, place):
-    """A merge and its place in one number: of two merges the smaller one comes first, of two places the left one."""
-    return (np.uint32(merge) << np.uint32(6)) | np.uint32(place)
-
-
-@inlined
-def by_scanning(text, start, count, out, at, tables, tokens, ranks):
-    """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
-    for i in range(count - 1):
-        pair = (U64(text[start + i]) << U64(8)) | U64(text[start + i + 1])
-        ranks[i] = rank(tables.byte_pairs[pair], i)
-    for i in range(count):
-        tokens[i] = tables.byte_tokens[text[start + i]]
-    return merge_scanned(count, out, at, tables, tokens, ranks)
-
-
-@inlined
-def merge_scanned(count, out, at, tables, tokens, ranks):
-    """`tokens`, whose pairs have these `ranks`, merged into `out` from `at` on; where they end.
-
-    A token stays where it begins. `alive` has a bit for each place where one does, so that neighbours are found by
-    counting zeros, and the lowest rank is that of 16 places at once.
-    """
-    regular = tables.same_made
-    alive = ALL >> U64(64 - count)
-    for i in range(count - 1, (count + 15) & ~15):
-        ranks[i] = NONE
-    if regular:
-        for i in range(count - 1):
-            merge = ranks[i] >> np.uint32(6)
-            if ranks[i] < NO_RANK:
-                if i + 2 < count:
-                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[i + 2])
-                if i > 0:
-                    expect_pair(tables.pairs, tables.pair_shift, tokens[i - 1], merge)
-    while True:
-        best = lowest_of_16(ranks, 0)
-        for i in range(16, count, 16):
-            best = min(best, lowest_of_16(ranks, i))
-        if best >= NO_RANK:
-            break
-        place = U64(best & np.uint32(63))
-        behind = alive & (ALL << place)
-        behind &= behind - U64(1)
-        gone, beyond = trailing_zeros(behind), behind & (behind - U64(1))
-        alive ^= U64(1) << gone
-        ranks[gone] = NONE
-        made = best >> np.uint32(6)
-        if not regular:
-            made = tables.made[made]
-        tokens[place] = made
-        ranks[place] = NONE
-        before = alive & ((U64(1) << place) - U64(1))
-        if beyond:
-            after, rest = trailing_zeros(beyond), beyond & (beyond - U64(1))
-            merge = find_pair(tables.pairs, tables.pair_shift, made, tokens[after])
-            ranks[place] = rank(merge, place)
-            if regular and merge != NONE:
-                if rest:
-                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[trailing_zeros(rest)])
-                if before:
-                    expect_pair(tables.pairs, tables.pair_shift, tokens[U64(63) - leading_zeros(before)], merge)
-        if before:
-            left = U64(63) - leading_zeros(before)
-            merge = find_pair(tables.pairs, tables.pair_shift, tokens[left], made)
-            ranks[left] = rank(merge, left)
-            if regular and merge != NONE:
-                if beyond:
-                    expect_pair(tables.pairs, tables.pair_shift, merge, tokens[trailing_zeros(beyond)])
-                before ^= U64(1) << left
-                if before:
-                    expect_pair(tables.pairs, tables.pair_shift, tokens[U64(63) - leading_zeros(before)], merge)
-    while alive:
-        out[at] = tokens[trailing_zeros(alive)]
-        alive &= alive - U64(1)
-        at += 1
-    return at
 
 
 @kernel
@@ -169,7 +86,7 @@ def merge_at(handle, text_at, start, end, out_at, at):
             for i in range(count - 1):
                 merge = find_pair(tables.pairs, tables.pair_shift, work.tokens[i], work.tokens[i + 1])
                 work.ranks[i] = rank(merge, i)
-            stop = merge_scanned(count, out, at, tables, work.tokens, work.ranks)
+            stop = merge_lowest_first(count, out, at, tables, work.tokens, work.ranks)
         else:
             stop = np.int64(-1)
             if complete and len(tables.trie):

@@ -42,7 +42,7 @@ class Work(NamedTuple):
         size = CHUNK + 8
         return Work(
             np.empty(size, np.int64), np.empty((size, 2), np.uint64), np.empty(size, np.int64),
-            np.empty(64, np.uint32), np.empty(64, np.uint32),
+            np.empty(SCANNED, np.uint32), np.empty(-(-SCANNED // 16) * 16, np.uint32),
         )  # fmt: skip
 
 
