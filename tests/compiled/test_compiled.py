@@ -18,7 +18,9 @@ from bpelab.compiled.building import model_tables
 from bpelab.compiled.cache import WINDOW
 from bpelab.compiled.engine import Engine
 from bpelab.compiled.jit import PAD
-from bpelab.compiled.merging import SCANNED, by_scanning, merge_on_heap
+from bpelab.compiled.lowest_first import by_scanning
+from bpelab.compiled.merging import merge_on_heap
+from bpelab.compiled.parts import SCANNED, Work
 from bpelab.compiled.scan import CHUNK, ScanTable, scan
 from bpelab.compiled.sweeping import by_sweeping
 from bpelab.encoders import HeapEncoder
@@ -157,14 +159,14 @@ def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
 
 
 def test_every_way_to_merge_gives_the_ids_of_the_heap():
-    rng, exact, cut = random.Random(3), 0, 0
-    tokens, ranks = np.empty(SCANNED, np.uint32), np.empty(SCANNED, np.uint32)
+    rng, exact, cut, early, work = random.Random(3), 0, 0, 0, Work.of()
     models = amount(120, 10_000)
     for _ in range(models):
         model, alphabet = random_model(rng)
         tables, slow, engine = model_tables(model), HeapEncoder(model), Engine(model, None)
         exact += len(tables.trie) > 0
         cut += len(tables.crossings) > 0
+        early += tables.same_made
         pieces = []
         for _ in range(30):
             size = rng.choice([1, 2, 5, 8, 15, 16, 17, 24, 25, 31, 32, 33, 60, 120])
@@ -178,7 +180,7 @@ def test_every_way_to_merge_gives_the_ids_of_the_heap():
             units = np.append(tables.byte_tokens[list(piece)], np.zeros(8, np.uint32))
             ways = [(merge_on_heap, (units.copy(), 0, size, tables)), (by_sweeping, (units, 0, size, tables))]
             if 2 <= size <= SCANNED:
-                ways.append((by_scanning, (buffer(piece), 0, size, out, 0, tables, tokens, ranks)))
+                ways.append((by_scanning, (buffer(piece), 0, size, out, 0, tables, work.tokens, work.ranks)))
             if len(tables.trie):
                 ways.append((by_backtracking, (buffer(piece), 0, size, out, 0, tables)))
             for way, arguments in ways:
@@ -187,7 +189,7 @@ def test_every_way_to_merge_gives_the_ids_of_the_heap():
                 assert count < 0 or tables.ids[found[:count]].tolist() == expected, (piece, model)
         again = rng.choices(pieces, k=60)  # from the cache now
         assert engine.pieces(again).tolist() == [token for piece in again for token in slow.encode_piece(piece)]
-    assert models / 4 < exact < models and models / 4 < cut < models
+    assert all(models / 4 < number < models for number in (exact, cut, early))
 
 
 def test_halves_are_those_that_python_finds():
