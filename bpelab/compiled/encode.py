@@ -1,6 +1,6 @@
 """Text to ids: pieces from the scanner, their ids from the cache, and what it doesn't have by merging.
 
-Chapter: Compiled. Cost: 10 ns a byte on English that was met, 20 on what was not.
+Chapter: Compiled. Cost: 4 to 5 ns a byte on English that was met, 6 to 9 on what was not.
 """
 
 import numpy as np
