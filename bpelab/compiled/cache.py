@@ -53,9 +53,10 @@ class Cache(NamedTuple):
 
     def full(self, most: int) -> tuple[bool, bool]:
         """Which of the tables are half full and may grow; `most` is the number of rows that `narrow` may have."""
+        narrow, wide, _ = self.counts.tolist()
         return (
-            bool(self.counts[0] * 2 > len(self.narrow)) and len(self.narrow) < most,
-            bool(self.counts[1] * 2 > len(self.wide)) and len(self.wide) < most // 4,
+            narrow * 2 > len(self.narrow) and len(self.narrow) < most,
+            wide * 2 > len(self.wide) and len(self.wide) < most // 4,
         )
 
     def grown(self, most: int) -> "Cache":

@@ -30,6 +30,8 @@ from .table_files import kept
 from .tables import ModelTables
 
 Ids = NDArray[np.uint32]
+COPIED = 1 << 16
+"""Bytes of a text that is copied as a whole, so that it is encoded in one call."""
 MOST_INTS = 1 << 21
 """Ids for which the int is kept once it was made."""
 
@@ -123,7 +125,8 @@ class Engine:
     def _scanned(self, text: str) -> Ids | None:
         data = text.encode()
         out, handle = np.empty(len(data) + 8, np.uint32), self._take()
-        limit = max(len(data) - PAD, 0)  # up to there kernels may read on, so that only the rest is copied
+        # Up to the limit kernels may read on, so that of a long text only the rest is copied.
+        limit = len(data) - PAD if len(data) > COPIED else 0
         while limit and data[limit] & 0xC0 == 0x80:
             limit -= 1
         place, count = self._encode_from(handle, data, limit, False, out, 0)
