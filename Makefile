@@ -76,7 +76,7 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 	@touch $@
 
 soak: $(VENV)/.ready $(VENV)/.mutation $(HTML)     ## the same tests at full counts, fuzzing, mutation (hours); writes tests/soak.log
-	BPELAB_SOAK=1 $(PY) tests/soak.py
+	$(PY) tests/soak.py
 
 # Without tests in a browser, those whose children are killed, and two that coverage itself fails in: by an interrupt
 # inside its lock, and by a file of its own that may not grow.
