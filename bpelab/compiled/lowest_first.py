@@ -58,7 +58,7 @@ def rank_of(left, right, before, behind, count, tables, tokens):
 
 @inlined
 def by_scanning(text, start, count, out, at, tables, tokens, ranks):
-    """Tokens of `count` bytes, at least 2, into `out` from `at` on; where they end."""
+    """Tokens of `count` bytes, 2 to 64, into `out` from `at` on; where they end."""
     for number in range(count):
         tokens[number] = tables.byte_tokens[text[start + number]]
     for number in range(count - 1):
@@ -71,7 +71,7 @@ def by_scanning(text, start, count, out, at, tables, tokens, ranks):
 
 @inlined
 def merge_lowest_first(count, out, at, tables, tokens, ranks):
-    """`tokens`, whose pairs have these `ranks`, merged into `out` from `at` on; where they end. 64 tokens at most."""
+    """`tokens`, 2 to 64, whose pairs have these `ranks`, merged into `out` from `at` on; where they end."""
     size = U64(count)
     alive = ALL >> (U64(64) - size)  # the places at which a token begins
     for i in range(count - 1, (count + 15) & ~15):

@@ -80,14 +80,14 @@ def merge_at(handle, text_at, start, end, out_at, at):
     else:
         stop, complete = initial_tokens(text, start, end, out, at, tables)
         count = stop - at
-        if count <= SCANNED:
+        if 2 <= count <= SCANNED:
             for i in range(count):
                 work.tokens[i] = out[at + i]
             for i in range(count - 1):
                 merge = find_pair(tables.pairs, tables.pair_shift, work.tokens[i], work.tokens[i + 1])
                 work.ranks[i] = rank(merge, i)
             stop = merge_lowest_first(count, out, at, tables, work.tokens, work.ranks)
-        else:
+        elif count > SCANNED:
             stop = np.int64(-1)
             if complete and len(tables.trie):
                 stop = by_backtracking(text, start, end, out, at, tables)

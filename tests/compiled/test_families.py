@@ -90,6 +90,18 @@ def test_files_drawn_at_random(kind, tmp_path):
     assert served > amount(60, 4_000) / 2
 
 
+@pytest.mark.parametrize("unknown", [None, "?"])
+def test_pieces_of_one_unit_or_none(unknown, tmp_path):
+    """Of a piece that the vocabulary lacks wholly nothing is left to merge."""
+    vocab = {token: number for number, token in enumerate(["a", "b", "ab", "?"])}
+    model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": unknown, "fuse_unk": True}
+    plain, compiled = both({"model": model, "pre_tokenizer": {"type": "Whitespace"}, "added_tokens": []}, tmp_path)
+    assert compiled._pipeline.chosen(10**9) is not None
+    for text in ("", "z", "zzzz zz", "ab zz ab", "zab abz z a zb", "z " * 50 + "ab" + " é" * 50):
+        assert compiled.encode(text) == plain.encode(text), text
+    assert bool(compiled.encode("zz")) == bool(unknown)
+
+
 @pytest.mark.parametrize("name", ["llama-2", "gemma", "deepseek-v3", "nllb", "clip", "starcoder", "subword-prefix"])
 def test_long_texts(name, tmp_path):
     """More pieces than one block has, at every level, and one piece without an end."""
