@@ -49,9 +49,18 @@ GROUPS = {
     ),
     "stream_places": (["streaming/safe_p*"], ["streaming/test_safe_pairs.py", "streaming/test_encoder.py"],
                       "safe_pairs or test_families or random_files"),
-    "stream_sentencepiece": (["streaming/sentencepiece.py"], ["streaming/test_encoder.py"], "sentencepiece"),
+    "stream_sentencepiece": (["streaming/sentencepiece.py"], ["streaming/test_sentencepiece.py"], "test"),
 }  # fmt: skip
 """Modules, the tests that are run for them, and which of these: quick ones, that need no cluster and tell no times."""
+FRESH = '''
+
+def pytest_runtest_setup(item):
+    """What a module under test remembers would hide its changes from all tests but the first."""
+    for module in [module for name, module in sys.modules.items() if name in {modules}]:
+        for found in list(vars(module).values()):
+            getattr(found, "cache_clear", int)()
+'''
+"""What is put behind conftest.py."""
 
 
 def copied(folder: Path, group: str) -> None:
@@ -60,6 +69,10 @@ def copied(folder: Path, group: str) -> None:
         shutil.copytree(HERE.parent / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(HERE.parent / "pyproject.toml", folder)
     changed, tests, chosen = GROUPS[group]
+    paths = [path for name in changed for path in (folder / "bpelab").glob(name)]
+    modules = {".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__") for path in paths}
+    with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\nimport sys\n{FRESH.replace('{modules}', repr(modules))}")
     settings = {
         "source_paths": ["bpelab"],
         "only_mutate": [f"bpelab/{name}" for name in changed],

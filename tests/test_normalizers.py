@@ -141,11 +141,13 @@ def charsmap(entries: dict[str | bytes, str]) -> bytes:
             node = node.setdefault(byte, {})
         node[0] = len(texts)
         texts += text.encode() + b"\0"
-    units, taken = {0: 0}, {0}
+    units, taken, bases = {0: 0}, {0}, set()
 
     def place(node: dict, at: int) -> None:
-        offset = next(o for o in range(1, 1 << 21) if not any((at ^ o ^ label) in taken for label in node))
-        base = at ^ offset
+        places = (at ^ offset for offset in range(1, 1 << 21))
+        base = next(to for to in places if to not in bases and not any((to ^ label) in taken for label in node))
+        offset = at ^ base
+        bases.add(base)
         units[at] |= offset << 10 | (0x100 if 0 in node else 0)
         units.update({base ^ label: 1 << 31 | child if label == 0 else label for label, child in node.items()})
         taken.update(base ^ label for label in node)
