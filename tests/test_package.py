@@ -81,7 +81,10 @@ def test_the_wheel_works_elsewhere(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "env", with_pip=True)
     empty = next((tmp_path / "env").glob("[bS][ic]*/python*"))
-    subprocess.run([empty, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, capture_output=True)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    subprocess.run(
+        [empty, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, capture_output=True, env=clean
+    )
     program = (
         "import bpelab; from pathlib import Path\n"
         "from bpelab import BPETokenizer; from bpelab.notebook import book_text\n"
@@ -89,7 +92,6 @@ def test_the_wheel_works_elsewhere(tmp_path):
         "assert BPETokenizer.from_pretrained('out').encode('the harbour') == t.encode('the harbour')\n"
         "assert (Path(bpelab.__file__).parent / 'py.typed').exists(); print(bpelab.__file__)"
     )
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run([empty, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, env=clean)
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) in done.stdout

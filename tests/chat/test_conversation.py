@@ -128,6 +128,34 @@ def test_continuing_is_not_led_astray():
         assert text.endswith(f"<|im_start|>assistant\n{content}")
 
 
+def test_continuing_needs_a_text_that_the_template_keeps():
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b "}, {"type": "image"}]
+    one = [{"role": "assistant", "content": parts}]
+    source = "{% for part in messages[0].content %}{{ part.text }}{% endfor %}<end>"
+    text = apply_chat_template(tokenizer(), one, source, tokenize=False, continue_final_message=True)
+    assert text == "ab "
+    for content in ([], [{"type": "image"}], None):
+        calls = [{"type": "function", "function": {"name": "look", "arguments": {}}}]
+        nothing = [{"role": "assistant", "content": content, "tool_calls": calls}]
+        with pytest.raises(ConversationError, match=r"messages\[0\] has no text"):
+            apply_chat_template(tokenizer(), nothing, source, tokenize=False, continue_final_message=True)
+    for left_out in (
+        "nothing of it{{ '' }}",
+        "{{ messages[0].content[0].text }}",
+        "{{ 'B' }}{{ messages[0].content | length }}",
+    ):
+        with pytest.raises(TemplateError, match="leaves out or changes the final message"):
+            apply_chat_template(tokenizer(), one, left_out, tokenize=False, continue_final_message=True)
+
+
+def test_a_jinja_that_can_be_broken_out_of(monkeypatch):
+    jinja2 = pytest.importorskip("jinja2")
+    for number, version in enumerate(("3.1.5", "2.11", "3.0.9rc1")):
+        monkeypatch.setattr(jinja2, "__version__", version)
+        with pytest.raises(MissingDependencyError, match=f"jinja2 {version} can be broken out of"):
+            apply_chat_template(tokenizer(), [{"role": "user", "content": "a"}], f"{{{{ {number} }}}} not seen before")
+
+
 # -- masks -------------------------------------------------------------------------------------------------------------
 
 

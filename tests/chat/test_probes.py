@@ -6,10 +6,12 @@ import json
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -363,6 +365,44 @@ def test_windows_memory():
     filled = Status(64, 42, 33885765632, 19686584320, 45 * GIB, 20 * GIB, 1 << 47, 1 << 46, 0)
     assert ctypes.sizeof(filled) == 64
     assert host.windows_memory(bytes(filled)) == (33885765632, 19686584320)
+
+
+def test_windows_by_a_kernel_of_paper(monkeypatch):
+    """A process that may use three of the processors; memory is left out where the kernel doesn't tell it."""
+
+    def fill(status):
+        struct.pack_into("<LLQQQQQQQ", status, 0, 64, 42, 32 * GIB, 20 * GIB, 0, 0, 0, 0, 0)
+        return tells
+
+    def masks(process, mine, all_of_them):
+        assert process.value == ctypes.c_void_p(-1).value
+        mine._obj.value, all_of_them._obj.value = 0b10110, 0b11111
+        return tells
+
+    class Key:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    kernel = SimpleNamespace(GlobalMemoryStatusEx=fill, GetProcessAffinityMask=masks, GetCurrentProcess=lambda: -1)
+    registry = SimpleNamespace(HKEY_LOCAL_MACHINE=0, OpenKey=lambda *_: Key(), QueryValueEx=lambda *_: ("Abacus", 1))
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name: kernel, raising=False)
+    monkeypatch.setitem(sys.modules, "winreg", registry)
+    monkeypatch.setenv("PROCESSOR_ARCHITECTURE", "AMD64")
+    tells = 1
+    found = host.windows()
+    assert found == {"architecture": "AMD64", "memory": 32 * GIB, "free": 20 * GIB, "cores": 3, "cpu": "Abacus"}
+    tells = 0
+    assert host.windows() == {"architecture": "AMD64", "cores": os.cpu_count(), "cpu": "Abacus"}
+
+
+def test_a_system_that_does_not_tell_the_processors_of_a_process(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert host.cores(tmp_path) == 1
 
 
 def test_the_marked_line():

@@ -230,6 +230,35 @@ def test_errors_name_the_line():
     assert caught.value.line == 2
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{{ 'abc' | first }}{{ messages | map(attribute='role') | first }}", "auser"),
+        ("[{{ '' | first }}{{ [] | first }}]", "[]"),
+        ("{{ messages | join(', ', attribute='content') }}", "hi, ho"),
+        ("{{ strftime_now('%Y')[:2] }}", "20"),
+    ],
+)
+def test_filters_on_what_is_there_and_on_nothing(source, text):
+    assert apply_chat_template(tokenizer(), MESSAGES, source, tokenize=False) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{{ 5 | indent }}", "indent takes a string, not int"),
+        ("{{ strftime_now('%9999999Y') }}", "directives without widths"),
+        ("{{ strftime_now('%Y' * 101) }}", "200 characters at most"),
+        ("{{ ('' | first).x }}", "No first item, sequence was empty"),
+        ("{{ '%d and %' | format(1) }}", "incomplete format"),
+        ("{{ '%d and %d' | format(1) }}", "not enough arguments"),
+    ],
+)
+def test_filters_say_what_they_take(source, said):
+    with pytest.raises(TemplateError, match=said):
+        apply_chat_template(tokenizer(), MESSAGES, source, tokenize=False)
+
+
 def test_templates_in_threads():
     from concurrent.futures import ThreadPoolExecutor
 
