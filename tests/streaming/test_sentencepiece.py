@@ -19,7 +19,7 @@ ENTRIES = {"½": "1/2", "ab": "c ", "a": "x", "abc": "", "\u3000": " ", "é": "e
 BECOME = ["", " ", "  ", "x", "a ", " b", "▁", "ab", "é"]
 
 
-def packed(entries: dict[str, str]) -> str:
+def packed(entries: dict) -> str:
     return base64.b64encode(charsmap(entries)).decode()
 
 
@@ -53,6 +53,7 @@ def test_what_is_held():
 def test_entries_of_a_map(monkeypatch):
     found = read_charsmap(packed(ENTRIES))
     assert sorted(_entries(found)) == sorted(ENTRIES)
+    assert list(_entries(read_charsmap(packed({b"\xffa": "x"})))) == ["\ufffda"]
     sides = _sides(packed(ENTRIES))
     assert sides == ({"ab", "bc", "e\u0301"}, {"½", "b", "a", "c", "\u3000", "é", "\u0301"})
     longest = max(len(entry.encode()) for entry in ENTRIES)
