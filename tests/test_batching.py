@@ -7,12 +7,14 @@ import random
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer
+from bpelab.documents import shared_out
 from bpelab.errors import BPELabError, SpecialTokenError
 from bpelab.normalizers import NFC, Lowercase
 from bpelab.postprocessors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing, TemplateProcessing
@@ -332,3 +334,52 @@ def test_pickled_with_all_its_parts():
     again = pickle.loads(pickle.dumps(ours))
     options = {"padding": True, "return_offsets": True, "return_special_tokens_mask": True}
     assert again(TEXTS, **options) == ours(TEXTS, **options)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_work_is_shared_out(threads):
+    """In the order of the parts, whoever did them; what one of them raises ends it all."""
+    assert shared_out(sum, [range(n) for n in range(20)], threads) == [sum(range(n)) for n in range(20)]
+    assert shared_out(sum, [], threads) == []
+    done: list[int] = []
+
+    def fails_at_five(number: int) -> None:
+        if number == 5:
+            raise KeyError(number)
+        time.sleep(0.001)
+        done.append(number)
+
+    with pytest.raises(KeyError, match="5"):
+        shared_out(fails_at_five, range(5_000), threads)
+    assert len(done) < 2_500
+
+
+def test_work_is_done_where_no_thread_can_be_started(monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
+    assert shared_out(str, range(20), 8) == list(map(str, range(20)))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Truncation(-1),
+        lambda: Truncation(8, stride=-1),
+        lambda: Truncation(8, strategy="Shortest"),
+        lambda: Truncation(8, direction="Up"),
+        lambda: Padding("Longest"),
+        lambda: Padding({"Fixed": -1}),
+        lambda: Padding({"Fixed": True}),
+        lambda: Padding({"Fixed": 10**12}),
+        lambda: Padding(direction="Up"),
+        lambda: Padding(pad_to_multiple_of=10**12),
+        lambda: Padding(pad_to_multiple_of=-1),
+        lambda: Padding(pad_id=-1),
+        lambda: Padding(pad_type_id=1 << 32),
+    ],
+)
+def test_sections_that_say_nothing_sensible(made):
+    with pytest.raises(ValueError, match=r"from 0|there is no truncation|strategy is|on the side|is refused"):
+        made()
