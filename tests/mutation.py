@@ -39,7 +39,7 @@ GROUPS = {
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
                                              "searching", "stages", "way")],
-        ["streaming/test_encoder.py", "streaming/test_stages.py"],
+        ["streaming/test_cutting.py", "streaming/test_encoder.py", "streaming/test_stages.py"],
         "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
     ),
     "stream_decoding": (

@@ -1,5 +1,6 @@
 """Stages one by one: what each gives at once, and what it holds back, which is no more than it has to."""
 
+import base64
 import io
 import random
 import unicodedata
@@ -21,7 +22,19 @@ from bpelab.decoders import (
     Strip,
     WordPiece,
 )
-from bpelab.normalizers import BertNormalizer, Lowercase, Prepend, Strip as StripText, UnicodeNormalizer
+from bpelab.normalizers import (
+    BertNormalizer,
+    Lowercase,
+    Normalizer,
+    Precompiled,
+    Prepend,
+    Replace as ReplaceText,
+    Strip as StripText,
+    TextTooLongError,
+    UnicodeNormalizer,
+    base,
+)
+from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.streaming.decoder import _stage
 from bpelab.streaming.fused import AlphabetTokens, fused_stages, utf8_text
@@ -33,6 +46,7 @@ from bpelab.streaming.stages import Occurrences, Row, Stripped, Whole, last_plac
 from bpelab.units import Units
 
 from ..conftest import amount, fuzz_text
+from ..test_normalizers import charsmap
 from .streams import cut
 
 
@@ -85,6 +99,34 @@ def test_what_looks_at_characters_holds_nothing():
     assert shown(normalizing(None), ["Ab"]) == [("Ab", ""), ""]
     assert shown(normalizing(BertNormalizer(lowercase=False)), ["É\n"]) == [("É ", ""), ""]
     assert shown(normalizing(BertNormalizer()), ["É", "\u0301x"]) == [("", "É"), ("e", "x"), "x"]
+
+
+class Backwards(Normalizer):
+    """A normalizer that nobody knows."""
+
+    def __call__(self, text):
+        return text[::-1]
+
+
+def test_maps_and_unknown_normalizers():
+    packed = base64.b64encode(charsmap({"½": "1/2", "ab": "c"})).decode()
+    assert shown(normalizing(Precompiled(packed)), ["½", "\u0301", "ab", "x"]) == [
+        ("", "½"), ("", "½\u0301"), ("1/2a", "b"), ("b", "x"), "x"
+    ]  # fmt: skip
+    sentencepiece = normalizing(SentencePieceNormalizer(packed))
+    assert shown(sentencepiece, ["½x", "y z"]) == [("", "½x"), ("▁1/2xy", " z"), "▁z"]
+    assert shown(normalizing(Backwards()), ["ab", "c"]) == [("", "ab"), ("", "abc"), "cba"]
+
+
+def test_a_replacement_that_grows_too_long(monkeypatch):
+    monkeypatch.setattr(base, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(base, "MAX_FACTOR", 3)
+    for size, fits, grows in ((3, 5, None), (4, 2, 3), (10, 1, 2)):
+        stage = normalizing(ReplaceText(Pattern("Regex", "[ab]"), "x" * size))
+        assert shown(stage, ["a" * fits + "-"]) == [("x" * size * fits, "-"), "-"]
+        if grows:
+            with pytest.raises(TextTooLongError):
+                stage.push(stage.start, "a" * grows + "-")
 
 
 def test_in_front():

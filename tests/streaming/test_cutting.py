@@ -1,0 +1,161 @@
+"""Pieces of a text in parts, and the encoder's own steps: what is given out at once, and in which order."""
+
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError, StreamEncoder, TemplateProcessing, encode_iterable
+from bpelab.added_tokens import AddedToken
+from bpelab.normalizers import Prepend, Replace, Strip
+from bpelab.pretokenizers.components import Digits, FixedLength
+from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.metaspace import Metaspace
+from bpelab.pretokenizers.sequence import PreTokenizerSequence
+from bpelab.special_tokens import SpecialTokens
+from bpelab.streaming.cutting import Cutter
+from bpelab.streaming.held import add
+from bpelab.units import Units
+
+
+def of_characters(characters: str, *more: str, **options) -> BPETokenizer:
+    """A tokenizer whose ids are the places of characters, or of what follows them."""
+    tokens = dict(enumerate(token.encode() for token in [*characters, *more]))
+    alphabet = {char.encode(): number for number, char in enumerate(characters)}
+    return BPETokenizer(BPEModel(tokens, {}, alphabet, units=Units(characters=True)), pattern=None, **options)
+
+
+def seen(tokenizer, parts, **options) -> list[tuple]:
+    """For each part its ids and what is held; in the end the ids then."""
+    encoder = StreamEncoder(tokenizer, **options)
+    return [*((encoder.push(part), encoder.pending) for part in parts), encoder.finish()]
+
+
+def test_cuts_of_fixed_lengths():
+    for steps in (FixedLength(3), PreTokenizerSequence((FixedLength(3), Digits()))):
+        cutter = Cutter(of_characters("ab", pre_tokenizer=steps)._pipeline)
+        assert [cutter.place(None, "ab"), cutter.place(None, "abc"), cutter.place(None, "abcd")] == [None, 3, 3]
+        assert [cutter.place(add(None, "ab"), text) for text in ("", "c", "cde", "cdef")] == [None, 1, 1, 4]
+        assert cutter.place(add(None, "a"), "bcdef") == 5
+    assert Cutter(of_characters("ab", pre_tokenizer=Digits())._pipeline).place(None, "aaa1") == 3
+
+
+def test_cuts_that_a_vocabulary_implies():
+    """No token has b before a space, and one has a."""
+    cutter = Cutter(of_characters("ab▁", "a▁")._pipeline)
+    assert [cutter.place(None, text) for text in ("b▁a", "a▁a", "bb", "▁▁")] == [1, None, None, None]
+    assert cutter.place(add(None, "b"), "▁") == 0
+    assert cutter.more_pieces("▁ab▁a") == ["▁ab", "▁a"]
+    spaces = of_characters("ab▁", "a▁", pre_tokenizer=Metaspace("▁", "first", False))
+    assert [Cutter(spaces._pipeline).place(None, text) for text in ("b▁a", "b a", "a a", "bb")] == [1, 1, None, None]
+    nothing = Cutter(of_characters("ab")._pipeline)
+    assert nothing.place(None, "b▁a b") is None
+    assert nothing.more_pieces("ab") == ["ab"]
+
+
+def test_pieces_of_the_rest():
+    cutter = Cutter(of_characters("ab▁", pre_tokenizer=Metaspace())._pipeline)
+    assert (cutter.pieces("a b", 1), cutter.more_pieces("a b")) == (["▁a", "▁b"], ["a", "▁b"])
+    row = PreTokenizerSequence((Digits(), Metaspace("▁", "first")))
+    assert Cutter(of_characters("ab▁", pre_tokenizer=row)._pipeline).more_pieces("a1") == ["a", "1"]
+
+
+def test_what_comes_of_each_part():
+    letters = of_characters("ab1 ", pre_tokenizer=Digits(), special_tokens={"<a>": 9, "<b>": 8})
+    around = letters.with_options(post_processor=TemplateProcessing(("<a>", "$A", "<b>")))
+    assert seen(letters, ["ab", "1", "", "a<a"]) == [([], "ab"), ([0, 1], "1"), ([], "1"), ([2], "a<a"), [0, 0]]
+    assert seen(around, ["", "a1"]) == [([9], ""), ([0], "1"), [2, 8]]
+    assert seen(around, []) == [[9, 8]]
+    assert seen(around, ["a"], add_special_tokens=False) == [([], "a"), [0]]
+    assert seen(letters, ["a<a", ">1", "<b>b"], allowed_special="all") == [
+        ([], "a<a"), ([0, 9], "1"), ([2, 8], "b"), [1]
+    ]  # fmt: skip
+    assert seen(letters, ["a<a><b>"], allowed_special=["<b>"]) == [([0, 0, 8], ""), []]
+
+
+def test_disallowed_tokens_are_named_with_their_place():
+    letters = of_characters("ab1 ", pre_tokenizer=Digits(), special_tokens={"<a>": 9, "<b>": 8})
+    encoder = StreamEncoder(letters, allowed_special=["<a>"], disallowed_special="all")
+    assert encoder.push("ab<a>1<") == [0, 1, 9]
+    with pytest.raises(SpecialTokenError, match=r"^the text holds the special token '<b>' at character 8\. Pass "):
+        encoder.push("1<b>")
+    assert encoder.pending == "1<"
+    with pytest.raises(SpecialTokenError, match=r"^the text holds the special token '<b>' at character 6\. Pass "):
+        encoder.push("b>")
+    assert (encoder.push("b"), encoder.finish()) == ([], [2, 1])
+    with pytest.raises(SpecialTokenError, match="at character 0"):
+        encoder.push("<b>")
+    for option in ("allowed_special", "disallowed_special"):
+        with pytest.raises(SpecialTokenError, match=option):
+            StreamEncoder(letters, **{option: "<a>"})
+
+
+def test_streams_of_anything_else_are_refused():
+    letters = of_characters("ab1 ", pre_tokenizer=Digits())
+    for chunks, name in (("text", "str"), (b"text", "bytes"), (5, "int")):
+        with pytest.raises(
+            TypeError, match=rf"^a stream is an iterable of texts, not {name}; for one text, use encode$"
+        ):
+            next(StreamEncoder(letters).stream(chunks))
+    with pytest.raises(TypeError, match=r"^a StreamEncoder is pushed text \(str\), not int$"):
+        StreamEncoder(letters).push(5)
+    assert list(StreamEncoder(letters).stream(["a", "1", "", "a"])) == [[0], [2], [0]]
+    assert list(StreamEncoder(letters).stream([])) == []
+    assert list(encode_iterable(letters, ["a1", "a"])) == [0, 2, 0]
+
+
+class Reader:
+    """Says how much is asked for."""
+
+    def __init__(self, *parts: str) -> None:
+        self.parts, self.asked = [*parts, "", "never"], []
+
+    def read(self, size: int) -> str:
+        self.asked.append(size)
+        return self.parts.pop(0)
+
+
+def test_files_are_read_in_blocks_to_their_end():
+    reader = Reader("a1", "a")
+    assert list(encode_iterable(of_characters("ab1 ", pre_tokenizer=Digits()), reader)) == [0, 2, 0]
+    assert reader.asked == [1 << 16] * 3
+    assert reader.parts == ["never"]
+
+
+def test_surrogates():
+    letters = of_characters("a😀\ufffd1", pre_tokenizer=Digits())
+    assert seen(letters, ["a\ud83d", "\ude00", "1"]) == [([], "a\ud83d"), ([], "a😀"), ([0, 1], "1"), [3]]
+    assert seen(letters, ["\ud83d", "\ud83d", "\ude00a"]) == [
+        ([], "\ud83d"), ([], "\ufffd\ud83d"), ([], "\ufffd😀a"), [2, 1, 0]
+    ]  # fmt: skip
+    assert seen(letters, ["\ud83d"]) == [([], "\ud83d"), [2]]
+    assert seen(letters, ["\ude00a", "\udbff", "\ud800"]) == [
+        ([], "\ufffda"), ([], "\ufffda\udbff"), ([], "\ufffda\ufffd\ud800"), [2, 0, 2, 2]
+    ]  # fmt: skip
+
+
+def test_what_is_held_in_its_order():
+    """Pieces, text that may be a token once it is normalized, the normalizer's, a token's beginning, half a pair."""
+    special = SpecialTokens([AddedToken("<a>", 9, True), AddedToken("xyz", 8, False, normalized=True)])
+    tokenizer = of_characters("ab1xyz ", pre_tokenizer=Digits(), special_tokens=special, normalizer=Strip())
+    assert seen(tokenizer, [" a", "b", "xy", "  ", "<a", "\ud83d"], allowed_special="all") == [
+        ([], "a"), ([], "ab"), ([], "abxy"), ([], "abxy  "), ([], "abxy  <a"), ([], "abxy  <a\ud83d"),
+        [0, 1, 3, 4, 6, 6, 0],
+    ]  # fmt: skip
+    assert seen(tokenizer, ["axy", "zb", " <a", "> b", " "], allowed_special="all") == [
+        ([], "axy"), ([0, 8], "b"), ([], "b <a"), ([1, 9], "b"), ([], "b "), [1]
+    ]  # fmt: skip
+
+
+def test_only_the_first_piece_gets_a_space():
+    """The first of the text, not of what follows a token; and what all comes from its first character."""
+    spaces = of_characters("ab▁", pre_tokenizer=Metaspace("▁", "first"), special_tokens={"<a>": 9})
+    assert seen(spaces, ["a", " b", "<a>", "b"], allowed_special="all") == [
+        ([], "a"), ([2, 0], " b"), ([2, 1, 9], ""), ([], "b"), [1]
+    ]  # fmt: skip
+    assert seen(spaces, ["<a>", "b"], allowed_special="all") == [([9], ""), ([], "b"), [1]]
+    row = PreTokenizerSequence((Digits(True), Metaspace("▁", "first")))
+    doubled = spaces.with_options(pre_tokenizer=row, normalizer=Replace(Pattern("String", "a"), "1a1"))
+    grown = of_characters("ab1▁", pre_tokenizer=row, normalizer=Prepend("b1"))
+    for tokenizer, text in ((doubled, "ab ab"), (grown, "ab ab"), (grown, "b"), (doubled, "a")):
+        for size in (1, 2, 9):
+            parts = [text[start : start + size] for start in range(0, len(text), size)]
+            *given, last = seen(tokenizer, parts)
+            assert [i for ids, _ in given for i in ids] + last == tokenizer.encode(text)
