@@ -118,6 +118,21 @@ def test_maps_and_unknown_normalizers():
     assert shown(normalizing(Backwards()), ["ab", "c"]) == [("", "ab"), ("", "abc"), "cba"]
 
 
+def test_replacements():
+    string, behind = ReplaceText(Pattern("String", "ab"), "-"), ReplaceText(Pattern("Regex", r"(?<=a)b|\s{2,}"), "-")
+    assert shown(normalizing(string), ["xa", "b", "a"]) == [("x", "a"), ("-", ""), ("", "a"), "a"]
+    assert shown(normalizing(behind), ["x", "a", "b", "b", " ", " ", "ab"]) == [
+        ("", "x"), ("x", "a"), ("a", "b"), ("-", "b"), ("b", " "), ("", "  "), ("-a", "b"), "-"
+    ]  # fmt: skip
+    plain = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
+    assert shown(normalizing(plain), ["É\x01日", "x"]) == [("E\x01", "日"), ("日", "x"), "x"]
+
+
+def test_a_pattern_without_a_table_holds_all():
+    stage = normalizing(ReplaceText(Pattern("Regex", r"(a)\1"), "-"))
+    assert shown(stage, ["aa", "b"]) == [("", "aa"), ("", "aab"), "-b"]
+
+
 def test_a_replacement_that_grows_too_long(monkeypatch):
     monkeypatch.setattr(base, "MAX_CHARACTERS", 10)
     monkeypatch.setattr(base, "MAX_FACTOR", 3)
@@ -125,7 +140,7 @@ def test_a_replacement_that_grows_too_long(monkeypatch):
         stage = normalizing(ReplaceText(Pattern("Regex", "[ab]"), "x" * size))
         assert shown(stage, ["a" * fits + "-"]) == [("x" * size * fits, "-"), "-"]
         if grows:
-            with pytest.raises(TextTooLongError):
+            with pytest.raises(TextTooLongError, match="^Replace would make"):
                 stage.push(stage.start, "a" * grows + "-")
 
 
@@ -154,6 +169,7 @@ def test_occurrences():
         ("x", "a"), ("", "ab"), ("-", ""), ("b", "a"), ("", "ab"), ("abx", ""), ""
     ]  # fmt: skip
     assert shown(stage, ["abab"]) == [("-b", ""), ""]
+    assert shown(stage, ["ababa", "ba"]) == [("-b", "a"), ("-", ""), ""]
     assert shown(stage, ["ab"]) == [("", "ab"), "ab"]
     assert shown(Occurrences(lambda text: text.replace("a", "b"), "a"), ["xa"]) == [("xb", ""), ""]
 
@@ -335,6 +351,63 @@ def test_what_flags_look_at_is_held():
     assert settled(search("ab", single_word=True), ["xa", "b", " ab", "!c"])[-1] == ("ab!", "c")
 
 
+def test_what_stands_beside_a_word_is_held():
+    assert settled(search("ab", single_word=True), list("xaxab-")) == [
+        ("", "x"), ("", "xa"), ("xa", "x"), ("", "xa"), ("", "xab"), ("xab", "-")
+    ]  # fmt: skip
+    assert settled(search("-b", single_word=True), ["x", "-b", "x-", "--"]) == [
+        ("", "x"), ("", "x-b"), ("", "x-bx-"), ("x-bx--", "-")
+    ]  # fmt: skip
+    assert settled(search("b-", single_word=True), ["xb", "-", "x", "-b", "-", "- "]) == [
+        ("", "xb"), ("", "xb-"), ("", "xb-x"), ("xb-x", "-b"), ("", "-b-"), ("-b--", " ")
+    ]  # fmt: skip
+    assert settled(search(" a", "b ", rstrip=True), ["x a", " b", "  c", "d"]) == [
+        ("x", " a"), (" a ", "b"), ("b  ", "c"), ("c", "d")
+    ]  # fmt: skip
+    assert settled(search("  ", "b", lstrip=True), ["x ", "  b", "  c", "d"]) == [
+        ("x", " "), ("", "   b"), ("   b  ", "c"), ("c", "d")
+    ]  # fmt: skip
+
+
+def test_as_much_as_can_be_is_settled():
+    assert settled(search("aaa", "ab"), list("caaabaab")) == [
+        ("c", ""), ("", "a"), ("", "aa"), ("", "aaa"), ("aaab", ""), ("", "a"), ("", "aa"), ("aab", "")
+    ]  # fmt: skip
+    assert settled(search("abcd", "bc"), ["xabc", "e", "ab", "cd", "bcbcd"]) == [
+        ("x", "abc"), ("abce", ""), ("", "ab"), ("abcd", ""), ("bcbcd", "")
+    ]  # fmt: skip
+    assert settled(search("<a>", "<a><b>", "<c>"), ["<a>", "<b>"]) == [("", "<a>"), ("<a><b>", "")]
+    assert settled(search("a", lstrip=True), [*" " * 9, "x", "y"])[-2:] == [(" " * 9, "x"), ("x", "y")]
+    assert settled(search("abab"), [*"ab" * 9, "x"])[-2:] == [("", "ab" * 9), ("ab" * 9 + "x", "")]
+
+
+def tokens_of(found, parts):
+    """What a search finds in parts of a text: tokens, and the text between them."""
+    state, out = found.start, []
+    for part in [*parts, None]:
+        state, given = (state, found.held(state)) if part is None else found.push(state, part)
+        for text, token_id in found.split(given):
+            joins = token_id is None and out and out[-1][1] is None
+            out[-1:] = [(out[-1][0] + text, None)] if joins else [*out[-1:], (text, token_id)]
+    return out
+
+
+def test_tokens_in_parts_are_those_of_the_whole():
+    rng = random.Random(31)
+    for _ in range(amount(400, 30_000)):
+        contents = {"".join(rng.choices("aab -", k=rng.randint(1, 4))) for _ in range(rng.randint(1, 4))}
+        names = [name for name in ("lstrip", "rstrip", "single_word") if rng.random() < 0.3]
+        tokens = [
+            (content, AddedToken(content, number, **{name: rng.random() < 0.6 for name in names}))
+            for number, content in enumerate(sorted(contents))
+        ]
+        found = Search(Finder(tokens), lambda token: True)
+        for _ in range(6):
+            pieces = rng.choices([*contents, *"abx -", " " * 9, "ab" * 7, "a" * 9], k=rng.randint(1, 7))
+            text = "".join(pieces)
+            assert tokens_of(found, cut(rng, text, rng.choice((1, 2, 9)))) == tokens_of(found, [text]), (tokens, text)
+
+
 # -- pipes -------------------------------------------------------------------------------------------------------------
 
 
@@ -352,6 +425,9 @@ class Pipe:
 def test_text_from_a_pipe():
     assert list(blocks(Pipe(b"a", b"bc"))) == [b"a", b"bc"]
     assert list(blocks(io.BytesIO(b"abc"))) == [b"abc"]
+    slow = Pipe(b"ab", b"c")
+    slow.read1, slow.read = slow.read, None  # which waits until all that is asked for has come
+    assert list(blocks(slow)) == [b"ab", b"c"]
     assert list(texts(Pipe(b"a\xe6\x97", b"\xa5b"))) == ["a", "日b", ""]
     for parts, before in (((b"ab\xff",), "4"), ((b"a" * 1_500, b"\xff"), "1,502"), ((b"a", b"\xe6"), "3")):
         with pytest.raises(BPELabError, match=f"^the input is not UTF-8: .+ before byte {before}$"):
