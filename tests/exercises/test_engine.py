@@ -362,6 +362,40 @@ class TestHostileAnswers:
         assert plain({frozenset({1})}) != {1}
         assert isinstance(plain(asyncio), Thing)
 
+    def test_numbers_of_other_types_are_numbers(self):
+        Number = type("Number", (int,), {"__index__": lambda self: 7, "__eq__": lambda self, other: True})
+        Share = type("Share", (float,), {"__float__": lambda self: 0.5})
+        assert [type(plain(value)) for value in (Number(3), Share(2.5))] == [int, float]
+        assert (plain(Number(3)), plain(Share(2.5))) == (3, 2.5)
+
+    def test_what_can_not_be_compared_has_a_name(self):
+        async def later():
+            pass
+
+        waiting, generator = later(), (letter for letter in "ab")
+        named = {
+            "a generator": generator,
+            "a coroutine, as `async def` gives": waiting,
+            "a range, range(0, 3)": range(3),
+            "a class": Counter,
+            "a function": len,
+            "an iterator": iter([1]),
+            "an object of the type object": object(),
+        }
+        for name, value in named.items():
+            assert repr(plain([value])) == f"[<{name}>]"
+            assert plain(value) != plain(value)
+        assert next(generator, "closed") == "closed"
+        with pytest.raises(RuntimeError, match="already"):
+            waiting.send(None)
+
+    def test_what_is_too_deep_or_too_large_has_a_name(self):
+        deep = []
+        for _ in range(60):
+            deep = [deep]
+        for value in (deep, [0] * 30_000, {"a": list(range(30_000))}):
+            assert "more than 20,000 parts, or nested more than 50 deep" in repr(plain(value))
+
     def test_numpy(self):
         numpy = pytest.importorskip("numpy")
         assert plain([numpy.int64(3), numpy.array([1, 2])]) == [3, [1, 2]]
