@@ -1,11 +1,13 @@
 """Pieces of a text in parts, and the encoder's own steps: what is given out at once, and in which order."""
 
+import random
+
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, StreamEncoder, TemplateProcessing, encode_iterable
 from bpelab.added_tokens import AddedToken
-from bpelab.normalizers import Prepend, Replace, Strip
-from bpelab.pretokenizers.components import Digits, FixedLength
+from bpelab.normalizers import NFKD, Lowercase, NormalizerSequence, Prepend, Replace, Strip
+from bpelab.pretokenizers.components import Digits, FixedLength, WhitespaceSplit
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
@@ -13,6 +15,9 @@ from bpelab.special_tokens import SpecialTokens
 from bpelab.streaming.cutting import Cutter
 from bpelab.streaming.held import add
 from bpelab.units import Units
+
+from ..conftest import amount
+from .streams import check_encoding
 
 
 def of_characters(characters: str, *more: str, **options) -> BPETokenizer:
@@ -120,12 +125,13 @@ def test_files_are_read_in_blocks_to_their_end():
 
 
 def test_surrogates():
-    letters = of_characters("a😀\ufffd1", pre_tokenizer=Digits())
+    letters = of_characters("a😀\ufffd1X", pre_tokenizer=Digits())
     assert seen(letters, ["a\ud83d", "\ude00", "1"]) == [([], "a\ud83d"), ([], "a😀"), ([0, 1], "1"), [3]]
     assert seen(letters, ["\ud83d", "\ud83d", "\ude00a"]) == [
         ([], "\ud83d"), ([], "\ufffd\ud83d"), ([], "\ufffd😀a"), [2, 1, 0]
     ]  # fmt: skip
     assert seen(letters, ["\ud83d"]) == [([], "\ud83d"), [2]]
+    assert seen(letters, ["1\ud83d"]) == [([], "1\ud83d"), [3, 2]]
     assert seen(letters, ["\ude00a", "\udbff", "\ud800"]) == [
         ([], "\ufffda"), ([], "\ufffda\udbff"), ([], "\ufffda\ufffd\ud800"), [2, 0, 2, 2]
     ]  # fmt: skip
@@ -154,8 +160,56 @@ def test_only_the_first_piece_gets_a_space():
     row = PreTokenizerSequence((Digits(True), Metaspace("▁", "first")))
     doubled = spaces.with_options(pre_tokenizer=row, normalizer=Replace(Pattern("String", "a"), "1a1"))
     grown = of_characters("ab1▁", pre_tokenizer=row, normalizer=Prepend("b1"))
-    for tokenizer, text in ((doubled, "ab ab"), (grown, "ab ab"), (grown, "b"), (doubled, "a")):
+    plain = spaces.with_options(pre_tokenizer=row)
+    for tokenizer, text in ((doubled, "ab ab"), (grown, "ab ab"), (grown, "b"), (doubled, "a"), (plain, "11")):
         for size in (1, 2, 9):
             parts = [text[start : start + size] for start in range(0, len(text), size)]
             *given, last = seen(tokenizer, parts)
             assert [i for ids, _ in given for i in ids] + last == tokenizer.encode(text)
+
+
+ROWS = [
+    (Digits(True), Metaspace("▁", "first")),
+    (Metaspace("▁", "first"), Digits(True)),
+    (WhitespaceSplit(), Digits(True), Metaspace("▁", "first")),
+    (Metaspace("▁", "first"),),
+]
+GROWING = [
+    None,
+    NFKD(),
+    Lowercase(),
+    Strip(),
+    Prepend("1"),
+    Prepend("b1 "),
+    NormalizerSequence((Prepend("1"), Replace(Pattern("String", "1a"), "a12"))),
+    *(Replace(Pattern(kind, string), content)
+      for kind, string in (("String", "a"), ("String", "ab"), ("Regex", "a+|b"), ("Regex", "ab?"))
+      for content in ("111", "1 1", "", "a1")),
+]  # fmt: skip
+
+
+def test_what_comes_of_the_first_character():
+    """Pre-tokenizers that ask for it, behind normalizers that make many of one or one of many."""
+    rng = random.Random(41)
+    special = SpecialTokens([AddedToken("<A>", 9, True), AddedToken("B1", 8, False, normalized=True)])
+    for _ in range(amount(400, 20_000)):
+        row, normalizer = PreTokenizerSequence(rng.choice(ROWS)), rng.choice(GROWING)
+        tokenizer = of_characters("ab1▁e ", pre_tokenizer=row, normalizer=normalizer, special_tokens=special)
+        for _ in range(6):
+            text = "".join(
+                rng.choices(["a", "b", "1", " ", "é", "\u0301", "<A>", "B1", "b1", "½"], k=rng.randint(1, 6))
+            )
+            check_encoding(tokenizer, rng, text, allowed_special="all")
+
+
+def test_tokens_of_normalized_text():
+    special = SpecialTokens([AddedToken("B1", 8, False, normalized=True)])
+    letters = of_characters("ab1 ", pre_tokenizer=Digits(), special_tokens=special, normalizer=Lowercase())
+    assert seen(letters, ["ab", "1b", "B", "1"]) == [([], "ab"), ([0, 8], "b"), ([], "bb"), ([1, 8], ""), []]
+
+
+def test_the_first_piece_is_given_as_soon_as_it_is_sure():
+    row = PreTokenizerSequence((Digits(True), Metaspace("▁", "first")))
+    spaces = of_characters("ab1▁", pre_tokenizer=row, normalizer=Replace(Pattern("String", "a"), "1b1"))
+    assert seen(spaces, ["a", "b", "b1"]) == [([], "1b1"), ([3, 2, 3, 1, 3, 2], "b"), ([1, 1], "1"), [2]]
+    assert seen(spaces, ["ab"]) == [([3, 2, 3, 1, 3, 2], "b"), [1]]

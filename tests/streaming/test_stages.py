@@ -163,6 +163,10 @@ def test_white_space_at_the_ends(sides):
     assert shown(normalizing(StripText(*sides)), parts) == expected
 
 
+def test_white_space_is_that_of_hugging_face():
+    assert shown(Stripped(True, True), ["\x1ca", "\x1c\x85"]) == [("\x1ca", ""), ("\x1c", "\x85"), ""]
+
+
 def test_occurrences():
     stage = Occurrences(lambda text: text.replace("aba", "-"), "aba")
     assert shown(stage, ["xa", "b", "a", "ba", "b", "x"]) == [
