@@ -1,0 +1,135 @@
+"""Tables of counted pre-tokens, one by one: their arrays, their buckets, and the files they go to."""
+
+import errno
+import tempfile
+import zlib
+
+import pytest
+
+from bpelab import TrainingError
+from bpelab.pretokenizers import Split
+from bpelab.trainers import counts, runs
+from bpelab.trainers.counts import PAD, Counts, PlainCounter, joined
+from bpelab.trainers.runs import Runs
+
+np = pytest.importorskip("numpy")
+WORDS = {b"low": 5, b"er": 2, b"a": 1, b"\xff\0": 1 << 40}
+
+
+def test_the_arrays_of_a_table():
+    table = Counts.of(WORDS)
+    assert table.content.tobytes() == b"lowera\xff\0" + bytes(PAD)
+    assert (table.ends.tolist(), table.counts.tolist()) == ([3, 5, 6, 8], [5, 2, 1, 1 << 40])
+    assert {array.dtype.name for array in table[1:]} == {"int64"}
+    assert table.nbytes == 8 + PAD + 2 * 4 * 8
+    assert Counts.of({}).as_dict() == {} and len(Counts.of({}).content) == PAD
+
+
+def test_tables_for_kernels():
+    """Arrays of one kind each, whatever they were cut from: another kind would compile the kernels anew."""
+    for table in (Counts.of(WORDS), Counts(*(array[:] for array in Counts.of(WORDS)))):
+        for array in table:
+            array.flags.writeable = False
+        content, ends, numbers = table.words()
+        assert not content.flags.writeable
+        for array, old in ((ends, table.ends), (numbers, table.counts)):
+            assert array.flags.writeable and array.flags.aligned and array.flags.c_contiguous
+            assert array.tolist() == old.tolist()
+    every_other = Counts.of(WORDS)._replace(ends=np.array([3, 0, 5, 0, 6, 0, 8, 0])[::2])
+    assert every_other.words()[1].flags.c_contiguous
+
+
+def test_what_occurs_often():
+    table = Counts.of(WORDS)
+    assert table.at_least(1) is table and table.at_least(0) is table
+    assert table.at_least(2).as_dict() == {b"low": 5, b"er": 2, b"\xff\0": 1 << 40}
+    assert table.at_least(5).as_dict() == {b"low": 5, b"\xff\0": 1 << 40}
+    assert table.at_least(6).as_dict() == {b"\xff\0": 1 << 40}
+    assert table.at_least(1 << 41).as_dict() == {}
+    assert table.at_least(2).content.tobytes() == b"lower\xff\0" + bytes(PAD)
+
+
+def bucket_of(word: bytes) -> int:
+    return sum(zlib.crc32(bytes([byte])) for byte in word) * 0x9E3779B97F4A7C15 % (1 << 64) >> 32
+
+
+def test_buckets_are_the_same_everywhere():
+    """Machines must agree on them."""
+    words = [b"%d" % number for number in range(40)]
+    for bucket, table in enumerate(Counts.of(dict.fromkeys(words, 1)).buckets(5)):
+        assert list(table.as_dict()) == [word for word in words if bucket_of(word) % 5 == bucket]
+    empty = Counts.of({})
+    assert [table is empty for table in empty.buckets(3)] == [True] * 3
+
+
+def test_joined_tables():
+    table = joined([Counts.of({b"a": 1}), Counts.of({}), Counts.of({b"bc": 2, b"": 3})])
+    assert table.content.tobytes() == b"abc" + bytes(PAD)
+    assert table.as_dict() == {b"a": 1, b"bc": 2, b"": 3}
+    nothing = joined([])
+    assert nothing.as_dict() == {} and [array.dtype.name for array in nothing] == ["uint8", "int64", "int64"]
+
+
+def test_counting_in_a_dictionary():
+    counter = PlainCounter(Split("gpt2"))
+    counter.feed(["a b b", "", " b"])
+    counter.add(Counts.of({b" b": 2, b"c": 4}))
+    counter.add(Counts.of({b"c": 1}))
+    assert counter.nbytes == counts.A_WORD * 4
+    assert counter.table().as_dict() == {b"a": 1, b" b": 5, b"c": 5}
+    whole = PlainCounter(None)
+    whole.feed(["a b", "", "a b"])
+    assert whole.table().as_dict() == {b"a b": 2}
+
+
+def test_runs(tmp_path):
+    one, two = Counts.of({b"a": 1}), Counts.of({b"bc": 2})
+    kept = Runs(2, one.nbytes + two.nbytes, str(tmp_path))
+    kept.add(0, one)
+    kept.add(1, two)
+    assert kept.spilled == 0 and not list(tmp_path.iterdir())
+    kept.add(0, one)
+    assert kept.spilled == one.nbytes + two.nbytes  # of a bucket the sum
+    (folder,) = tmp_path.iterdir()
+    assert folder.name.startswith("bpelab-counts-")
+    assert sorted(path.name for path in folder.iterdir()) == ["0", "1"]
+    kept.add(0, two)
+    assert kept.spilled == one.nbytes + two.nbytes  # nothing new was written
+    kept.add(0, one)
+    kept.add(0, one)
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+    assert kept.sum(0).as_dict() == {b"a": 4, b"bc": 2}
+    assert kept.sum(1).as_dict() == {b"bc": 2}
+    kept.close()
+    assert not list(tmp_path.iterdir())
+    kept.close()
+    Runs(1, 9).close()
+
+
+def test_a_bucket_of_which_nothing_was_written(tmp_path):
+    kept = Runs(2, 0, str(tmp_path))
+    kept.add(0, Counts.of({b"a": 1}))
+    assert kept.sum(1).as_dict() == {}
+    kept.close()
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_full_disk_is_named(tmp_path, monkeypatch, folder):
+    def full(*args, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    kept = Runs(1, 0)
+    if folder:
+        kept.add(0, Counts.of({b"a": 1}))
+        monkeypatch.setattr(runs.np, "save", full)
+        place = rf"{tmp_path}/bpelab-counts-\w+"
+    else:
+        monkeypatch.setattr(tempfile, "mkdtemp", full)
+        place = str(tmp_path)
+    with pytest.raises(
+        TrainingError, match=rf"^counts can't be written to {place}: No space left on device; make room"
+    ):
+        kept.add(0, Counts.of({b"b": 1}))
+    kept.close()
+    assert not list(tmp_path.iterdir())
