@@ -1,5 +1,6 @@
 """Offsets: where in the original text every token stands, as Hugging Face's tokenizers say it."""
 
+import base64
 import json
 import random
 
@@ -19,6 +20,7 @@ from bpelab.pretokenizers.sequence import PreTokenizerSequence
 
 from .conftest import amount, fuzz_text
 from .formats import random_zoo
+from .test_normalizers import CLUSTER_PARTS, charsmap, random_key, random_text
 
 tokenizers = pytest.importorskip("tokenizers")
 PLAIN = BPETokenizer.train("The lowest of the low tide, naïve 日本 cafés. " * 20, 285, special_tokens=["<s>"])
@@ -53,6 +55,33 @@ def test_random_files(block, tmp_path):
                 assert offsets == expected.offsets, (seed, text)
                 compared += 1
     assert compared > 2 * number
+
+
+def test_character_maps(tmp_path):
+    """SentencePiece's, which change clusters, and make more characters of one or fewer; every character is a token."""
+    rng, compared = random.Random(5), 0
+    for _ in range(amount(20, 4_000)):
+        entries = {random_key(rng): random_text(rng).replace("\0", "") for _ in range(40)}
+        blob = base64.b64encode(charsmap(entries)).decode()
+        letters = sorted({char for key, text in entries.items() for char in key + text} | set("".join(CLUSTER_PARTS)))
+        data = {
+            "added_tokens": [],
+            "normalizer": {"type": "Precompiled", "precompiled_charsmap": blob},
+            "model": {"type": "BPE", "vocab": {char: number for number, char in enumerate(letters)}, "merges": []},
+        }
+        (tmp_path / "one.json").write_text(json.dumps(data))
+        ours = BPETokenizer.from_pretrained(tmp_path / "one.json")
+        theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
+        for _ in range(10):
+            text = "".join(random_key(rng) for _ in range(rng.randint(1, 6)))
+            try:
+                expected = theirs.encode(text)
+            except BaseException as error:  # PanicException is no Exception
+                assert type(error).__name__ == "PanicException"
+                continue
+            assert ours.encode_with_offsets(text) == (expected.ids, expected.offsets), (text, entries)
+            compared += 1
+    assert compared > amount(20, 4_000) * 5
 
 
 @given(st.text(max_size=40))
