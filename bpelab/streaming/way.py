@@ -161,9 +161,7 @@ class Way:
         if now.continued:
             pieces = self._cutter.more_pieces(text)
         else:
-            from_first = 0
-            if now.is_first:
-                from_first = self._pipeline.from_first(joined(now.opening)) if self._keeps_opening else 1
+            from_first = self._pipeline.from_first(joined(now.opening)) if now.is_first else 0
             pieces = self._cutter.pieces(text, from_first)
             now.continued, now.opening = True, None
         ids += self._pipeline.ids_of_pieces(pieces)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, StreamDecoder, UnknownTokenError
-from bpelab.decoders import ByteFallback, Decoder, DecoderSequence, Fuse, Strip
+from bpelab.decoders import BPEDecoder, ByteFallback, Decoder, DecoderSequence, Fuse, Metaspace, Replace, Strip
 from bpelab.notebook import book_text
+from bpelab.pretokenizers.matching import Pattern
 from bpelab.units import Units
 
 from ..conftest import amount, encoding
@@ -105,6 +106,23 @@ def test_spelled_bytes_come_as_soon_as_they_are_spoilt():
     assert decoder.pending == b"\xc3"
     assert decoder.finish() == "\ufffd"
     assert [decoder.push(number[token]) for token in ("<0xC3>", "<0xA9>", "a")] == ["", "", "éa"]
+
+
+@pytest.mark.parametrize(
+    "decoders",
+    [
+        (),
+        (BPEDecoder("e"), BPEDecoder("▁")),
+        (BPEDecoder("e"), Replace(Pattern("String", "th"), "a")),
+        (BPEDecoder("e"), Metaspace(), BPEDecoder("h")),
+        (BPEDecoder("e"), Metaspace(), Fuse()),
+    ],
+)
+def test_what_one_decoder_keeps_goes_through_those_behind_it(decoders):
+    tokenizer = of_pieces(DecoderSequence(decoders) if decoders else None)
+    number = {token.decode(): n for n, token in tokenizer.model.tokens.items()}
+    for tokens in (["▁the"], ["▁the", "▁the"], ["▁the", "a", "▁the"], []):
+        check_decoding(tokenizer, random.Random(len(tokens)), [number[token] for token in tokens])
 
 
 def test_space_at_the_beginning_only():

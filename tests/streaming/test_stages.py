@@ -15,6 +15,7 @@ from bpelab.decoders import (
     BPEDecoder,
     ByteFallback,
     ByteLevel,
+    Decoder,
     DecoderSequence,
     Fuse,
     Metaspace,
@@ -275,6 +276,13 @@ def in_one_token(decoders, parts):
     return "".join(out for out, _ in given) + last, "".join(tokens)
 
 
+class Loud(Decoder):
+    """A decoder that nobody knows, and that makes something of an empty token."""
+
+    def decode_chain(self, tokens, errors="replace"):
+        return [token + "!" for token in tokens]
+
+
 @pytest.mark.parametrize("delimiter", ["|", ""])
 @pytest.mark.parametrize("cleanup", [True, False])
 def test_ctc_behind_a_fuse(delimiter, cleanup):
@@ -283,7 +291,14 @@ def test_ctc_behind_a_fuse(delimiter, cleanup):
         got, expected = in_one_token([ctc], parts)
         assert got == expected
     nothing = Replace(Pattern("Regex", "^"), "x")  # which makes something of an empty token, and nothing of none
-    for decoders in ([ctc, nothing], [ctc, Fuse(), nothing], [ctc, Metaspace(), nothing], [nothing]):
+    for decoders in (
+        [ctc, nothing],
+        [ctc, Fuse(), nothing],
+        [ctc, Metaspace(), nothing],
+        [nothing],
+        [ctc, Loud()],
+        [Loud()],
+    ):
         for parts in (["<pad>"], ["a"]):
             got, expected = in_one_token(decoders, parts)
             assert got == expected, decoders
