@@ -11,6 +11,7 @@ from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, 
 from bpelab.formats.huggingface import tokenizer_json
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
+from bpelab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -141,6 +142,12 @@ def test_a_table_that_no_merge_list_gives():
     backwards = {bytes([b]): b + 10 for b in range(256)} | {b"abc": 0, b"bc": 1, b"abcd": 2, b"cd": 3}
     with pytest.raises(ConversionError, match="rank before"):
         tokenizer_json(BPETokenizer(BPEModel.from_ranks(backwards)))
+
+
+def test_two_names_of_one_special_token():
+    special = SpecialTokens({"<|end|>": 99_999, "<|stop|>": 99_999}, aliases=True)
+    with pytest.raises(ConversionError, match="two special tokens with one id"):
+        tokenizer_json(trained().with_options(special_tokens=special))
 
 
 def broken(change) -> str:

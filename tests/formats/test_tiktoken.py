@@ -1,11 +1,14 @@
 """tiktoken both ways: encodings loaded, tokenizers handed over, rank files."""
 
 import base64
+import json
+import sys
 
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TokenizerFileError
-from bpelab.formats.tiktoken import read_ranks, save_ranks
+from bpelab.errors import MissingDependencyError
+from bpelab.formats.tiktoken import load_ranks, read_ranks, save_ranks
 from bpelab.notebook import book_text
 
 from ..conftest import ENCODINGS, encoding
@@ -87,3 +90,30 @@ def test_what_tiktoken_cannot_hold():
         orphan.to_tiktoken()
     whole = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=True))
     assert whole.to_tiktoken().encode("xyz") == whole.encode("xyz") == [256]
+
+
+def test_ids_that_are_not_the_order_of_the_merges(tmp_path):
+    """The token of the first merge has the higher id: as a rank it would come second."""
+    pytest.importorskip("tiktoken")
+    BPETokenizer.train("abababcbcbc" * 3, 258).save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    data = json.loads(path.read_text())
+    first, second = ("".join(pair) for pair in data["model"]["merges"])
+    vocab = data["model"]["vocab"]
+    vocab[first], vocab[second] = vocab[second], vocab[first]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ConversionError, match="the token 257 merges before 256 here"):
+        BPETokenizer.from_pretrained(tmp_path).to_tiktoken()
+
+
+def test_a_rank_file_without_all_bytes(tmp_path):
+    (tmp_path / "x.tiktoken").write_text("YQ== 0\nYg== 1\nYWI= 2\n")
+    with pytest.raises(TokenizerFileError, match=r"x\.tiktoken.*no token for 254 single bytes, 0x00 among them"):
+        load_ranks(tmp_path / "x.tiktoken", "gpt2")
+
+
+def test_without_tiktoken(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    for use in (lambda: BPETokenizer.from_tiktoken("gpt2"), lambda: BPETokenizer.train("abab", 257).to_tiktoken()):
+        with pytest.raises(MissingDependencyError, match=r'pip install "bpelab\[tiktoken\]"'):
+            use()
