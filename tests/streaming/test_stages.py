@@ -264,6 +264,8 @@ def test_decoders_of_one_token():
     ]  # fmt: skip
     assert fused_shown(WordPiece(), ["a ", ".b"]) == [("a", " "), (".b", ""), ""]
     assert fused_shown(WordPiece(cleanup=False), ["a ", ".b"]) == [("a ", ""), (".b", ""), ""]
+    assert fused_shown(Replace(Pattern("String", "ab"), "-"), ["xa", "b"]) == [("x", "a"), ("-", ""), ""]
+    assert fused_shown(CTC("<pad>", "|"), ["a<pa", "d>b|"]) == [("a", "<pa"), ("b ", ""), ""]
     assert fused_shown(ByteLevel(), ["a", "b"]) == [("", "a"), ("", "ab"), "ab"]
 
 
@@ -281,6 +283,18 @@ class Loud(Decoder):
 
     def decode_chain(self, tokens, errors="replace"):
         return [token + "!" for token in tokens]
+
+
+def test_empty_tokens_behind_a_fuse():
+    for decoders in (
+        [CTC(), Loud()],
+        [CTC(), Fuse(), Loud()],
+        [CTC(), Metaspace(), Loud()],
+        [Strip("_", 1, 0), Loud()],
+    ):
+        for parts in (["<pad>"], ["_"], [""], ["a"]):
+            got, expected = in_one_token(decoders, parts)
+            assert got == expected, (decoders, parts)
 
 
 @pytest.mark.parametrize("delimiter", ["|", ""])
