@@ -161,7 +161,9 @@ def test_only_the_first_piece_gets_a_space():
     doubled = spaces.with_options(pre_tokenizer=row, normalizer=Replace(Pattern("String", "a"), "1a1"))
     grown = of_characters("ab1▁", pre_tokenizer=row, normalizer=Prepend("b1"))
     plain = spaces.with_options(pre_tokenizer=row)
-    for tokenizer, text in ((doubled, "ab ab"), (grown, "ab ab"), (grown, "b"), (doubled, "a"), (plain, "11")):
+    stripped = plain.with_options(normalizer=Strip())
+    texts = ((doubled, "ab ab"), (doubled, "a"), (grown, "ab ab"), (grown, "b"), (plain, "11"), (stripped, " a"))
+    for tokenizer, text in texts:
         for size in (1, 2, 9):
             parts = [text[start : start + size] for start in range(0, len(text), size)]
             *given, last = seen(tokenizer, parts)
