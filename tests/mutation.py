@@ -28,7 +28,7 @@ GROUPS = {
     "special_tokens": (["special_tokens.py"], ["test_special_tokens.py", "test_added_tokens.py"], "not time_grows"),
     "trainers": (
         [f"trainers/{name}.py" for name in ("__init__", "corpus", "incremental", "learn", "naive")],
-        [f"trainers/test_{name}.py" for name in ("trainers", "corpus", "learn", "learning")],
+        [f"trainers/test_{name}.py" for name in ("trainers", "naive", "corpus", "learn", "learning")],
         "not rustbpe and not hash_seed and not real_text",
     ),
     "parts": (
