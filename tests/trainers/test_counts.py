@@ -8,8 +8,10 @@ import pytest
 
 from bpelab import TrainingError
 from bpelab.pretokenizers import Split
+from bpelab.shards.inputs import find_inputs
 from bpelab.trainers import counts, runs
-from bpelab.trainers.counts import PAD, Counts, PlainCounter, joined
+from bpelab.trainers.counts import PAD, CompiledCounter, Counts, PlainCounter, joined
+from bpelab.trainers.parts import parts_of
 from bpelab.trainers.runs import Runs
 
 np = pytest.importorskip("numpy")
@@ -80,6 +82,23 @@ def test_counting_in_a_dictionary():
     whole = PlainCounter(None)
     whole.feed(["a b", "", "a b"])
     assert whole.table().as_dict() == {b"a b": 2}
+
+
+def test_who_counts(monkeypatch):
+    pytest.importorskip("numba")
+    assert isinstance(counts.counter_of(None), CompiledCounter)
+    monkeypatch.setattr(counts, "numba_version", lambda: None)
+    plain = counts.counter_of(Split("gpt2"))
+    assert isinstance(plain, PlainCounter)
+    plain.feed(["a b"])
+    assert plain.table().as_dict() == {b"a": 1, b" b": 1}
+
+
+def test_a_file_of_one_part(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"0123456789")
+    for size, whole, spans in ((10, False, [None]), (9, False, [(0, 9), (9, 10)]), (9, True, [None])):
+        found = parts_of(find_inputs(tmp_path / "a.txt"), size, whole)
+        assert [part.span for part in found] == spans and sum(part.size for part in found) == 10
 
 
 def test_runs(tmp_path):

@@ -1,5 +1,7 @@
 """The plainest trainer step by step: every other one is compared with it."""
 
+from dataclasses import astuple
+
 import pytest
 
 from bpelab.trainers.naive import count_pairs, replace_pair, train_naive
@@ -24,7 +26,7 @@ def test_pairs_are_replaced_from_left_to_right():
 
 def test_steps():
     steps = list(train_naive(WORDS, 4))
-    assert [tuple(step) for step in steps] == [
+    assert [astuple(step) for step in steps] == [
         (0, 101, 115, 9, b"es", None), (1, 256, 116, 9, b"est", None),
         (2, 108, 111, 7, b"lo", None), (3, 258, 119, 7, b"low", None),
     ]  # fmt: skip
