@@ -3,11 +3,13 @@
 import errno
 import tempfile
 import zlib
+from types import SimpleNamespace
 
 import pytest
 
 from bpelab import TrainingError
 from bpelab.pretokenizers import Split
+from bpelab.shards import columns
 from bpelab.shards.inputs import find_inputs
 from bpelab.trainers import counts, runs
 from bpelab.trainers.counts import PAD, CompiledCounter, Counts, PlainCounter, joined
@@ -99,6 +101,19 @@ def test_a_file_of_one_part(tmp_path):
     for size, whole, spans in ((10, False, [None]), (9, False, [(0, 9), (9, 10)]), (9, True, [None])):
         found = parts_of(find_inputs(tmp_path / "a.txt"), size, whole)
         assert [part.span for part in found] == spans and sum(part.size for part in found) == 10
+
+
+def test_row_groups_are_put_together(monkeypatch):
+    monkeypatch.setattr(columns, "row_groups", lambda source: [4, 4, 4, 2])
+    source = SimpleNamespace(size=14, form="parquet")
+    for size, spans in (
+        (8, [(0, 2), (2, 4)]),
+        (4, [(0, 1), (1, 2), (2, 3), (3, 4)]),
+        (9, [(0, 3), (3, 4)]),
+        (14, [None]),
+    ):
+        found = parts_of([source], size, False)
+        assert [part.span for part in found] == spans and sum(part.size for part in found) == 14
 
 
 def test_runs(tmp_path):
