@@ -295,7 +295,8 @@ def test_the_book_from_a_copy_of_the_sources(tmp_path):
             words = ["bash", "-c", line]
             with subprocess.Popen(words, cwd=folder, env=env, start_new_session=True) as server:
                 try:
-                    assert b"bpelab" in patiently("http://localhost:8000/index.html")
+                    assert b"book/index.html" in patiently("http://localhost:8000/")  # leads on to
+                    assert b"bpelab" in patiently("http://localhost:8000/book/index.html")
                 finally:
                     os.killpg(server.pid, signal.SIGTERM)
         else:
