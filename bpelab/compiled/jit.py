@@ -29,6 +29,8 @@ PAD = 16
 def kernel(function: F) -> F:
     """Compiled, kept on disk, and run without the interpreter's lock."""
     compiled: Any = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    # At a first call numba imports all packages that extend it, some of which take longer than training; none is used.
+    compiled._compilation_chain_init_hook = lambda: None
     kept: F = keep(compiled)
     return kept
 

@@ -160,6 +160,20 @@ for _ in range(20):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_packages_that_extend_numba_are_left_alone():
+    """numba imports them all before its first kernel runs: a quarter of a second, where there are large ones."""
+    code = (
+        "from numba.core import entrypoints; from bpelab import BPETokenizer;"
+        "text = 'low lower lowest ' * 500;"
+        "tokenizer = BPETokenizer.train(text, 259, trainer='compiled').with_options(encoder='compiled');"
+        "assert tokenizer.decode(tokenizer.encode_array(text)) == text;"
+        "print(entrypoints._already_initialized)"
+    )
+    run(code)  # what compiles has to know of them
+    done = run(code)
+    assert done.stdout.split() == ["False"], done.stderr
+
+
 def test_the_process_in_the_background(tmp_path):
     """It is started by a process that ends at once, is nobody's zombie, and leaves a folder that says it is complete.
 
