@@ -33,8 +33,8 @@ GROUPS = {
     ),
     "parts": (
         [f"trainers/{name}.py" for name in ("counts", "parts", "runs")],
-        ["trainers/test_counts.py", "trainers/test_distributed.py"],
-        "test_counts or tables or runs_in_files or any_size or windows or records or too_large or texts_of_parts",
+        ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
+        "test_counts or test_parts or tables or runs_in_files or any_size or windows or records or too_large or texts_of_parts",
     ),
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",

@@ -79,6 +79,7 @@ def test_vocabularies_that_are_not_here_are_not_fetched(monkeypatch, tmp_path):
     """tiktoken would download them; the run says so and trains one of its own."""
     pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nothing"))
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "nothing either"))  # our own tables of what was loaded before
     monkeypatch.setattr("tiktoken.registry.ENCODINGS", {})
     plan, some = Plan(encodings=("cl100k_base",), sections=()), [texts.Text("book", "the book", book_text()[:9_000])]
     begun = record.begin(plan, some)
