@@ -34,7 +34,7 @@ GROUPS = {
     "parts": (
         [f"trainers/{name}.py" for name in ("counts", "parts", "runs")],
         ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
-        "test_counts or test_parts or tables or runs_in_files or any_size or windows or records or too_large or texts_of_parts",
+        "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
