@@ -1,6 +1,7 @@
 """Tables of counted pre-tokens, one by one: their arrays, their buckets, and the files they go to."""
 
 import errno
+import shutil
 import tempfile
 import zlib
 from types import SimpleNamespace
@@ -128,8 +129,8 @@ def test_runs(tmp_path):
     assert folder.name.startswith("bpelab-counts-")
     assert sorted(path.name for path in folder.iterdir()) == ["0", "1"]
     kept.add(0, two)
-    assert kept.spilled == one.nbytes + two.nbytes  # nothing new was written
     kept.add(0, one)
+    assert kept.spilled == one.nbytes + two.nbytes  # nothing new was written: the limit is reached, no more
     kept.add(0, one)
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
     assert kept.sum(0).as_dict() == {b"a": 4, b"bc": 2}
@@ -138,6 +139,14 @@ def test_runs(tmp_path):
     assert not list(tmp_path.iterdir())
     kept.close()
     Runs(1, 9).close()
+
+
+def test_files_that_somebody_else_deleted(tmp_path):
+    kept = Runs(1, 0, str(tmp_path))
+    kept.add(0, Counts.of({b"a": 1}))
+    (folder,) = tmp_path.iterdir()
+    shutil.rmtree(folder)
+    kept.close()
 
 
 def test_a_bucket_of_which_nothing_was_written(tmp_path):

@@ -1,6 +1,7 @@
 """Where parts of a corpus begin and end: where a look at the whole text would have it, however little is read."""
 
 import io
+import json
 import random
 
 import pytest
@@ -9,7 +10,7 @@ from bpelab.errors import BPELabError, CorpusError
 from bpelab.pretokenizers.safe_cuts import safe_cuts
 from bpelab.shards.inputs import Input, find_inputs
 from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import parts
+from bpelab.trainers import corpus, parts
 from bpelab.trainers.parts import Part, parts_of, safe_bound, texts_of
 
 from ..conftest import amount
@@ -65,7 +66,14 @@ def test_bounds_are_those_of_the_whole_text(tmp_path, monkeypatch, window, speci
 
 @pytest.mark.parametrize(
     ("content", "at", "place"),
-    [(b"ab\xff cd", 1, 2), (b"0123456789\xff", 9, 10), ("日本語日本語日本語".encode() + b"\xff", 24, 27)],
+    [
+        (b"ab\xff cd", 1, 2),
+        (b"\x80 ab cd", 3, 0),
+        (b"0123456789\xff", 9, 10),
+        ("日本語日本語日本語".encode() + b"\xff", 24, 27),
+        (b"7" * 20 + b"\x80" * 4 + b" ab cd", 24, 20),  # no character goes on for so many bytes
+        (b"7" * 20 + b"\x80" * 8 + b" ab cd", 24, 20),
+    ],
 )
 def test_the_byte_that_is_no_utf8_is_named(tmp_path, content, at, place):
     source = source_of(tmp_path / "a.txt", content)
@@ -141,7 +149,17 @@ def test_texts_of_a_range(tmp_path):
     spans = [(0, 5), (5, 6), (6, 7), (7, 40), (40, source.size)]
     read = ["".join(texts_of(Part(source, span, 1), "text", False, NONE)) for span in spans]
     assert "".join(read) == text and read[0] == "one two" and read[1] == ""
+    assert list(texts_of(Part(source, (5, 6), 1), "text", False, NONE)) == []
     assert list(texts_of(Part(source, None, 1), "text", True, NONE)) == [text]
     bad = source_of(tmp_path / "b.txt", b"one two\xff three")
     with pytest.raises(CorpusError, match=r"b\.txt.*UTF-8"):
         list(texts_of(Part(bad, None, 1), "text", False, NONE))
+
+
+def test_documents_longer_than_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus, "BLOCK", 8)
+    text = "one two<|end|> three four five"
+    source = source_of(tmp_path / "a.jsonl", json.dumps({"text": text}).encode())
+    assert list(texts_of(Part(source, None, 1), "text", True, SPECIAL)) == [text]
+    read = list(texts_of(Part(source, None, 1), "text", False, SPECIAL))
+    assert "".join(read) == text and len(read) > 2 and any("<|end|>" in part for part in read)
