@@ -12,11 +12,16 @@ PY := $(BIN)/python
 BACKENDS := .venv-backends
 AUDIT := .venv-audit
 BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
+AUDIT_PY := $(subst $(VENV),$(AUDIT),$(PY))
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
 	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
+
+# A folder whose environment is another Python's, or has no pip, is emptied first.
+environment = [ "$$($(1) -c 'import pip, sys; print(sys.version)' 2>/dev/null)" = \
+	"$$($(PYTHON) -c 'import sys; print(sys.version)')" ] || $(PYTHON) -m venv --clear $(2)
 
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
@@ -29,7 +34,7 @@ help:            ## this list
 setup: $(VENV)/.ready     ## the virtual environment, made anew only when its versions change
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bpelab needs Python 3.11 or newer; this is %s. Name another: make PYTHON=...' % sys.version.split()[0])"
-	$(PYTHON) -m venv $(VENV)
+	$(call environment,$(PY),$(VENV))
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test]"
 	@touch $@
 
@@ -67,7 +72,7 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 	@ls "$(WHEELS)"/llama_cpp_python-$$(sed -n 's/^llama-cpp-python==//p' constraints.txt)-* >/dev/null 2>&1 && exit; \
 	[ "$(OS)" = Windows_NT ] && exit; for name in $${CXX:-c++ g++ clang++}; do command -v $$name >/dev/null && exit; done; \
 	echo "llama.cpp has to be compiled and there is no C++ compiler: install g++ or clang++, or name yours in CXX." >&2; exit 1
-	$(PYTHON) -m venv $(BACKENDS)
+	$(call environment,$(BACKENDS_PY),$(BACKENDS))
 	CMAKE_ARGS='-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF "-DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/tests/backends/llama_cpp.cmake"' \
 		$(BACKENDS_PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --constraint constraints.txt \
 		--find-links "$(WHEELS)" --wheel-dir "$(WHEELS)" llama-cpp-python
@@ -89,8 +94,8 @@ coverage: $(VENV)/.ready  ## branch coverage of bpelab by its unit tests, printe
 audit: $(AUDIT)/.ready    ## compare constraints.txt with known vulnerabilities; says so where that needs a network
 	$(PY) tests/audit.py $(subst $(VENV),$(AUDIT),$(BIN))/pip-audit
 $(AUDIT)/.ready: $(VENV)/.ready
-	$(PYTHON) -m venv $(AUDIT)
-	$(subst $(VENV),$(AUDIT),$(PY)) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit
+	$(call environment,$(AUDIT_PY),$(AUDIT))
+	$(AUDIT_PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit
 	@touch $@
 
 mutation: $(VENV)/.mutation  ## whether a test fails when a line of the library is changed (an hour)

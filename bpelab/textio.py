@@ -32,6 +32,11 @@ def utf8(text: str) -> bytes:
     return valid_text(text).encode()
 
 
+def utf8_size(text: str) -> int:
+    """How many bytes `text` has in UTF-8, lone surrogates included."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
     """Counts of texts as counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
     found: Counter[bytes] = Counter()

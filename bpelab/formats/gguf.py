@@ -147,7 +147,11 @@ class _Reader:
         name = self.get("pre", str)
         if name is None or name not in gguf_pre():
             said = "is missing" if name is None else f"{name[:40]!r} is not known"
-            raise self.wrong("pre", f"{said}, so how text is split can't be told; a wrong guess would give wrong ids")
+            raise self.wrong(
+                "pre",
+                f"{said}, so how text is split can't be told, and a wrong guess would give wrong ids; open the "
+                "tokenizer.json of the same model instead",
+            )
         pre = gguf_pre()[name]
         if not pre.byte_level:
             raise self.wrong("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")

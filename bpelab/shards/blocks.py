@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
+from ..errors import CorpusError, MissingDependencyError
 from .inputs import Input
 from .remote import opened
 
@@ -43,8 +43,6 @@ def blocks(source: Input, advance: Advance = lambda size: None, span: tuple[int,
                 left -= len(block)
                 if left <= 0:
                     return
-    except TokenizerFileError as error:  # what the opener of files raises
-        raise CorpusError(str(error)) from error
     except gzip.BadGzipFile as error:
         raise CorpusError(f"{source.path}: is not a whole file of gzip: {error}; {AGAIN}") from error
     except OSError as error:

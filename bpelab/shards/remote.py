@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import CorpusError, MissingDependencyError
+from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
 from ..formats.json_file import open_file
 
 BUFFER = 1 << 20
@@ -85,10 +85,13 @@ def meant(address: str) -> list[str]:
 def opened(path: str, seeks: bool = False) -> BinaryIO:
     """The file at a path or an address; `seeks` says whether it will be read anywhere but from its beginning on.
 
-    Raises TokenizerFileError for a path that is no regular file, CorpusError for an address; reading raises OSError.
+    Raises CorpusError for what is not there or is no regular file; reading raises OSError.
     """
     if not is_address(path):
-        return open_file(Path(path))
+        try:
+            return open_file(Path(path))
+        except TokenizerFileError as error:
+            raise CorpusError(str(error)) from error
     system, inner = _file_system(path)
     options = {"block_size": 0} if path.startswith("http") and not seeks else {}  # in one answer, without ranges
     try:

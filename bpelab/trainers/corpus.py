@@ -19,7 +19,7 @@ from ..errors import TrainingError
 from ..pretokenizers.safe_cuts import last_safe_cut
 from ..pretokenizers.split import Split
 from ..special_tokens import SpecialTokens
-from ..textio import utf8_counts
+from ..textio import utf8_counts, utf8_size
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
@@ -105,7 +105,7 @@ def ordinary_texts(
     for document in documents(corpus):
         for text in document_parts(document, whole, special):
             yield from without_special(text, special, normalize)
-            advance(len(text))
+            advance(utf8_size(text))
 
 
 def takes_whole(pre_tokenizer: Split | None) -> bool:
@@ -129,8 +129,8 @@ def count_words(
 ) -> Counter[bytes]:
     """How often each pre-token occurs in a corpus. Special tokens are split out and not counted.
 
-    `advance` is called with the size of each text in characters, for a progress bar. Raises TrainingError for a file
-    that can't be read or is not UTF-8, and TypeError for what is no corpus.
+    `advance` is called with the size of each text in bytes of UTF-8, for a progress bar. Raises TrainingError for a
+    file that can't be read or is not UTF-8, and TypeError for what is no corpus.
     """
     words: Counter[str] = Counter()
     for text in ordinary_texts(corpus, pre_tokenizer, special, normalize, advance):

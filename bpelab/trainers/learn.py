@@ -11,6 +11,7 @@ from ..model import BPEModel
 from ..pretokenizers.split import Split
 from ..progress import bar
 from ..special_tokens import SpecialTokens
+from ..textio import utf8_size
 from . import find_trainer
 from .compiled import ON_DISK, count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
@@ -122,4 +123,4 @@ def _check_number(name: str, value: object, least: int) -> None:
 def _size(corpus: object) -> int | None:
     if isinstance(corpus, Path) and corpus.is_file():
         return corpus.stat().st_size
-    return len(corpus) if isinstance(corpus, str) else None
+    return utf8_size(corpus) if isinstance(corpus, str) else None

@@ -39,16 +39,16 @@ def test_where_a_training_ends(name):
 
 
 def test_sizes_are_told(tmp_path, monkeypatch):
-    """In characters, special tokens included, a part at a time."""
+    """In bytes, special tokens included, a part at a time, as the sizes of files are."""
     told: list[int] = []
     special = SpecialTokens({"<|end|>": 0})
     count_words(["ab<|end|>é", "", "c"], Split("gpt2"), special, None, told.append)
-    assert told == [10, 0, 1]
+    assert told == [11, 0, 1]
     told.clear()
     monkeypatch.setattr(corpus, "BLOCK", 8)
-    (tmp_path / "a.txt").write_text("one two three four")
+    (tmp_path / "a.txt").write_text("one two 日本語 four", encoding="utf-8")
     count_words(tmp_path / "a.txt", Split("gpt2"), NONE, None, told.append)
-    assert sum(told) == 18
+    assert sum(told) == (tmp_path / "a.txt").stat().st_size == 22
     assert len(told) > 1
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bpelab.errors import BPELabError, CorpusError
+from bpelab.errors import CorpusError
 from bpelab.pretokenizers.safe_cuts import safe_cuts
 from bpelab.shards.inputs import Input, find_inputs
 from bpelab.special_tokens import SpecialTokens
@@ -101,7 +101,7 @@ def test_a_text_without_words_is_given_up(tmp_path, monkeypatch):
 def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     source = source_of(tmp_path / "a.txt", b"one two three")
     (tmp_path / "a.txt").unlink()
-    with pytest.raises(BPELabError, match=r"a\.txt: can't be read: .*[Nn]o such file"):
+    with pytest.raises(CorpusError, match=r"a\.txt: can't be read: .*[Nn]o such file"):
         safe_bound(source, 4, NONE)
 
     def broken(path, seeks):
