@@ -8,6 +8,7 @@ import lzma
 import os
 import random
 import shutil
+import signal
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +37,12 @@ settings.load_profile("bpelab")
 
 
 def pytest_configure(config):
-    """One folder of tables for the run; workers of pytest-xdist find it in the environment. Nothing runs behind it."""
+    """One folder of tables for the run; workers of pytest-xdist find it in the environment. Nothing runs behind it.
+
+    A shell has what it runs in the background ignore Ctrl-C, and children inherit that; some tests press it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["BPELAB_BACKGROUND"] = "0"
     if not hasattr(config, "workerinput"):
         os.environ["BPELAB_CACHE"] = tempfile.mkdtemp(prefix="bpelab-tests-")

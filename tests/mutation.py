@@ -29,7 +29,7 @@ GROUPS = {
     "trainers": (
         [f"trainers/{name}.py" for name in ("__init__", "corpus", "incremental", "learn", "naive")],
         [f"trainers/test_{name}.py" for name in ("trainers", "naive", "corpus", "learn", "learning")],
-        "not rustbpe and not hash_seed and not real_text and not told_to_the_caller",
+        "not rustbpe and not hash_seed and not real_text and not names_its_caller",
     ),
     "parts": (
         [f"trainers/{name}.py" for name in ("counts", "parts", "runs")],

@@ -201,6 +201,7 @@ class Guard:
         """Know a real Ctrl-C, which must end the check, from a KeyboardInterrupt that the reader's code raises."""
         previous = signal.getsignal(signal.SIGINT)
         if not callable(previous):
+            self._sees_interrupts = previous is not None  # ignored, say, as in a shell's background: none arrives
             return
 
         def pressed(number: int, frame: FrameType | None) -> None:

@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -425,6 +426,19 @@ class TestHostileAnswers:
             [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True
         )
         assert run.stdout == "interrupted True\n"
+
+    def test_an_interrupt_of_ones_own_where_none_can_arrive(self):
+        """Shells have what they run in the background ignore Ctrl-C."""
+
+        def answer(*arguments):
+            raise KeyboardInterrupt
+
+        previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            assert "KeyboardInterrupt" in said(answer)
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        finally:
+            signal.signal(signal.SIGINT, previous)
 
     def test_in_another_thread(self):
         from threading import Thread

@@ -91,14 +91,17 @@ def test_what_is_refused():
         quietly("ab", 300, trainer="quick")
 
 
-def test_a_training_that_stops_is_told_to_the_caller():
+def test_a_training_that_stops_names_its_caller():
+    with pytest.warns(TrainingStopped) as told:
+        BPETokenizer.train("ab ab", 300)
+    assert told[0].filename == __file__
+
+
+def test_a_training_that_stops_is_told():
     with pytest.warns(TrainingStopped) as told:
         learn("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
     message = "training stopped at 258 tokens instead of 300: no pair of tokens is left that occurs at least 2 times"
     assert str(told[0].message) == message
-    with pytest.warns(TrainingStopped) as told:
-        BPETokenizer.train("ab ab", 300)
-    assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learn("ab ab", 257, pre_tokenizer=GPT2)
