@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from ..tokenizer import BPETokenizer
 
-RETRIES = 2
+RETRIES, PATIENCE = 2, 600.0
+"""How often a task is done again, and for how many seconds it waits for a worker that was lost, and writes still."""
 
 
 def write_parts(
@@ -109,5 +110,9 @@ def _same(tokenizer: "BPETokenizer") -> "BPETokenizer":
 
 
 def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int) -> Index:
-    """The shards of one file; their index."""
-    return write_folder(tokenizer, folder, index, threads, False, False)
+    """The shards of one file; their index.
+
+    A worker that stalls is taken for lost, and its task done by another one. Should it wake up, it goes on writing: so
+    the other waits for it, and finds all done.
+    """
+    return write_folder(tokenizer, folder, index, threads, False, False, PATIENCE)

@@ -1,6 +1,7 @@
 """A folder that one process at a time writes to. The system lets go of the lock when its process ends, however."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,21 +10,28 @@ from typing import BinaryIO
 from ..errors import ShardsError
 
 NAME = ".lock"
+PAUSE = 0.2
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The lock on a folder, which must exist. Raises ShardsError where another process has it.
+def locked(folder: Path, patience: float = 0) -> Iterator[None]:
+    """The lock on a folder, which must exist. Raises ShardsError where another process has it for so many seconds.
 
     The lock is on a file in the folder, which stays there: to delete it would let in two who wait for two files.
     """
+    until = time.monotonic() + patience
     with (folder / NAME).open("ab") as file:
-        try:
-            _lock(file)
-        except (BlockingIOError, PermissionError) as error:  # Windows says the second
-            raise ShardsError(
-                f"{folder}: another process is writing to it; wait until that has ended, or choose another folder"
-            ) from error
+        while True:
+            try:
+                _lock(file)
+                break
+            except (BlockingIOError, PermissionError) as error:  # Windows says the second
+                if time.monotonic() >= until:
+                    raise ShardsError(
+                        f"{folder}: another process is writing to it; wait until that has ended, or choose another "
+                        "folder"
+                    ) from error
+            time.sleep(PAUSE)
         yield
 
 

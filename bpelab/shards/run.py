@@ -89,10 +89,16 @@ def encode_files(
 
 
 def write_folder(
-    tokenizer: "BPETokenizer", folder: Path, new: Index, threads: int | None, progress: bool | None, overwrite: bool
+    tokenizer: "BPETokenizer",
+    folder: Path,
+    new: Index,
+    threads: int | None,
+    progress: bool | None,
+    overwrite: bool,
+    patience: float = 0,
 ) -> Index:
     """Write the shards that an index with settings and inputs asks for, or go on; the index in the end."""
-    with writing(folder):
+    with writing(folder, patience=patience):
         index = _begin(folder, new, overwrite)
         if not index.complete:
             _write(tokenizer, folder, index, threads, progress)
@@ -100,12 +106,15 @@ def write_folder(
 
 
 @contextmanager
-def writing(folder: Path, parts: bool = False) -> Iterator[None]:
-    """A folder of shards, or for them, that nobody else writes to; parts may be in it. Raises ShardsError."""
+def writing(folder: Path, parts: bool = False, patience: float = 0) -> Iterator[None]:
+    """A folder of shards, or for them, that nobody else writes to; parts may be in it. Raises ShardsError.
+
+    `patience` is for how many seconds to wait for who writes to it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_others(folder, parts)
-        with locked(folder):
+        with locked(folder, patience):
             yield
     except OSError as error:  # of the folder: what is wrong with an input is a CorpusError
         raise ShardsError(

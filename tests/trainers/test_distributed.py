@@ -4,10 +4,14 @@ import http.server
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +21,10 @@ from bpelab.cluster import connected
 from bpelab.data.made_text import made_text
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.shards import open_shards
+from bpelab.shards import distributed as shards_distributed, open_shards
+from bpelab.shards.distributed import write_part
 from bpelab.shards.inputs import find_inputs
+from bpelab.shards.lock import locked
 from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import counts, distributed, parts
 from bpelab.trainers.corpus import count_words
@@ -27,10 +33,11 @@ from bpelab.trainers.distributed import Job, count_files, count_part
 from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
 
-from ..conftest import SOAK, amount, fuzz_text
+from ..conftest import ROOT, SOAK, amount, fuzz_text
 from ..shards.corpora import write
 
 dask = pytest.importorskip("distributed")
+dask_config = pytest.importorskip("dask.config")
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours
 
@@ -422,6 +429,72 @@ def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
     assert "part-00002/shard-00000.npy: has 0 bytes" in capsys.readouterr().err
     assert main(["train", "--vocab-size", "300", "--out", "t2", "--dask", address]) == 1
     assert "--dask counts files" in capsys.readouterr().err
+
+
+def stalling(tokenizer, folder, index, threads, notes):
+    """A part, by a worker that stops itself while it writes to the first one."""
+    with open(os.path.join(notes, folder.name), "a") as file:
+        file.write(f"{os.getpid()}\n")
+    if folder.name == "part-00000" and not os.path.exists(stopped := os.path.join(notes, "stopped")):
+        Path(stopped).touch()
+        folder.mkdir(parents=True)
+        with locked(folder):
+            os.kill(os.getpid(), signal.SIGSTOP)
+    return write_part(tokenizer, folder, index, threads)
+
+
+@contextmanager
+def workers(address, number):
+    """Processes that work for a scheduler, with no nanny that ends those that stall."""
+    words = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--no-dashboard"]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    running = [
+        subprocess.Popen([*words, "--nthreads", "1"], stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": path})
+        for _ in range(number)
+    ]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="there is no such signal")
+def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
+    """Dask takes it for lost and has another do its task, which waits: the first still has the folder's lock."""
+    notes, texts = tmp_path / "notes", [text for text in made(11, 6) if text]
+    notes.mkdir()
+    paths = [tmp_path / f"{number}.txt" for number in range(len(texts))]
+    for path, text in zip(paths, texts):
+        write(path, [text])
+    tokenizer = BPETokenizer.train(book_text()[:5_000], 300)
+    monkeypatch.setattr(shards_distributed, "write_part", partial(stalling, notes=str(notes)))
+
+    def tried():
+        note = notes / "part-00000"
+        return note.read_text().split() if note.exists() else []
+
+    def wake():
+        while len(begun := tried()) < 2:
+            time.sleep(0.05)
+        time.sleep(1)
+        os.kill(int(begun[0]), signal.SIGCONT)
+
+    with (
+        dask_config.set({"distributed.scheduler.worker-ttl": "2s"}),
+        dask.LocalCluster(n_workers=0, dashboard_address=None, protocol="tcp", processes=True) as cluster,
+        workers(cluster.scheduler_address, 2),
+        dask.Client(cluster) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        thread = threading.Thread(target=wake)
+        thread.start()
+        many = tokenizer.encode_files(paths, tmp_path / "many", client=client)
+        thread.join()
+    one = tokenizer.encode_files(paths, tmp_path / "one")
+    assert many.tokens(0, len(many)).tolist() == one.tokens(0, len(one)).tolist()
+    assert len(set(tried())) == 2
 
 
 def test_texts_of_parts_have_special_tokens_in_them(tmp_path):
