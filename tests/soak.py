@@ -13,16 +13,12 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PARTS = [
-    "encoders", "trainers", "pretokenizers", "formats", "conformance", "streaming", "chat", "compiled",
-    "faults",
-    "test_model.py",
-    "test_tokenizer.py", "test_normalizers.py", "test_decoders.py", "test_postprocessors.py", "test_added_tokens.py",
-    "test_alignment.py", "test_batching.py", "test_special_tokens.py", "test_readme.py",
-    "book/test_figures_data.py", "publishing", "exercises", "fuzz", "mutation",
-]  # fmt: skip
 OTHERS = {"fuzz": ["-m", "tests.fuzz"], "mutation": [str(HERE / "mutation.py")]}
 """Parts that are no tests of pytest's; the last line that they print says what came of them."""
+NOT_HERE = ["backends"]
+"""Tests for an environment of their own: `make test-backends`."""
+WITH_TESTS = sorted({path.relative_to(HERE).parts[0] for path in HERE.rglob("test_*.py")} - {*NOT_HERE, *OTHERS})
+PARTS = [*WITH_TESTS, *OTHERS]
 
 
 def main() -> int:
