@@ -36,6 +36,16 @@ GROUPS = {
         ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
         "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
+    "compiled_trainer": (
+        ["trainers/compiled.py"],
+        ["trainers/test_compiled.py"],
+        "small or runs_and or beyond or odd or kept or counted_as or behaviours or every_form or when_it or without or texts",
+    ),
+    "distributed": (
+        ["trainers/distributed.py"],
+        ["trainers/test_distributed.py"],
+        "same_merges or rounds or tried_again or in_memory or cannot_be_read or not_there or spilled",
+    ),
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
                                              "searching", "stages", "way")],
