@@ -2,7 +2,7 @@
 
 A claim is tried under one or more conditions, on many cases each. It holds where no case speaks against it under any
 condition. It holds with limits where that is true of some conditions only. Otherwise it is wrong. So other data can
-give another verdict.
+give another verdict. One case in a thousand can make a claim wrong, so the share of cases stands beside the verdict.
 
 Chapter: Claims, tested. Cost: as the cases.
 """
@@ -33,6 +33,14 @@ class Condition:
         """Whether no case speaks against the claim."""
         return self.right == self.cases
 
+    @property
+    def share(self) -> str:
+        """In how many of the cases the claim is right, in percent: rounded, but never to all or to none of them."""
+        tenths = round(1000 * self.right / self.cases)
+        if 0 < self.right < self.cases:
+            tenths = min(max(tenths, 1), 999)
+        return f"{tenths / 10:g}%"
+
     def __str__(self) -> str:
         count = f"{self.right:,} of {self.cases:,}"
         return f"{self.name}: {count}" + ("" if self.holds else f". Against it: {self.against}")
@@ -52,6 +60,12 @@ class Verdict:
         if holding == len(self.conditions):
             return HOLDS
         return LIMITED if holding else WRONG
+
+    @property
+    def share(self) -> str:
+        """In how many of its cases the claim is right: under the worst condition and, if it differs, the best."""
+        ordered = sorted(self.conditions, key=lambda condition: condition.right / condition.cases)
+        return " to ".join(dict.fromkeys((ordered[0].share, ordered[-1].share)))
 
     @property
     def remark(self) -> str:
@@ -110,21 +124,24 @@ class Claims:
 
 
 class Table:
-    """Number, claim, verdict, and where it holds or what speaks against it: a table in a notebook, else text."""
+    """Number, claim, verdict, the share of cases in which the claim is right, and where it holds or what speaks
+    against it: a table in a notebook, else text without the last.
+    """
 
     def __init__(self, verdicts: tuple[Verdict, ...]) -> None:
         self.verdicts = verdicts
 
     def __repr__(self) -> str:
-        return "\n".join(f"{n:2} {v.verdict:18} {v.claim}" for n, v in enumerate(self.verdicts, start=1))
+        return "\n".join(f"{n:2} {v.verdict:17} {v.share:14} {v.claim}" for n, v in enumerate(self.verdicts, start=1))
 
     def _repr_html_(self) -> str:
-        rows = [_row("th", ("", "claim", "verdict", "where, or what speaks against it"))]
+        rows = [_row("th", ("", "claim", "verdict", "right in", "where, or what speaks against it"))]
         for number, verdict in enumerate(self.verdicts, start=1):
             remark = escape(verdict.remark)
             if verdict.verdict == WRONG:
                 remark = f'<code style="color: inherit; background: none;">{remark}</code>'
-            rows.append(_row("td", (str(number), escape(verdict.claim), f"<b>{verdict.verdict}</b>", remark)))
+            claim, judged = escape(verdict.claim), f"<b>{verdict.verdict}</b>"
+            rows.append(_row("td", (str(number), claim, judged, verdict.share, remark)))
         # The class is that of the exercises' messages, which fit a light page and a dark one.
         return f'<div class="bpelab-exercise" style="color: inherit;"><table>{"".join(rows)}</table></div>'
 

@@ -55,11 +55,27 @@ def test_a_claim_that_is_tested_again_is_there_once():
     rows = claims.table()._repr_html_().split("<tr>")[2:]
     cells = [[re.sub("<.*?>", "", cell) for cell in row.split("</td>")[:-1]] for row in rows]
     assert cells == [
-        ["1", "A.", "holds with limits", "only for some"],
-        ["2", "B.", "holds", ""],
-        ["3", "C | c.", "wrong", "x|y\nz"],
+        ["1", "A.", "holds with limits", "0% to 100%", "only for some"],
+        ["2", "B.", "holds", "100%", ""],
+        ["3", "C | c.", "wrong", "0%", "x|y\nz"],
     ]
-    assert repr(claims.table()).splitlines()[1] == " 2 holds              B."
+    assert repr(claims.table()).splitlines()[1] == " 2 holds             100%           B."
+
+
+@pytest.mark.parametrize(
+    ("right", "cases", "share"),
+    [(0, 9, "0%"), (1, 9999, "0.1%"), (1, 3, "33.3%"), (1, 2, "50%"), (9998, 9999, "99.9%"), (9, 9, "100%")],
+)
+def test_a_share_is_all_or_none_only_where_the_cases_are(right, cases, share):
+    cases = [(number < right, "no") for number in range(cases)]
+    assert Claims().test("A claim.", {"all": cases}).share == share
+
+
+def test_the_share_goes_from_the_worst_condition_to_the_best():
+    conditions = {"half": [(True, ""), (False, "")], "most": [(True, "")] * 3 + [(False, "")], "none": [(False, "")]}
+    assert Claims().test("A claim.", conditions).share == "0% to 75%"
+    assert Claims().test("A claim.", dict(list(conditions.items())[:2])).share == "50% to 75%"
+    assert Claims().test("A claim.", {"one": conditions["half"], "other": conditions["half"] * 3}).share == "50%"
 
 
 def test_a_verdict_displays_itself():
