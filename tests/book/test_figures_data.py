@@ -20,10 +20,14 @@ from .test_notebooks import NOTEBOOKS, cells, source
 
 # Files of this repository that a notebook may read, outside of what the package ships, and why.
 READ = {
+    "13_distributed.ipynb": {
+        "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
+        "and writes it, with the machine in it, and the page counts its smallest sizes again"
+    },
     "17_chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",
-    }
+    },
 }
 NETWORK = {
     "urllib",

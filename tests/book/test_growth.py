@@ -1,0 +1,69 @@
+"""The record behind the plan of chapter 13: book/growth.py writes it, and its counts follow from the recipe."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bpelab import BPETokenizer
+from bpelab.data.made_text import made_text
+from bpelab.pretokenizers import Split
+from bpelab.trainers.counts import Counts, added
+
+from ..conftest import ROOT, amount
+
+pytest.importorskip("distributed")
+pytest.importorskip("numba")
+
+SCRIPT, RECORD = ROOT / "book" / "growth.py", ROOT / "book" / "growth_record.json"
+FIELDS = {
+    "parts": None,
+    "distinct": None,
+    "table_bytes": None,
+    "merges": None,
+    "counting": ("seconds", "processor_seconds"),
+    "merging": ("seconds", "processor_seconds"),
+    "network_bytes": ("between_workers", "to_this_process"),
+    "peak_bytes": ("worker", "counting", "merging"),
+}
+
+
+def table(megabytes):
+    """What the recipe gives, counted in this process."""
+    from bpelab.trainers.compiled import count_compiled
+
+    return Counts(*count_compiled(made_text(round(megabytes * 1e6)), Split("cl100k")))
+
+
+def has_all(record, sizes):
+    assert "Written by book/growth.py" in record["about"]
+    assert record["date"][:2] == "20"
+    assert record["machine"]["cores"] > 0 and record["machine"]["python"][0] == "3"
+    assert [row["megabytes"] for row in record["sizes"]] == sizes
+    for row in record["sizes"]:
+        assert set(row) == {"megabytes", *FIELDS}
+        for name, parts in FIELDS.items():
+            assert min(row[name][part] for part in parts) >= 0 if parts else row[name] > 0, (row, name)
+        assert row["network_bytes"]["to_this_process"] >= row["table_bytes"] > 16 * row["distinct"]
+        assert min(row["peak_bytes"].values()) > 10_000_000
+
+
+def test_the_script_writes_what_it_says(tmp_path):
+    again, out = table(0.05), tmp_path / "record.json"
+    added(again.buckets(2))  # kernels are compiled once, and not by each process
+    BPETokenizer.train("low lower", 258, trainer="compiled")
+    subprocess.run([sys.executable, str(SCRIPT), "0.05", "--out", str(out)], check=True, capture_output=True, cwd=ROOT)
+    record = json.loads(out.read_text("utf-8"))
+    has_all(record, [0.05])
+    assert (record["sizes"][0]["distinct"], record["sizes"][0]["table_bytes"]) == (len(again.ends), again.nbytes)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_record_has_all_and_its_counts_are_those_of_the_recipe():
+    record = json.loads(Path(RECORD).read_text("utf-8"))
+    has_all(record, [1, 10, 100, 1000])
+    for row in record["sizes"][: amount(1, 3)]:
+        again = table(row["megabytes"])
+        assert (row["distinct"], row["table_bytes"]) == (len(again.ends), again.nbytes)
