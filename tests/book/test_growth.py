@@ -34,7 +34,7 @@ def table(megabytes):
     """What the recipe gives, counted in this process."""
     from bpelab.trainers.compiled import count_compiled
 
-    return Counts(*count_compiled(made_text(round(megabytes * 1e6)), Split("cl100k")))
+    return Counts(*count_compiled(["".join(made_text(round(megabytes * 1e6)))], Split("cl100k")))
 
 
 def has_all(record, sizes):
