@@ -15,7 +15,7 @@ BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
 AUDIT_PY := $(subst $(VENV),$(AUDIT),$(PY))
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
-	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json)
+	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/growth_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 
