@@ -39,7 +39,7 @@ GROUPS = {
     "compiled_trainer": (
         ["trainers/compiled.py"],
         ["trainers/test_compiled.py"],
-        "small or runs_and or beyond or odd or kept or counted_as or behaviours or every_form or when_it or without or texts",
+        "small_corp or runs_and or odd or kept or counted_as or behaviours or when_it or least or texts or asked",
     ),
     "distributed": (
         ["trainers/distributed.py"],

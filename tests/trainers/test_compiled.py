@@ -4,10 +4,11 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import Future
 
 import pytest
 
-from bpelab import BPETokenizer, TrainingError
+from bpelab import BPETokenizer, MissingDependencyError, TrainingError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.special_tokens import SpecialTokens
@@ -293,3 +294,79 @@ def test_words_too_large_for_the_arrays(monkeypatch):
     monkeypatch.setattr(learning, "MOST_BYTES", 100)
     with pytest.raises(TrainingError, match="distinct pre-tokens have"):
         list(train_compiled({b"ab" * 60: 1}, 3))
+
+
+def test_the_least_count_and_words_that_are_arrays(monkeypatch):
+    assert [step.token for step in train_compiled({b"ab": 2, b"cd": 1}, 9)] == [b"ab"]
+    words = Words.of({b"ab": 2})
+    monkeypatch.setattr(Words, "of", None)  # they are not made again
+    assert [step.token for step in train_compiled(words, 9)] == [b"ab"]
+
+
+def test_texts_in_batches(monkeypatch):
+    monkeypatch.setattr(compiled, "BLOCK", 5)
+    texts = ["ab", "c", "de", "fghij", "k", "l", "mn", "o"]
+    assert list(compiled.batches(texts)) == [["ab", "c", "de"], ["fghij"], ["k", "l", "mn", "o"]]
+    assert list(compiled.batches(texts[:3])) == [["ab", "c", "de"]]
+    assert list(compiled.batches([])) == []
+
+
+class Pool:
+    """Threads that work only when they are waited for."""
+
+    def __init__(self, threads):
+        self.threads, self.open, self.most, self.ended = threads, 0, 0, {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def submit(self, work, *arguments):
+        self.open += 1
+        self.most = max(self.most, self.open)
+        future = Future()
+
+        def result():
+            self.open -= 1
+            return work(*arguments)
+
+        future.result = result
+        return future
+
+    def shutdown(self, **options):
+        self.ended = options
+
+
+def test_how_texts_are_shared_out(monkeypatch):
+    pools, counters = [], []
+
+    def pool(threads):
+        pools.append(Pool(threads))
+        return pools[-1]
+
+    class Counted(WordCounter):
+        def __init__(self, split):
+            super().__init__(split)
+            counters.append(self)
+
+    monkeypatch.setattr(compiled, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(compiled, "BLOCK", 1)
+    monkeypatch.setattr("bpelab.compiled.words.WordCounter", Counted)
+    texts = ["ab", "c", "ab"] * 20
+    for cores, threads, used in ((3, None, 3), (50, None, 8), (50, 2, 2), (50, 20, 20)):
+        monkeypatch.setattr(compiled, "thread_count", lambda number, cores=cores: number or cores)
+        assert count_compiled(texts, Split("gpt2"), threads).as_dict() == {b"ab": 40, b"c": 20}
+        assert (pools[-1].threads, pools[-1].most) == (used, 2 * used + 1)  # no more of a text is held than that
+        assert pools[-1].ended == {"cancel_futures": True}
+    in_python = Split("-", "Removed")
+    assert count_compiled(["a-b"] * 9, in_python, 5).as_dict() == {b"a": 9, b"b": 9}
+    assert pools[-1].threads == 1
+    assert all(counter.stopped is True for counter in counters)
+
+
+def test_numba_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(MissingDependencyError, match=r'^compiled training needs numba: pip install "bpelab\[fast\]"$'):
+        compiled.require_numba()
