@@ -17,6 +17,8 @@ from ..cached import cached_property
 from ..textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 
+MOST = 1e300
+"""The largest count: sums of such ones are still finite."""
 ALPHA = 2.5
 """The order of Renyi's entropy that agreed best with translation quality in Zouhar et al. 2023."""
 
@@ -106,22 +108,33 @@ def renyi_efficiency(counts: Iterable[int], vocabulary: int, alpha: float = ALPH
     For alpha = 1 H is Shannon's entropy. 1 where all are used equally often, near 0 where one is used nearly always.
     The higher alpha, the more the most frequent tokens decide.
 
-    NaN where there are no tokens, or a vocabulary of one. Raises ValueError for a negative `alpha`.
+    For alpha = infinity H is the min-entropy, which the most frequent token decides alone.
+
+    NaN where there are no tokens, or a vocabulary of one. Raises ValueError for an `alpha` or a count that is negative
+    or no number, and for a vocabulary of fewer tokens than are counted.
 
     >>> renyi_efficiency([5, 5, 5, 5], 4), round(renyi_efficiency([5, 5, 5, 5], 16), 3)
     (1.0, 0.5)
     >>> round(renyi_efficiency([12, 1, 1, 2], 4), 3), round(renyi_efficiency([12, 1, 1, 2], 4, 1), 3)
     (0.339, 0.593)
     """
-    if alpha < 0:
-        raise ValueError(f"alpha must not be negative, as {alpha} is")
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be a number of at least 0, not {alpha}")
     each = [count for count in counts if count]
-    total = sum(each)
-    if not total or vocabulary < 2:
+    if bad := [count for count in each if not 0 < count <= MOST]:
+        raise ValueError(f"counts must be from 0 to {MOST}, not {bad[0]}")
+    if len(each) > vocabulary:
+        raise ValueError(f"counts are of {len(each):,} tokens, and the vocabulary has {vocabulary:,}")
+    if not each or vocabulary < 2:
         return math.nan
-    shares = [count / total for count in each]
+    log_total = math.log(sum(each))
+    logs = [math.log(count) - log_total for count in each]  # of the shares, whose powers may be too small for a float
+    most = max(logs)
     if alpha == 1:
-        entropy = -sum(share * math.log(share) for share in shares)
+        entropy = -sum(math.exp(log) * log for log in logs)
+    elif alpha == math.inf:
+        entropy = -most
     else:
-        entropy = math.log(sum(share**alpha for share in shares)) / (1 - alpha)
-    return entropy / math.log(vocabulary) + 0.0  # never -0.0
+        over = math.log(sum(math.exp(alpha * (log - most)) for log in logs))
+        entropy = -most - (most + over) / (alpha - 1)
+    return min(entropy / math.log(vocabulary), 1.0) + 0.0  # rounded neither above 1 nor to -0.0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ..encoders import NaiveEncoder
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
+from .checks import integer
 
 
 def longest_tokens(tokenizer: BPETokenizer, number: int = 10) -> list[tuple[int, bytes]]:
@@ -17,7 +18,10 @@ def longest_tokens(tokenizer: BPETokenizer, number: int = 10) -> list[tuple[int,
 
     >>> longest_tokens(BPETokenizer.train("aaaa bb " * 4, 259), 2)
     [(258, b'aaaa'), (256, b'aa')]
+
+    Raises BPELabError for a `number` below 0.
     """
+    number = integer("number", number, 0)
     return sorted(tokenizer.model.tokens.items(), key=lambda entry: (-len(entry[1]), entry[0]))[:number]
 
 

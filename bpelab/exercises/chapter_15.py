@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ..analysis.cost import Shape
+from ..analysis.shape import Shape
 from ..byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
 from ..encoders import NaiveEncoder
 from ..model import BPEModel

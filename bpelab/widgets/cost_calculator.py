@@ -5,13 +5,15 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
+from ..analysis.checks import number
 from ..analysis.compression import compression
-from ..analysis.cost import Shape, price
+from ..analysis.cost import price
+from ..analysis.shape import Shape
 from ..errors import BPELabError
 from ..textio import utf8
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import number, plain
+from .visible import number as counted, plain
 
 HEAD = ("tokenizer", "tokens", "operations", "for the output", "weights", "for the vocabulary", "cache")
 
@@ -29,7 +31,7 @@ class CostCalculator(Figure):
     With “more”, 261 tokens in the vocabulary, the text is 3 tokens. Reading it takes 840,576 operations, 12% of them
     for the output; 21% of the 156,288 weights are there for the vocabulary. The cache holds 768 bytes of it.
 
-    Raises BPELabError for no tokenizers.
+    Raises BPELabError for no tokenizers, and for a rate that is negative or no number.
     """
 
     name = "cost_calculator"
@@ -40,7 +42,8 @@ class CostCalculator(Figure):
     ) -> None:
         if not tokenizers:
             raise BPELabError("a cost calculator needs at least one tokenizer")
-        self._tokenizers, self._shape, self._rate = dict(tokenizers), shape, rate
+        self._tokenizers, self._shape = dict(tokenizers), shape
+        self._rate = None if rate is None else number("rate", rate)
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
@@ -66,8 +69,8 @@ class CostCalculator(Figure):
         label = plain(utf8(name))
         cells = [label, f"{tokens:,}", f"{work:,}", for_output, f"{held:,}", for_vocabulary, cache]
         say = (
-            f"With “{label}”, {number(tokenizer.n_vocab, 'token')} in the vocabulary, the text is "
-            f"{number(tokens, 'token')}. Reading it takes {work:,} operations, {for_output} of them for the output; "
+            f"With “{label}”, {counted(tokenizer.n_vocab, 'token')} in the vocabulary, the text is "
+            f"{counted(tokens, 'token')}. Reading it takes {work:,} operations, {for_output} of them for the output; "
             f"{for_vocabulary} of the {held:,} weights are there for the vocabulary. The cache holds {cache} of it."
         )
         if self._rate is not None:

@@ -8,10 +8,11 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.analysis.compression import compression, ratio, renyi_efficiency
-from bpelab.analysis.cost import Room, Shape, price, room, vocabulary_share
+from bpelab.analysis.cost import Room, context_room, price, room, vocabulary_share
 from bpelab.analysis.domains import domain_shift
 from bpelab.analysis.fairness import parity
 from bpelab.analysis.numbers import direction, number_cuts, number_shape
+from bpelab.analysis.shape import Shape
 from bpelab.analysis.tokens import longest_tokens, never_merged, overlap, unmet
 from bpelab.analysis.whitespace import indentation, run_lengths
 from bpelab.errors import BPELabError
@@ -88,6 +89,22 @@ class TestRenyi:
             assert renyi_efficiency([9], 8, alpha) == 0
         assert str(renyi_efficiency([9], 8)) == "0.0"
 
+    def test_powers_too_small_for_a_float(self):
+        assert renyi_efficiency([1] * 100_000, 100_000, 100) == 1
+        assert renyi_efficiency([1, 2], 4, math.inf) == pytest.approx(math.log(3 / 2) / math.log(4))
+        for alpha in (1e4, 1e15, 1e308):  # near the min-entropy
+            assert renyi_efficiency([5, 3, 1], 9, alpha) == pytest.approx(math.log(9 / 5) / math.log(9), rel=1e-3)
+        assert renyi_efficiency([10**300, 1], 2, 2) == pytest.approx(0, abs=1e-9)
+
+    def test_logarithms_against_the_powers_themselves(self):
+        rng = random.Random(2)
+        for _ in range(amount(50, 2000)):
+            counts = [rng.randint(1, 1000) for _ in range(rng.randint(1, 30))]
+            alpha = rng.choice([0, 0.3, 2, 2.5, 6])
+            power_sum = sum((count / sum(counts)) ** alpha for count in counts)
+            expected = math.log(power_sum) / (1 - alpha) / math.log(40)
+            assert renyi_efficiency(counts, 40, alpha) == pytest.approx(expected, abs=1e-12)
+
     def test_alpha_near_one_is_shannon(self):
         counts = [9, 4, 4, 1]
         assert renyi_efficiency(counts, 9, 1 + 1e-7) == pytest.approx(renyi_efficiency(counts, 9, 1), abs=1e-6)
@@ -100,8 +117,15 @@ class TestRenyi:
             assert all(a >= b - 1e-12 for a, b in zip(values, values[1:]))
 
     def test_refuses(self):
-        with pytest.raises(ValueError, match="alpha"):
-            renyi_efficiency([1], 2, -1)
+        for alpha in (-1, math.nan):
+            with pytest.raises(ValueError, match="alpha"):
+                renyi_efficiency([1], 2, alpha)
+        for counts in ([3, -1], [math.nan], [1, math.inf]):
+            with pytest.raises(ValueError, match="counts must be from 0"):
+                renyi_efficiency(counts, 9)
+        with pytest.raises(ValueError, match="counts are of 3 tokens, and the vocabulary has 2"):
+            renyi_efficiency([1, 1, 0, 1], 2)
+        assert renyi_efficiency([1, 1, 0, 0], 2) == 1
         assert math.isnan(renyi_efficiency([], 2))
         assert math.isnan(renyi_efficiency([1], 1))
 
@@ -192,6 +216,9 @@ class TestVocabulary:
     def test_longest(self, trained):
         found = longest_tokens(trained, 2000)
         assert len(found) == 1200
+        assert longest_tokens(trained, 0) == []
+        with pytest.raises(BPELabError, match="number must be an integer from 0"):
+            longest_tokens(trained, -1)
         assert [len(token) for _, token in found] == sorted(map(len, trained.model.tokens.values()), reverse=True)
 
     def test_what_no_merge_makes(self):
@@ -240,6 +267,15 @@ class TestVocabulary:
         assert found.share_of_first == len(shared) / 1200
         assert found.share_of_second == len(shared) / 700
         assert overlap(trained, trained).same_id == 1200
+
+
+CONFIG = {
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "hidden_size": 64,
+    "intermediate_size": 256,
+    "vocab_size": 1000,
+}
 
 
 class TestCost:
@@ -291,17 +327,78 @@ class TestCost:
         shape = Shape(1, 1, 1, 1, 1, 1, 1)
         assert room(shape, shape.weight_bytes + 4 * 6 + 3, text, 2) == Room(6, 2, 1)
         assert room(shape, 0, text).tokens == 0
+        assert context_room(9, text, 3) == Room(9, 3, 1)
+        assert context_room(0, text).pages == 0
+
+    @pytest.mark.parametrize("bad", [math.inf, math.nan, -1, "4", None, True])
+    def test_room_refuses(self, bad):
+        text = compression(BYTES, "ab cd ")
+        with pytest.raises(BPELabError, match="memory must be a finite number"):
+            room(self.llama, bad, text)
+        with pytest.raises(BPELabError, match="words_per_page must be a finite number, above 0"):
+            room(self.llama, 1e12, text, bad)
+        with pytest.raises(BPELabError, match="context must be an integer from 0"):
+            context_room(bad, text)
+        with pytest.raises(BPELabError, match="words_per_page"):
+            room(self.llama, 1e12, text, 0)
+        with pytest.raises(BPELabError, match="text has no tokens"):
+            room(self.llama, 1e12, compression(BYTES, ""))
 
     def test_prices_are_the_readers(self):
         assert price({"read": 3, "written": 2}, {"read": 1.0, "written": 10.0, "cached": 5}, per=1) == 23
-        with pytest.raises(KeyError, match="written"):
+        with pytest.raises(BPELabError, match="no price for 'written' in prices"):
             price({"written": 1}, {"read": 1.0})
+        for bad in (-1, math.nan, math.inf, "2", None):
+            with pytest.raises(BPELabError, match=r"prices\['read'\] must be a finite number"):
+                price({"read": 1}, {"read": bad})
+            with pytest.raises(BPELabError, match=r"tokens\['read'\] must be an integer"):
+                price({"read": bad}, {"read": 1.0})
+            with pytest.raises(BPELabError, match="per must be a finite number, above 0"):
+                price({"read": 1}, {"read": 1.0}, per=bad)
+        with pytest.raises(BPELabError, match="per must be"):
+            price({"read": 1}, {"read": 1.0}, per=0)
 
     def test_refuses(self):
-        with pytest.raises(BPELabError, match="layers must be above 0"):
-            Shape(0, 1, 1, 1, 1, 1, 1)
+        for bad in (0, -1, 2.5, "2", None, True, math.nan, 10**400):
+            with pytest.raises(BPELabError, match="layers must be an integer from 1"):
+                Shape(bad, 1, 1, 1, 1, 1, 1)
+        for bad in (0, -1, "2", None, math.nan, math.inf):
+            with pytest.raises(BPELabError, match="bytes_per_weight must be a finite number, above 0"):
+                Shape(1, 1, 1, 1, 1, 1, 1, bytes_per_weight=bad)
+        with pytest.raises(BPELabError, match="tied must be True or False"):
+            Shape(1, 1, 1, 1, 1, 1, 1, tied="no")
         with pytest.raises(BPELabError, match="hidden_size"):
             Shape.from_config({"num_hidden_layers": 1, "num_attention_heads": 1})
+
+    @pytest.mark.parametrize("key", CONFIG)
+    def test_a_config_with_a_number_that_is_none(self, key):
+        name = {"num_hidden_layers": "layers", "num_attention_heads": "heads", "hidden_size": "hidden"}.get(key, "")
+        for bad in (0, -4, "4", 2.5, True, [4], {}):
+            with pytest.raises(BPELabError, match=f"{name}.* must be an integer"):
+                Shape.from_config({**CONFIG, key: bad})
+        for lacking in ({**CONFIG, key: None}, {k: v for k, v in CONFIG.items() if k != key}):
+            with pytest.raises(BPELabError, match=f"has no '{key}'"):
+                Shape.from_config(lacking)
+
+    def test_changes_go_first(self):
+        assert Shape.from_config(CONFIG, layers=3, tied=True) == Shape(3, 4, 4, 16, 64, 256, 1000, tied=True)
+
+    def test_gpt2s_own_names(self):
+        """The smallest GPT-2 has 124,439,808 weights. Left out here: positions, biases, norms."""
+        config = {"n_layer": 12, "n_head": 12, "n_embd": 768, "n_positions": 1024, "n_inner": None, "vocab_size": 50257}
+        shape = Shape.from_config(config)
+        biases = 12 * (
+            4 * 768 + 4 * 768
+        )  # of attention's four matrices, and of the feed-forward's two: 4 + 1 times 768
+        biases += 12 * 768
+        assert sum(shape.weights.values()) == 124_439_808 - 1024 * 768 - biases - 25 * 2 * 768
+        assert Shape.from_config({**config, "n_inner": 100, "tie_word_embeddings": False}).feed_forward == 100
+        assert not Shape.from_config({**config, "tie_word_embeddings": False}).tied
+
+    def test_a_model_of_more_than_text(self):
+        vision = {"hidden_size": 7, "num_hidden_layers": 70}
+        nested = {"vision_config": vision, "text_config": CONFIG, "tie_word_embeddings": True}
+        assert Shape.from_config(nested) == Shape.from_config(CONFIG, tied=True)
 
 
 def _each(tensors):

@@ -34,7 +34,7 @@ sphinx:
 """
 SETUP = """\
 from bpelab import BPEModel, BPETokenizer
-from bpelab.analysis.cost import Shape
+from bpelab.analysis.shape import Shape
 from bpelab.chat import ChatSession
 from bpelab.notebook import book_text
 from bpelab.widgets import *

@@ -27,7 +27,8 @@ from bpelab import (
     trace_encode,
 )
 from bpelab.added_tokens import AddedToken
-from bpelab.analysis.cost import Shape, price
+from bpelab.analysis.cost import price
+from bpelab.analysis.shape import Shape
 from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
@@ -735,6 +736,9 @@ class TestCostCalculator:
     def test_needs_a_tokenizer(self):
         with pytest.raises(BPELabError, match="at least one"):
             CostCalculator("a", {}, SHAPE)
+        for rate in (-1, float("nan"), float("inf"), "2"):
+            with pytest.raises(BPELabError, match="rate must be a finite number"):
+                CostCalculator("a", {"one": tokenizer()}, SHAPE, rate)
 
 
 SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}

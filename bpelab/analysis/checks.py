@@ -1,0 +1,28 @@
+"""Numbers that a caller gives: finite, not negative, an integer where there is no half. Chapter: Measuring."""
+
+import sys
+
+from ..errors import BPELabError
+
+
+def number(name: str, value: float, *, above: bool = False) -> float:
+    """`value` if it is a finite number of at least 0, or `above` 0. Raises BPELabError, which calls it `name`.
+
+    >>> number("rate", 2.5)
+    2.5
+    """
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+    if not good or (above and not value):
+        raise BPELabError(f"{name} must be a finite number, {'above 0' if above else '0 or more'}, not {value!r}")
+    return value
+
+
+def integer(name: str, value: int, least: int = 1) -> int:
+    """`value` if it is an integer from `least` to 10**15. Raises BPELabError, which calls it `name`.
+
+    >>> integer("layers", 2)
+    2
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 10**15:
+        raise BPELabError(f"{name} must be an integer from {least} to 10**15, not {value!r}")
+    return value
