@@ -150,7 +150,7 @@ def test_names(capsysbinary):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["encode", "x", "-t", "{0}/nothing"], "neither a tokenizer's file or folder nor"),
+        (["encode", "x", "-t", "{0}/nothing"], "nothing: there is no such file or folder"),
         (["encode", "x", "-t", "{0}"], "has no tokenizer.json, no vocab.json"),
         (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "not both"),
         (["encode", "--file", "{0}/none.txt", "-t", "{0}/tok"], "none.txt"),
@@ -279,13 +279,13 @@ def test_what_is_left_out_is_said(tmp_path, capsysbinary):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["convert", "{0}/none", "{0}/x", "--to", "gguf"], "neither a tokenizer's file or folder nor"),
+        (["convert", "{0}/none", "{0}/x", "--to", "gguf"], "none: there is no such file or folder"),
         (["convert", "{0}/tok", "{0}/x.json", "--to", "minbpe"], "minbpe's files end in .model"),
         (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf"], "llama.cpp has no name for the way"),
         (["convert", "{0}/tok", "{0}/book.txt", "--to", "huggingface"], "is a file"),
         (["convert", "{0}/tok", "{0}/x.model", "--to", "minbpe", "--check-file", "{0}/none.txt"], "none.txt"),
         (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf", "--pattern", "gpt2"], "tokenizer.json: says itself how"),
-        (["info", "{0}/book.txt"], "is not JSON"),
+        (["info", "{0}/book.txt"], "is not JSON, and its name is not that of another tokenizer's file"),
     ],
 )
 def test_conversions_that_fail(words, message, folder, capsysbinary):

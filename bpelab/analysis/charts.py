@@ -19,10 +19,15 @@ LONGEST_NAME = 24
 def shown(text: str | bytes, longest: int | None = None) -> str:
     """`text` as HTML that shows what is in it: control and direction characters as numbers, `<` as a character.
 
+    Line ends and tabs are written as in Python.
+
     >>> shown("<b>\\u202e"), shown(b"a\\xff" * 9, 4)
     ('&lt;b&gt;\\\\u202e', 'a\ufffda\ufffd…')
+    >>> print(shown("a\\r\\n\\tb"))
+    a\\r\\n\\tb
     """
-    plain = visible(text if isinstance(text, bytes) else utf8(text))
+    data = text if isinstance(text, bytes) else utf8(text)
+    plain = visible(data.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t"))
     return escape(plain if longest is None or len(plain) <= longest else plain[:longest] + "…")
 
 

@@ -3,15 +3,20 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import BPELabError
+from ..errors import BPELabError, TokenizerFileError
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
 
 EXAMPLES = """\
 examples:
   bpelab report gpt2 cl100k_base --text letter.txt --text program.py
   bpelab report my-tokenizer downloaded/tokenizer.json --out comparison.html
   bpelab report my.tiktoken --pattern gpt2 --text notes.txt
+  bpelab report my-tokenizer gpt2 --parallel english.txt hindi.txt greek.txt
+  bpelab report my-tokenizer gpt2 --text notes.txt --shape config.json --context 8192 --price 2.5
 
 The page compares the tokenizers on each text: bytes, characters and words per token, how evenly the vocabulary is used,
 whether the text comes back. Besides it says how numbers and white space are cut, which tokens are the longest, what the
@@ -19,7 +24,8 @@ vocabularies share, and which tokens are never reached. It is one file that need
 can be read in light and dark.
 
 Without --text the book's own text is measured. A text says something about texts like it, so give some of your own, and
-none that one of the tokenizers was trained on.
+none that one of the tokenizers was trained on. With several the page also says what is lost away from the first one, so
+begin with the kind that the tokenizers were made for. An older page is replaced, and no other file.
 """
 MOST = 8
 
@@ -30,32 +36,48 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     report.epilog, report.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     report.add_argument("tokenizers", nargs="+", metavar="TOKENIZER", help=f"up to {MOST}; see `bpelab --help`")
     report.add_argument(
-        "--text", action="append", type=Path, default=[], metavar="FILE", help="a UTF-8 text; may be repeated"
+        "--text",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a UTF-8 text, or - for standard input; may be repeated",
     )
-    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
-    report.add_argument("--pattern", help="for .tiktoken files: the pattern to split with")
+    report.add_argument(
+        "--parallel",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="texts that say the same, in several languages say; the others are compared with the first",
+    )
+    report.add_argument(
+        "--shape", metavar="CONFIG", help="a model's config.json: say what the texts cost it, with each tokenizer"
+    )
+    report.add_argument("--context", type=int, metavar="N", help="say how much text fits into as many tokens")
+    report.add_argument("--price", type=float, metavar="N", help="of a million tokens: say what the texts cost")
+    report.add_argument(
+        "--out", type=Path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
+    )
+    report.add_argument("--pattern", help="for tokenizers that don't say how text is split: the pattern")
 
 
 def run_report(args: argparse.Namespace) -> int:
-    from ..formats.detect import open_tokenizer
-    from ..textio import write_atomically
     from .report import compare
+    from .report_files import read_shape, read_texts, refuse_to_overwrite, refuse_twice, write_page
     from .report_page import page
 
     names: list[str] = args.tokenizers
     if len(names) > MOST:
         raise BPELabError(f"{len(names)} tokenizers are too many for one page: give up to {MOST}")
-    for given in (names, [str(path) for path in args.text]):
-        if twice := {name for name in given if given.count(name) > 1}:
-            raise BPELabError(f"given twice: {', '.join(sorted(twice))}")
-    if any(path.exists() and args.out.exists() and path.samefile(args.out) for path in [*args.text, *map(Path, names)]):
-        raise BPELabError(f"--out {args.out} is one of the files to be read, and would be overwritten")
-    texts = _texts(args.text)
-    tokenizers = {
-        name: open_tokenizer(name, pattern=args.pattern if name.endswith(".tiktoken") else None) for name in names
-    }
-    report = compare(tokenizers, texts)
-    write_atomically(args.out, page(report).encode())
+    if len(args.parallel) == 1:
+        raise BPELabError("--parallel takes two texts or more, which say the same as the first")
+    for given in (names, args.text, args.parallel):
+        refuse_twice(given)
+    refuse_to_overwrite(args.out, names, [*args.text, *args.parallel, *filter(None, [args.shape])])
+    texts, parallel = read_texts(args.text) if args.text else _books_text(), read_texts(args.parallel)
+    shape = None if args.shape is None else read_shape(args.shape)
+    tokenizers = _open(names, args.pattern)
+    report = compare(tokenizers, texts, parallel=parallel, shape=shape, context=args.context, price=args.price)
+    write_page(args.out, page(report))
     width = max(map(len, names))
     for text in texts:
         print(f"{text}:")
@@ -66,15 +88,27 @@ def run_report(args: argparse.Namespace) -> int:
     return 0
 
 
-def _texts(paths: list[Path]) -> dict[str, str]:
-    if not paths:
-        from ..notebook import book_text
+def _books_text() -> dict[str, str]:
+    from ..notebook import book_text
 
-        return {"the book's text": book_text()}
-    texts = {}
-    for path in paths:
-        try:
-            texts[str(path)] = path.read_bytes().decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise BPELabError(f"{path} is not UTF-8: {error.reason} at byte {error.start:,}") from error
-    return texts
+    return {"the book's text": book_text()}
+
+
+def _open(names: list[str], pattern: str | None) -> "dict[str, BPETokenizer]":
+    from ..formats.detect import NO_TOKENIZER, in_home, open_tokenizer
+
+    def takes_pattern(name: str) -> bool:
+        path = in_home(name)
+        return path.suffix == ".tiktoken" or (path.is_dir() and not (path / "tokenizer.json").exists())
+
+    if pattern is not None and not any(map(takes_pattern, names)):
+        raise BPELabError(
+            "--pattern is for .tiktoken files, and for folders with vocab.json and merges.txt. These tokenizers say "
+            "themselves how text is split: leave it out"
+        )
+    try:
+        return {name: open_tokenizer(name, pattern=pattern if takes_pattern(name) else None) for name in names}
+    except TokenizerFileError as error:
+        if error.problem != NO_TOKENIZER:
+            raise
+        raise BPELabError(f"{error} Texts to measure are given with --text") from error

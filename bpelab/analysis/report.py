@@ -5,14 +5,17 @@ tokens.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import BPELabError
 from ..textio import valid_text
 from ..tokenizer import BPETokenizer
 from .audit import audit
+from .checks import integer, number
 from .compression import Compression, compression
+from .fairness import Paid, parity
 from .numbers import NumberCuts, number_cuts
+from .shape import Shape
 from .tokens import Overlap, longest_tokens, never_merged, overlap, unmet
 from .whitespace import Indentation, indentation, run_lengths
 
@@ -29,7 +32,7 @@ class Measured:
     """What was found out about one tokenizer.
 
     Attributes:
-        tokens: how many it has, special ones included.
+        tokens: how many it has, special ones included. `n_vocab`: the rows that a model's embedding needs for them.
         pattern: of its pre-tokenizer; None where it is no single pattern.
         texts: name of a text -> its compression.
         code: name of a text -> its white space.
@@ -43,6 +46,7 @@ class Measured:
     """
 
     tokens: int
+    n_vocab: int
     pattern: str | None
     texts: dict[str, Compression]
     code: dict[str, Indentation]
@@ -70,6 +74,7 @@ def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measured:
         met_nowhere = None
     return Measured(
         tokens=len(tokenizer),
+        n_vocab=tokenizer.n_vocab,
         pattern=tokenizer.pattern,
         texts={name: compression(tokenizer, text) for name, text in texts.items()},
         code={name: indentation(tokenizer, text) for name, text in texts.items()},
@@ -97,24 +102,53 @@ class Report:
         texts: name -> text.
         measured: name of a tokenizer -> what was found out.
         overlaps: (name, name) -> what their vocabularies share, for each two.
+        paid: name of a tokenizer -> name of a text -> what it pays, where texts were given that say the same.
+        shape: of the model to say costs of; its vocabulary is each tokenizer's own.
+        context: the tokens to say of how much text fits into them.
+        price: of a million tokens.
     """
 
     texts: Mapping[str, str]
     measured: dict[str, Measured]
     overlaps: dict[tuple[str, str], Overlap]
+    paid: dict[str, dict[str, Paid]] = field(default_factory=dict)
+    shape: Shape | None = None
+    context: int | None = None
+    price: float | None = None
 
 
-def compare(tokenizers: Mapping[str, BPETokenizer], texts: Mapping[str, str]) -> Report:
+def compare(
+    tokenizers: Mapping[str, BPETokenizer],
+    texts: Mapping[str, str],
+    *,
+    parallel: Mapping[str, str] | None = None,
+    shape: Shape | None = None,
+    context: int | None = None,
+    price: float | None = None,
+) -> Report:
     """Measure each tokenizer, and each two vocabularies against each other.
+
+    The texts of `parallel` say the same, and each pays what it pays against the first. See `Report` for the others.
+    Raises BPELabError for a context or a price that is no number.
 
     >>> one, two = BPETokenizer.train("low lower " * 9, 261), BPETokenizer.train("low " * 9, 259)
     >>> compare({"one": one, "two": two}, {"a line": "lower low"}).overlaps["one", "two"].shared
     259
     """
+    if context is not None:
+        integer("context", context)
+    if price is not None:
+        number("price", price)
     names = list(tokenizers)
     pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
     return Report(
         dict(texts),
         {name: measure(tokenizer, texts) for name, tokenizer in tokenizers.items()},
         {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in pairs},
+        {name: parity(tokenizer, parallel, next(iter(parallel))) for name, tokenizer in tokenizers.items()}
+        if parallel
+        else {},
+        shape,
+        context,
+        price,
     )

@@ -4,14 +4,15 @@ Names of files and the bytes of tokens come from outside; all of them pass throu
 policy in the page forbids scripts and requests besides. Chapter: Measuring.
 """
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from .charts import bars, lines, shown
 from .compression import Compression
+from .html_table import Cell, percent, table
 from .numbers import NumberCuts
 from .report import Measured, Report
+from .report_choices import cost, domains, premiums
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --soft: #5c5c5c; --page: #fff; --line: #d4d4d4; --wash: #f4f4f4;
@@ -41,8 +42,12 @@ polyline, .l0, .l1, .l2, .l3, .l4, .l5 { fill: none; stroke-width: 2; }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LONGEST_SHOWN, EXAMPLES = 48, 6
-
-Cell = str | int | float
+START = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tokenizers compared: '
+)
+"""What every page begins with, and by which `bpelab report` knows a page of its own."""
 
 
 def page(report: Report) -> str:
@@ -60,6 +65,9 @@ def page(report: Report) -> str:
         f"<section><h2>{escape(title)}</h2>{content}</section>"
         for title, content in (
             ("Compression", _compression(report)),
+            ("Domain shift", domains(report)),
+            ("Parity", premiums(report)),
+            ("Cost", cost(report)),
             ("Round trip", _round_trip(report)),
             ("Numbers", _numbers(report)),
             ("White space", _white_space(report)),
@@ -71,40 +79,9 @@ def page(report: Report) -> str:
         if content
     )
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Tokenizers compared: {names}</title><style>{STYLE}</style></head>\n"
+        f"{START}{names}</title><style>{STYLE}</style></head>\n"
         f"<body><h1>Tokenizers compared</h1>{_facts(report)}{body}</body></html>\n"
     )
-
-
-def _cell(value: Cell) -> str:
-    """Numbers are written here; a str is HTML already."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:,.2f}"
-    return f"{value:,}"
-
-
-def _percent(share: float) -> str:
-    return "–" if math.isnan(share) else f"{100 * share:.1f}%"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
-    """A table that scrolls where it is too wide; the first column and those in `left` are text."""
-    text = {0, *left}
-    names = "".join(f'<th scope="col"{_left(place in text)}>{name}</th>' for place, name in enumerate(head))
-    body = "".join(
-        "<tr>" + "".join(f"<td{_left(place in text)}>{_cell(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _left(text: bool) -> str:
-    return ' class="left"' if text else ""
 
 
 def _tokens(tokens: Sequence[tuple[int, bytes]]) -> str:
@@ -120,7 +97,7 @@ def _facts(report: Report) -> str:
     sizes = ", ".join(
         f"{shown(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
     )
-    return _table(("tokenizer", "tokens", "pattern"), rows, [2]) + f'<p class="soft">Texts: {sizes}</p>'
+    return table(("tokenizer", "tokens", "pattern"), rows, [2]) + f'<p class="soft">Texts: {sizes}</p>'
 
 
 def _compression(report: Report) -> str:
@@ -134,7 +111,7 @@ def _compression(report: Report) -> str:
             found.fertility,
             found.renyi_efficiency,
             found.used,
-            _percent(found.share_used),
+            percent(found.share_used),
         )
 
     head = ("text", "tokenizer", "tokens", "bytes per token", "characters per token", "tokens per word")
@@ -151,7 +128,7 @@ def _compression(report: Report) -> str:
         "characters that are not white space. R&eacute;nyi efficiency, of order 2.5, is 1 where every token of the "
         "vocabulary is used equally often.</p>"
         f'<div class="wide">{chart}</div>'
-        + _table((*head, "R&eacute;nyi efficiency", "tokens used", "of the vocabulary"), rows, [1])
+        + table((*head, "R&eacute;nyi efficiency", "tokens used", "of the vocabulary"), rows, [1])
     )
 
 
@@ -163,13 +140,14 @@ def _round_trip(report: Report) -> str:
     ]
     return (
         "<p>Whether decoding the ids gives back the text. The sample holds what normalizers change: double spaces, "
-        "accents in two ways, a ligature, a control character.</p>" + _table(("tokenizer", *map(shown, names)), rows)
+        "accents in two ways, a ligature, a control character.</p>" + table(("tokenizer", *map(shown, names)), rows)
     )
 
 
 def _numbers(report: Report) -> str:
     def row(name: str, what: str, found: NumberCuts) -> tuple[Cell, ...]:
-        ways = ", ".join(f"{way} {100 * count / found.numbers:.0f}%" for way, count in found.directions.items())
+        shares = {way: round(100 * count / found.numbers) for way, count in found.directions.items()}
+        ways = ", ".join(f"{way} {share}%" for way, share in shares.items() if share)
         return shown(name), what, found.tokens_per_number, found.consistency, ways
 
     rows = []
@@ -178,7 +156,7 @@ def _numbers(report: Report) -> str:
     return (
         "<p>Consistency is the share of numbers that are cut as most numbers of their length are. <i>Left</i> and "
         "<i>right</i> say from which end groups of equal size were counted; <i>both</i> is where nobody can tell.</p>"
-        + _table(("tokenizer", "numbers", "tokens per number", "consistency", "how they are cut"), rows, [1, 4])
+        + table(("tokenizer", "numbers", "tokens per number", "consistency", "how they are cut"), rows, [1, 4])
     )
 
 
@@ -193,15 +171,15 @@ def _white_space(report: Report) -> str:
         {name: each.runs["spaces and a letter"] for name, each in report.measured.items()}, "spaces", "tokens"
     )
     code = [
-        (shown(text), shown(name), each.code[text].tokens_per_line, _percent(each.code[text].blank_share))
+        (shown(text), shown(name), each.code[text].tokens_per_line, percent(each.code[text].blank_share))
         for text in report.texts
         for name, each in report.measured.items()
     ]
     return (
         f'<p>Tokens for a run of spaces before a letter:</p><div class="wide">{chart}</div>'
-        + _table(("tokenizer", "run of", *map(str, some)), rows, [1])
+        + table(("tokenizer", "run of", *map(str, some)), rows, [1])
         + "<p>Tokens for a line that isn't empty, and the part of all tokens that is white space alone:</p>"
-        + _table(("text", "tokenizer", "tokens per line", "white space"), code, [1])
+        + table(("text", "tokenizer", "tokens per line", "white space"), code, [1])
     )
 
 
@@ -211,7 +189,7 @@ def _longest(report: Report) -> str:
         for name, each in report.measured.items()
         for place, (token_id, token) in enumerate(each.longest, 1)
     ]
-    return _table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
+    return table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
 
 
 def _shared(report: Report) -> str:
@@ -220,15 +198,15 @@ def _shared(report: Report) -> str:
             shown(a),
             shown(b),
             found.shared,
-            _percent(found.share_of_first),
-            _percent(found.share_of_second),
+            percent(found.share_of_first),
+            percent(found.share_of_second),
             found.same_id,
         )
         for (a, b), found in report.overlaps.items()
     ]
     if not rows:
         return ""
-    return "<p>Tokens with the same bytes. A space and <code>▁</code> are two things here.</p>" + _table(
+    return "<p>Tokens with the same bytes. A space and <code>▁</code> are two things here.</p>" + table(
         ("first", "second", "shared", "of the first", "of the second", "with the same id"), rows, [1]
     )
 
@@ -248,7 +226,7 @@ def _never(report: Report) -> str:
     return (
         "<p>Tokens that no merge makes, and tokens that don't come when their own text is encoded, alone or in a few "
         "contexts. The first follows from the vocabulary. The second is a sign and no proof: another context could do "
-        "it.</p>" + _table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
+        "it.</p>" + table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
     )
 
 

@@ -3,12 +3,17 @@
 What a file is, its name says and its first bytes confirm; nothing in it is ever run.
 """
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from ..errors import BPELabError, TokenizerFileError
 from ..tokenizer import BPETokenizer
 from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken
 from .json_file import open_file, refuse_others
+
+NO_TOKENIZER = (
+    "is not JSON, and its name is not that of another tokenizer's file (.gguf, .model, .tiktoken); is it a text?"
+)
 
 
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
@@ -38,6 +43,8 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
             raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
         return tiktoken.load_ranks(path, pattern, encoder)
     if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
+        if path != Path(path.name):  # a name of an encoding has no folder
+            raise TokenizerFileError(what, "", "there is no such file or folder")
         return _open_name(str(what), encoder)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
@@ -51,6 +58,8 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
         return minbpe.load(path, encoder)
     if path.suffix == ".model":
         return sentencepiece.load(path, encoder)
+    if path.suffix != ".json" and start.removeprefix(BOM_UTF8).strip()[:1] not in (b"{", b""):
+        raise TokenizerFileError(path, "", NO_TOKENIZER)
     return huggingface.load(path, encoder)
 
 

@@ -313,9 +313,20 @@ def test_what_is_no_tokenizer(tmp_path):
         (tmp_path / "no.gguf", "can't be read"),
         (tmp_path / "no.model", "can't be read"),
         ("no_such_name", "neither a tokenizer's file or folder nor"),
+        ("no/such", "no/such: there is no such file or folder"),
+        (tmp_path / "none" / "at_all", "there is no such file or folder"),
     ]:
         with pytest.raises(BPELabError, match=message):
             open_tokenizer(what)
+    for content in (b"the harbour", b"[1, 2]", b"\xff\xfe"):
+        (tmp_path / "prose.txt").write_bytes(content)
+        with pytest.raises(BPELabError, match="is not JSON, and its name is not that of another tokenizer's file"):
+            open_tokenizer(tmp_path / "prose.txt")
+    convert(trained(), tmp_path / "there", "huggingface")
+    content = (tmp_path / "there" / "tokenizer.json").read_bytes()
+    for prefix in (b"", b"\xef\xbb\xbf", b" " * 40):  # JSON under any name
+        (tmp_path / "other.name").write_bytes(prefix + content)
+        assert open_tokenizer(tmp_path / "other.name").encode("low") == trained().encode("low")
     for start in (b"\x80\x04\x95abc", b"PK\x03\x04abc"):
         (tmp_path / "p.model").write_bytes(start)
         with pytest.raises(BPELabError, match=r"is a pickle|archive"):

@@ -1,0 +1,43 @@
+"""A table of the report's page. Names are escaped by the caller, through `charts.shown`. Chapter: Measuring."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+Cell = str | int | float
+
+
+def _cell(value: Cell) -> str:
+    """Numbers are written here; a str is HTML already."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:,.2f}"
+    return f"{value:,}"
+
+
+def percent(share: float) -> str:
+    """As a percentage with one decimal; a dash for NaN.
+
+    >>> percent(0.125)
+    '12.5%'
+    """
+    return "–" if math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
+    """A table that scrolls where it is too wide; the first column and those in `left` are text.
+
+    >>> table(["name", "n"], [["<b>a</b>", 1234]]).count("<td")
+    2
+    """
+    text = {0, *left}
+    names = "".join(f'<th scope="col"{_left(place in text)}>{name}</th>' for place, name in enumerate(head))
+    body = "".join(
+        "<tr>" + "".join(f"<td{_left(place in text)}>{_cell(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _left(text: bool) -> str:
+    return ' class="left"' if text else ""
