@@ -17,7 +17,7 @@ from .show import code
 
 
 def quick_answers():  # type: ignore[no-untyped-def]
-    """A dict with these six keys and your answers.
+    """A dict with these eight keys and your answers.
 
     "bytes": the list of ids of "hé!" where the 256 bytes are all the tokens there are.
     "pairs": the list of ids of "aaaaa" where a a is the one merge, and makes token 256.
@@ -30,7 +30,20 @@ def quick_answers():  # type: ignore[no-untyped-def]
         inside a character.
     "larger": True or False: of two vocabularies trained on one text, 1,000 and 2,000
         tokens, the larger one can need more tokens than the smaller for some text.
+    "helps on": which of "the harbour", "7401" and "гавань" need fewer tokens with 270
+        tokens than with 260, both trained on "the harbour master, " * 9; a list of texts.
+    "helps for": 64,000 tokens make 900 of a page that 8,000 tokens make 1,000 of. Which of
+        the shapes "tiny" and "32 layers" above read the page in fewer operations with the
+        larger vocabulary? A list of names.
     """
+    shapes = {
+        "tiny": Shape(2, 4, 4, 16, 64, 172, 1024, tied=True),
+        "32 layers": Shape(32, 32, 8, 128, 4096, 14336, 128256),
+    }
+
+    def work(shape, vocabulary, tokens):
+        return sum(replace(shape, vocabulary=vocabulary).operations_for(tokens).values())
+
     return {
         "bytes": [104, 195, 169, 33],
         "pairs": [256, 256, 97],
@@ -38,6 +51,8 @@ def quick_answers():  # type: ignore[no-untyped-def]
         "at least 1": 4,
         "why bytes": "complete",
         "larger": False,
+        "helps on": ["the harbour"],
+        "helps for": [name for name, s in shapes.items() if work(s, 64_000, 900) < work(s, 8_000, 1_000)],
     }
 
 
@@ -99,6 +114,9 @@ ABOUT = {
     "at least 1": "Go on after the pairs that occur twice: what is left that occurs once?",
     "why bytes": "Chapter 2 had tokenizers that met a character they did not know.",
     "larger": "The merges of the smaller one are the first merges of the larger one. What is left to do after them?",
+    "helps on": "A token that was learned saves only where its bytes stand in the text. Train the two, and count.",
+    "helps for": "replace(shape, vocabulary=64_000).operations_for(900) has the parts. The output grows with the "
+    "vocabulary, the layers' work with the number of tokens.",
 }
 
 

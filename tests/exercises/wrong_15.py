@@ -28,6 +28,22 @@ def larger_is_riskier():
     return {**ANSWERS, "larger": True}
 
 
+def larger_helps_on_all():
+    return {**ANSWERS, "helps on": ["the harbour", "7401", "гавань"]}
+
+
+def larger_helps_on_none():
+    return {**ANSWERS, "helps on": []}
+
+
+def fewer_tokens_are_fewer_operations():
+    return {**ANSWERS, "helps for": ["tiny", "32 layers"]}
+
+
+def small_models_have_more_to_gain():
+    return {**ANSWERS, "helps for": ["tiny"]}
+
+
 def half_done():
     return {"bytes": ANSWERS["bytes"]}
 
@@ -95,7 +111,18 @@ def no_cache(shape, memory, tokens):
 
 
 WRONG = {
-    "15.1": [code_points, from_the_right, all_that_occurs, shorter_is_better, larger_is_riskier, half_done],
+    "15.1": [
+        code_points,
+        from_the_right,
+        all_that_occurs,
+        shorter_is_better,
+        larger_is_riskier,
+        larger_helps_on_all,
+        larger_helps_on_none,
+        fewer_tokens_are_fewer_operations,
+        small_models_have_more_to_gain,
+        half_done,
+    ],
     "15.2": [missing_only, bytes_saved, each_once, without_the_ties],
     "15.3": [byte_order, every_hash_is_a_comment, characters_as_bytes],
     "15.4": [never_tied, below_zero, no_cache],
