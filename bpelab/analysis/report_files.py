@@ -69,6 +69,8 @@ def refuse_to_overwrite(out: Path, tokenizers: Sequence[str], texts: Sequence[st
     A file that is there is replaced only if it is such a page and none of those to be read. A new one in the folder of
     a tokenizer has to be named as a page, since by their names the other files there are what is read as a tokenizer.
     """
+    if str(out) == STANDARD_INPUT:
+        raise BPELabError("--out - is no file: the page is written to one, so name it")
     if os.path.isdir(out):  # unlike Path.is_dir, never an OSError, whatever the name
         raise BPELabError(f"--out {out} is a folder; name a file, such as {out / 'report.html'}")
     if not os.path.isdir(out.parent):

@@ -40,10 +40,12 @@ def quick_answers():  # type: ignore[no-untyped-def]
         "tiny": Shape(2, 4, 4, 16, 64, 172, 1024, tied=True),
         "32 layers": Shape(32, 32, 8, 128, 4096, 14336, 128256),
     }
-
-    def work(shape, vocabulary, tokens):
-        return sum(replace(shape, vocabulary=vocabulary).operations_for(tokens).values())
-
+    helped = []
+    for name, shape in shapes.items():
+        sized = {tokens: replace(shape, vocabulary=size) for size, tokens in ((8_000, 1_000), (64_000, 900))}
+        small, large = (sum(each.operations_for(tokens).values()) for tokens, each in sized.items())
+        if large < small:
+            helped.append(name)
     return {
         "bytes": [104, 195, 169, 33],
         "pairs": [256, 256, 97],
@@ -52,7 +54,7 @@ def quick_answers():  # type: ignore[no-untyped-def]
         "why bytes": "complete",
         "larger": False,
         "helps on": ["the harbour"],
-        "helps for": [name for name, s in shapes.items() if work(s, 64_000, 900) < work(s, 8_000, 1_000)],
+        "helps for": helped,
     }
 
 

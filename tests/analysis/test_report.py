@@ -167,6 +167,7 @@ def test_a_page_of_one_tokenizer_and_the_books_text(folder, tmp_path, monkeypatc
         (["one", "--out", "pipe"], "is there already and is no report"),
         (["one", "--out", "link/merges.txt"], "link/merges.txt lies where a tokenizer is read from"),
         (["one/tokenizer.json", "--out", "one/vocab.json"], "lies where a tokenizer is read from"),
+        (["one", "--out", "-"], "--out - is no file"),
         (["one", "--out", "."], "--out . is a folder; name a file, such as report.html"),
         (["one", "--out", "two"], "--out two is a folder; name a file, such as two/report.html"),
         (["one", "--out", "prose.txt/x.html"], "there is no folder prose.txt; make it first"),
