@@ -35,20 +35,26 @@ def learn(
     pre_tokenizer: Split | None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
     min_frequency: int = 2,
+    min_pre_token_frequency: int = 1,
     normalize: Callable[[str], str] | None = None,
     trainer: str = "auto",
     client: "Cluster" = None,
     input_form: str | None = None,
     field: str = "text",
     progress: bool | None = None,
+    check: Callable[[BPEModel, dict[str, int]], object] = lambda model, special: None,
 ) -> tuple[BPEModel, dict[str, int]]:
-    """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors."""
+    """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
+
+    `check` is called before anything is counted, with a model without merges and the ids that are expected.
+    """
     if trainer != DISTRIBUTED:
         find_trainer(trainer)
         if client is not None or input_form is not None or field != "text":
             raise ValueError(f"client, input_form and field are for trainer={DISTRIBUTED!r}, not {trainer!r}")
     _check_number("vocab_size", vocab_size, 1)
     _check_number("min_frequency", min_frequency, 1)
+    _check_number("min_pre_token_frequency", min_pre_token_frequency, 1)
     if isinstance(special_tokens, str):
         raise SpecialTokenError(
             f"special_tokens is a list of names or a dict of ids, not the string {special_tokens!r}"
@@ -64,13 +70,16 @@ def learn(
             f"{256 + len(names)} tokens before any merge"
         )
     placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
+    taken = frozenset(reserved.values())
+    expected = reserved or {name: 256 + num_merges + number for number, name in enumerate(names)}
+    check(BPEModel.from_merges([], reserved=taken), expected)
 
     words: Mapping[bytes, int] | Words
     if trainer == DISTRIBUTED:
         from .distributed import Job, count_files
 
         job = Job(pre_tokenizer, placeholder, normalize, field)
-        table = count_files(corpus, job, client, form=input_form, progress=progress)
+        table = count_files(corpus, job, client, form=input_form, progress=progress, least=min_pre_token_frequency)
         trainer = "incremental" if numba_version() is None else "compiled"
         words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
     else:
@@ -78,12 +87,21 @@ def learn(
             if trainer == "auto":
                 trainer, corpus = choose_trainer(corpus)
             if trainer == "compiled":
+                from .counts import Counts
+
                 texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance)
-                words = count_compiled(texts, pre_tokenizer)
-                empty = len(words.ends) == 0
+                table = Counts(*count_compiled(texts, pre_tokenizer)).at_least(min_pre_token_frequency)
+                words, empty = table.words(), not len(table.ends)
             else:
                 words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
+                if min_pre_token_frequency > 1:
+                    words = {word: count for word, count in words.items() if count >= min_pre_token_frequency}
                 empty = not words
+    if empty and min_pre_token_frequency > 1:
+        raise TrainingError(
+            f"no pre-token of the corpus occurs min_pre_token_frequency={min_pre_token_frequency} times: there is "
+            "nothing to learn merges from"
+        )
     if empty:
         raise TrainingError("the corpus is empty: there is no text to learn merges from")
     merges: list[tuple[bytes, bytes]] = []
@@ -100,7 +118,7 @@ def learn(
             TrainingStopped,
             stacklevel=3,
         )
-    model = BPEModel.from_merges(merges, reserved=frozenset(reserved.values()))
+    model = BPEModel.from_merges(merges, reserved=taken)
     return model, reserved or {name: 256 + len(merges) + number for number, name in enumerate(names)}
 
 

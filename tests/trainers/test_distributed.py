@@ -185,6 +185,11 @@ def test_the_same_merges_from_all_forms(client, tmp_path):
         found = BPETokenizer.train(tmp_path / name, 900, trainer="distributed", client=client, **ours)
         for trainer in ("compiled", "incremental"):
             assert found.model == BPETokenizer.train(plain, 900, trainer=trainer, **ours).model
+    for least in (2, 7):
+        often = {"min_pre_token_frequency": least, **ours}
+        found = BPETokenizer.train(tmp_path / "b.jsonl", 600, trainer="distributed", client=client, **often)
+        for trainer in ("compiled", "incremental"):
+            assert found.model == BPETokenizer.train(documents, 600, trainer=trainer, **often).model
     both = BPETokenizer.train(str(tmp_path / "[bc].*"), 700, trainer="distributed", client=client)
     assert both.model == BPETokenizer.train(documents * 2, 700, trainer="compiled").model
 
@@ -331,6 +336,9 @@ def test_what_cannot_be_read_is_named(client, tmp_path):
         train(str(tmp_path / "none.txt"))
     with pytest.raises(TrainingError, match="the corpus is empty"):
         train(tmp_path / "empty.txt")
+    (tmp_path / "a.txt").write_text("a b")
+    with pytest.raises(TrainingError, match="min_pre_token_frequency=2 times"):
+        train(tmp_path / "a.txt", min_pre_token_frequency=2)
 
 
 def test_clusters_that_are_not_there(monkeypatch, tmp_path):

@@ -7,10 +7,11 @@ import pytest
 
 from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.notebook import book_text
+from bpelab.postprocessors import TemplateProcessing
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.pretokenizers.safe_cuts import last_safe_cut, safe_parts
 from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import corpus
+from bpelab.trainers import corpus, train_naive
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.learn import TrainingStopped
 
@@ -98,6 +99,52 @@ def test_stopping_early_is_said():
     with pytest.warns(TrainingStopped):
         named = BPETokenizer.train("ab ab", 300, special_tokens=["<x>"], pattern="gpt2")
     assert named.special_tokens == {"<x>": 257}  # ids follow what was learned, not what was asked for
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 10])
+def test_rare_pre_tokens_are_left_out_by_every_trainer(least):
+    split, special = Split("gpt2"), SpecialTokens({"<|end|>": 0})
+    corpus = ["ab ab ab xyxyxy xyxyxy<|end|>", TEXT, "ab"]
+    counted = count_words(corpus, split, special)
+    words = {word: count for word, count in counted.items() if count >= least}
+    expected = [step.token for step in train_naive(words, 40)]
+    for trainer in ("naive", "incremental", "compiled", "auto"):
+        if trainer == "compiled":
+            pytest.importorskip("numba")
+        options = {"pattern": "gpt2", "special_tokens": ["<|end|>"], "trainer": trainer}
+        found = BPETokenizer.train(corpus, 297, min_pre_token_frequency=least, **options)
+        assert [found.model.tokens[256 + number] for number in range(40)] == expected, trainer
+    assert (least > 1) == (words != counted)
+
+
+@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+def test_where_every_pre_token_is_rare(trainer):
+    if trainer == "compiled":
+        pytest.importorskip("numba")
+    with pytest.raises(TrainingError, match="no pre-token of the corpus occurs min_pre_token_frequency=3 times"):
+        BPETokenizer.train("a a b", 300, pattern="gpt2", min_pre_token_frequency=3, trainer=trainer)
+    for number, error in ((0, TrainingError), (2.0, TypeError), (True, TypeError)):
+        with pytest.raises(error, match="min_pre_token_frequency must be"):
+            BPETokenizer.train("a a b", 300, min_pre_token_frequency=number)
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"eos_tokn": "x"}, TypeError, "eos_tokn"),
+        ({"eos_token": "<nope>"}, SpecialTokenError, "eos_token='<nope>' is not one of the special tokens"),
+        ({"pad_token": "<nope>"}, SpecialTokenError, "pad_token='<nope>'"),
+        ({"special_tokens": ["a"]}, SpecialTokenError, "is an ordinary token already"),
+        ({"encoder": "fast"}, ValueError, "there is no encoder"),
+        ({"post_processor": TemplateProcessing("<s> $A")}, SpecialTokenError, "<s>"),
+    ],
+)
+def test_wrong_options_are_found_before_the_corpus_is_read(options, error, message):
+    read = []
+    corpus = (read.append(text) or text for text in [TEXT])
+    with pytest.raises(error, match=message):
+        BPETokenizer.train(corpus, 300, **options)
+    assert not read
 
 
 @pytest.mark.parametrize("empty", ["", [], ["", ""], iter([])])
