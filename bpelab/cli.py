@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
-report | publish | chat | doctor | warmup | bench`.
+report | publish | upload | chat | doctor | warmup | bench`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -18,9 +18,11 @@ from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
-from .publishing.command import add_command as add_publish
+from .options import decoded, in_options, plain_warnings
+from .publishing.command import add_commands as add_publish
 from .shards.command import add_commands as add_shard_commands
 from .standard_streams import lost_output, prepare
+from .train_command import add_command as add_train
 
 if TYPE_CHECKING:
     from .tokenizer import BPETokenizer
@@ -59,26 +61,10 @@ def build_parser() -> argparse.ArgumentParser:
 
     def command(name: str, help_text: str, run: Any) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
-        sub.set_defaults(run=run)
+        sub.set_defaults(run=run, parser=sub)
         return sub
 
-    train = command("train", "learn a tokenizer from text files and save it", run_train)
-    train.add_argument("files", nargs="*", help="UTF-8 text files; standard input if there are none")
-    train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
-    train.add_argument("--out", type=Path, required=True, help="the folder to write")
-    train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
-    train.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
-    train.add_argument(
-        "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
-    )
-    train.add_argument("--trainer", default="auto", help="auto, naive, incremental or compiled; all learn the same")
-    train.add_argument(
-        "--dask", metavar="ADDRESS", help="count on the cluster of this scheduler, or 'local' for processes here"
-    )
-    train.add_argument("--input-form", metavar="FORM", help="with --dask: text, jsonl, parquet ... (default: by name)")
-    train.add_argument("--field", default="text", help="with --dask: the field of JSON Lines, the column of Parquet")
-    train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-
+    add_train(command)
     encode = command("encode", "turn text into ids", run_encode)
     _takes_text(encode)
     encode.add_argument("--show-tokens", action="store_true", help="one line a token: id and text")
@@ -150,48 +136,14 @@ def _open(args: argparse.Namespace) -> "BPETokenizer":
     return open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=getattr(args, "encoder", "auto"))
 
 
-def _decoded(data: bytes, where: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{where} is not UTF-8: {error.reason} at byte {error.start:,}") from error
-
-
 def _text(args: argparse.Namespace) -> str:
     if args.file is not None:
         if args.text is not None:
             raise BPELabError("give the text or --file, not both")
-        return _decoded(args.file.read_bytes(), str(args.file))
+        return decoded(args.file.read_bytes(), str(args.file))
     if args.text in (None, "-"):
-        return _decoded(sys.stdin.buffer.read(), "standard input")
+        return decoded(sys.stdin.buffer.read(), "standard input")
     return str(args.text)
-
-
-def run_train(args: argparse.Namespace) -> int:
-    from .tokenizer import BPETokenizer
-
-    if args.dask is not None and not args.files:
-        raise BPELabError("--dask counts files: name at least one, which all workers can read")
-    trainer, corpus = "distributed", args.files
-    if args.dask is None:
-        trainer = args.trainer
-        corpus = list(map(Path, args.files)) or _decoded(sys.stdin.buffer.read(), "standard input")
-    tokenizer = BPETokenizer.train(
-        corpus,
-        args.vocab_size,
-        pattern=args.pattern or None,
-        special_tokens=args.special,
-        min_frequency=args.min_frequency,
-        trainer=trainer,
-        client=args.dask,
-        input_form=args.input_form,
-        field=args.field,
-        progress=False if args.quiet else None,
-    )
-    tokenizer.save(args.out)
-    if not args.quiet:
-        print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
-    return 0
 
 
 def run_encode(args: argparse.Namespace) -> int:
@@ -212,7 +164,7 @@ def run_encode(args: argparse.Namespace) -> int:
 
 
 def run_decode(args: argparse.Namespace) -> int:
-    words = (" ".join(args.ids) if args.ids else _decoded(sys.stdin.buffer.read(), "standard input")).replace(",", " ")
+    words = (" ".join(args.ids) if args.ids else decoded(sys.stdin.buffer.read(), "standard input")).replace(",", " ")
     try:
         ids = [int(word) for word in words.strip().strip("[]").split()]
     except ValueError as error:
@@ -311,7 +263,7 @@ def run_convert(args: argparse.Namespace) -> int:
     tokenizer = _open(args)
     lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
     texts = [SAMPLE, *(args.check or [])]
-    texts += [_decoded(path.read_bytes(), str(path)) for path in args.check_file]
+    texts += [decoded(path.read_bytes(), str(path)) for path in args.check_file]
     number = None if args.lossy else check(tokenizer, args.out, args.to, texts)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
@@ -330,7 +282,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare()
     args = build_parser().parse_args(argv)
     try:
-        code: int = args.run(args)
+        with plain_warnings():
+            code: int = args.run(args)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -339,7 +292,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lost_output(None)
         return 1
     except (BPELabError, ValueError, OSError) as error:
-        print(f"bpelab: {lost_output(error) or error}", file=sys.stderr)
+        print(f"bpelab: {lost_output(error) or in_options(str(error), args.parser)}", file=sys.stderr)
         return 1
 
 

@@ -17,7 +17,7 @@ from ..model import BPEModel, RankMerges
 from ..normalizers import NormalizerSequence, Prepend, Replace
 from ..pretokenizers.byte_level import ByteLevel
 from ..pretokenizers.gguf_names import gguf_pre, names_for
-from ..pretokenizers.patterns import find_pattern
+from ..pretokenizers.patterns import PATTERNS, find_pattern
 from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern
 from ..recover import compatible
@@ -26,6 +26,9 @@ from .gguf import KEY, KINDS, ROLES, TEMPLATE
 from .gguf_file import write_metadata
 from .huggingface import merge_pairs
 from .sentencepiece import SPACE
+
+SHOWN = 60
+"""Characters of a pattern in a message."""
 
 
 def save(tokenizer: BPETokenizer, path: Path) -> None:
@@ -120,9 +123,7 @@ def pre_name(tokenizer: BPETokenizer) -> str:
     spellings = _patterns(tokenizer)
     names = [name for spelling in spellings for name in names_for(spelling)]
     if not names:
-        raise ConversionError(
-            f"llama.cpp has no name for the way this tokenizer splits text: {tokenizer.pre_tokenizer}"
-        )
+        raise _nameless(tokenizer)
     model = tokenizer.model
     alike = not model.recovered.unreachable  # then looking whole pieces up first changes nothing
     fitting = [name for name in names if alike or gguf_pre()[name].ignore_merges == model.take_whole]
@@ -157,12 +158,27 @@ def _patterns(tokenizer: BPETokenizer) -> list[list[str]]:
         elif isinstance(step, ByteLevel) and not step.add_prefix_space and step is steps[-1]:
             patterns += ["gpt2"] if step.use_regex else []
         else:
-            raise ConversionError(f"llama.cpp has no name for the way this tokenizer splits text: {pre_tokenizer}")
+            raise _nameless(tokenizer)
+    return _spellings(patterns)
+
+
+def _spellings(patterns: list[str]) -> list[list[str]]:
     named = [find_pattern(pattern) for pattern in patterns]
     older = [name.oniguruma if name else pattern for name, pattern in zip(named, patterns)]
     newer = [name.regex if name else pattern for name, pattern in zip(named, patterns)]
     # tiktoken's cl100k cuts white space at the end of a text in its own way, which llama.cpp has no name for
     return [newer] if any(name and name.name == "cl100k" for name in named) else [older, newer]
+
+
+def _nameless(tokenizer: BPETokenizer) -> ConversionError:
+    """What is wrong with how a tokenizer splits, and which of the named patterns llama.cpp knows."""
+    named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
+    way = named.name if named else str(tokenizer.pattern or tokenizer.pre_tokenizer)
+    known = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
+    return ConversionError(
+        f"llama.cpp has no name for the way this tokenizer splits text, {way[:SHOWN]}{'...' * (len(way) > SHOWN)}; "
+        f"train it with a pattern that has one: {', '.join(known)}"
+    )
 
 
 def _scored(tokenizer: BPETokenizer) -> dict[str, Any]:

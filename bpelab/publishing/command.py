@@ -1,11 +1,16 @@
-"""`bpelab publish`: its arguments, and what it runs. Nothing is written or imported until it is called."""
+"""`bpelab publish` and `bpelab upload`: their arguments, and what they run.
+
+Nothing is written or imported until one of them is called.
+"""
 
 import argparse
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..errors import BPELabError
+from ..options import decoded
 
 EXAMPLES = """\
 examples:
@@ -15,11 +20,12 @@ examples:
 OUT is a new folder with tokenizer.json, with every other format that holds the tokenizer, with a README.md of measured
 numbers, the text that they were measured on, and the hash of each file. Nothing leaves this machine without --upload,
 which makes a private repository on the Hugging Face Hub and needs a token that may write (`hf auth login`, HF_TOKEN).
+`bpelab upload` does that for a folder that is there already.
 """
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
     publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
     publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     publish.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
@@ -32,27 +38,41 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
     publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
     publish.add_argument("--update", action="store_true", help="with --upload: the repository may be there already")
+    upload = command("upload", "upload a folder that `bpelab publish` wrote to the Hugging Face Hub", run_upload)
+    upload.add_argument("folder", metavar="FOLDER", help="the folder, unchanged since")
+    upload.add_argument("repo", metavar="REPO", help="a new private repository: name, or organization/name")
+    upload.add_argument("--public", action="store_true", help="everybody can see it")
+    upload.add_argument("--update", action="store_true", help="the repository may be there already")
 
 
 def run_publish(args: argparse.Namespace) -> int:
     from ..formats.detect import open_tokenizer
     from .folder import publish
-    from .hub import upload
+    from .hub import ready, upload
 
     if args.upload is None and (args.public or args.update):
         raise BPELabError("--public and --update are about --upload REPO, which is not there")
-    text, about = _text(args.text), "" if args.about is None else _text(args.about)
+    if args.upload is not None:
+        ready(args.upload)  # before a folder is there that has to be deleted again
+    text, about = (
+        decoded(args.text.read_bytes(), str(args.text)),
+        "" if args.about is None else decoded(args.about.read_bytes(), str(args.about)),
+    )
     tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern)
     for written in publish(tokenizer, args.out, text, about=about):
         print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
     print(f"{args.out}: written")
     if args.upload is not None:
-        print(upload(args.out, args.upload, private=not args.public, update=args.update))
+        try:
+            print(upload(args.out, args.upload, private=not args.public, update=args.update))
+        except BPELabError as error:
+            again = f"bpelab upload {shlex.join([str(args.out), args.upload])}"
+            raise BPELabError(f"{error}; the folder is written: `{again}` uploads it") from error
     return 0
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{path} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+def run_upload(args: argparse.Namespace) -> int:
+    from .hub import upload
+
+    print(upload(args.folder, args.repo, private=not args.public, update=args.update))
+    return 0

@@ -65,7 +65,7 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
     if not valid_text(text).split():
         raise PublishingError("a text without words measures nothing; give one of some pages")
     if os.path.lexists(path) and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
-        raise PublishingError(f"{folder} is there already: delete it, or choose another name")
+        raise PublishingError(f"{folder} is there already: delete it, choose another name, or `upload` it as it is")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = temporary_name(path)

@@ -39,17 +39,10 @@ def upload(
         )
     if missing := [name for name in ("tokenizer.json", CARD) if not (path / name).is_file()]:
         raise PublishingError(f"{folder} has no {missing[0]}; `publish` writes a whole folder")
-    try:
-        import huggingface_hub
-        import huggingface_hub.errors
-    except ImportError as error:
-        raise MissingDependencyError('huggingface_hub is not installed: pip install "bpelab[hub]"') from error
-    token = token or huggingface_hub.get_token()
-    if token is None:
-        raise PublishingError(
-            "nothing was uploaded: there is no token for the Hub. Make one that may write, then log in with "
-            "`hf auth login`, set HF_TOKEN, or pass token="
-        )
+    token = ready(repo, token)
+    import huggingface_hub
+    import huggingface_hub.errors
+
     hub, made = huggingface_hub.HfApi(token=token), False
     try:
         page = str(hub.create_repo(repo, private=private, exist_ok=update))
@@ -60,13 +53,38 @@ def upload(
     return page
 
 
+def ready(repo: str, token: str | None = None) -> str:
+    """The token to upload with; the Hub is not asked.
+
+    Raises PublishingError for what is no name of a repository, and without a token; MissingDependencyError without
+    huggingface_hub.
+    """
+    try:
+        import huggingface_hub
+        import huggingface_hub.errors
+        import huggingface_hub.utils
+    except ImportError as error:
+        raise MissingDependencyError('huggingface_hub is not installed: pip install "bpelab[hub]"') from error
+    try:
+        huggingface_hub.utils.validate_repo_id(repo)  # type: ignore[attr-defined]
+    except huggingface_hub.errors.HFValidationError as error:
+        raise PublishingError(
+            f"{repo!r} is no name of a repository, like my-tokenizer or organization/my-tokenizer"
+        ) from error
+    token = token or huggingface_hub.get_token()
+    if token is None:
+        raise PublishingError(
+            "nothing was uploaded: there is no token for the Hub. Make one that may write, then log in with "
+            "`hf auth login`, or set HF_TOKEN"
+        )
+    return token
+
+
 def _explain(error: Exception, errors: Any, repo: str, made: bool, token: str) -> BPELabError:
     """What went wrong, what is on the Hub now, and what to do. The token is in no message."""
     answer = getattr(getattr(error, "response", None), "status_code", None)
     said = str(getattr(error, "server_message", None) or "").replace(token, "...")[:300]
     match error:
-        case errors.HFValidationError():
-            problem = "is no name of a repository, like my-tokenizer or organization/my-tokenizer"
         case errors.OfflineModeIsEnabled():
             problem = "was not reached, since HF_HUB_OFFLINE forbids it: unset it"
         case _ if answer == 409 and not made:

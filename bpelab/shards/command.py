@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ..options import add_dask
+
 EXAMPLES = """\
 examples:
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
@@ -46,9 +48,7 @@ def add_commands(
         "--dtype", default="auto", choices=["auto", "uint16", "uint32"], help="of the ids (default: auto)"
     )
     files.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
-    files.add_argument(
-        "--dask", metavar="ADDRESS", help="encode on the cluster of this scheduler, or 'local' for processes here"
-    )
+    add_dask(files, "encode")
     files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and begin anew")
     files.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     takes_tokenizer(files)

@@ -150,7 +150,9 @@ def test_what_a_cluster_is_given(monkeypatch, numba):
     find = module.find_trainer
     monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(name) or find(name))
     options = {"special_tokens": ["<a>"], "normalize": str.lower, "trainer": "distributed", "client": "local"}
-    model, special = quietly("a.txt", 258, input_form="text", field="body", progress=False, **options, min_pre_token_frequency=2)
+    model, special = quietly(
+        "a.txt", 258, input_form="text", field="body", progress=False, **options, min_pre_token_frequency=2
+    )
     assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
     ((corpus, job, client, rest),) = asked
     assert (corpus, client, rest) == ("a.txt", "local", {"form": "text", "progress": False, "least": 2})

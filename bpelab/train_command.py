@@ -1,0 +1,110 @@
+"""`bpelab train`: its arguments, and what it runs. Nothing heavy is imported until it is called."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .errors import BPELabError
+from .options import add_dask, decoded
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    train = command("train", "learn a tokenizer from text files and save it", run_train)
+    train.add_argument("files", nargs="*", help="UTF-8 text files; standard input if there are none")
+    train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
+    train.add_argument("--out", type=Path, required=True, help="the folder to write")
+    train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
+    train.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
+    train.add_argument(
+        "--min-pre-token-frequency",
+        type=int,
+        default=1,
+        metavar="N",
+        help="leave out pre-tokens that occur less often than N times in the whole corpus; more than 1 saves memory "
+        "and can change merges (default: 1)",
+    )
+    train.add_argument(
+        "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
+    )
+    train.add_argument(
+        "--trainer",
+        default="auto",
+        help="auto, naive, incremental, compiled, or distributed, which is --dask; all learn the same",
+    )
+    add_dask(train, "count")
+    train.add_argument("--input-form", metavar="FORM", help="with --dask: text, jsonl, parquet ... (default: by name)")
+    train.add_argument("--field", default="text", help="with --dask: the field of JSON Lines, the column of Parquet")
+    train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+
+
+def run_train(args: argparse.Namespace) -> int:
+    from .tokenizer import BPETokenizer
+
+    trainer = _trainer(args)
+    _check_out(args)
+    corpus = args.files
+    if trainer != "distributed":
+        corpus = list(map(Path, args.files)) or decoded(sys.stdin.buffer.read(), "standard input")
+    tokenizer = BPETokenizer.train(
+        corpus,
+        args.vocab_size,
+        pattern=args.pattern or None,
+        special_tokens=args.special,
+        min_frequency=args.min_frequency,
+        min_pre_token_frequency=args.min_pre_token_frequency,
+        trainer=trainer,
+        client=args.dask,
+        input_form=args.input_form,
+        field=args.field,
+        progress=False if args.quiet else None,
+    )
+    try:
+        tokenizer.save(args.out)
+    except (BPELabError, OSError) as error:  # the disk is full now, say
+        kept = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
+        tokenizer.save(kept)
+        raise BPELabError(f"{error}; what was trained is in {kept}") from error
+    if not args.quiet:
+        print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
+    return 0
+
+
+def _trainer(args: argparse.Namespace) -> str:
+    """The trainer that is meant. Raises BPELabError for options and files that it isn't for."""
+    if args.dask is not None and args.trainer not in ("auto", "distributed"):
+        raise BPELabError(f"--dask counts on a cluster, and --trainer {args.trainer} doesn't: leave out one of them")
+    if args.dask is not None or args.trainer == "distributed":
+        if not args.files:
+            raise BPELabError("--dask counts files: name at least one, which all workers can read")
+        return "distributed"
+    if args.input_form is not None or args.field != "text":
+        raise BPELabError("--input-form and --field are for files that --dask counts, and it is not there")
+    if address := next((file for file in args.files if "://" in file), None):
+        raise BPELabError(
+            f"{address} is an address, which --dask reads: put it behind the files, alone for this machine"
+        )
+    return str(args.trainer)
+
+
+def _check_out(args: argparse.Namespace) -> None:
+    """Save a tokenizer without merges, and delete it: what can't be saved is found out before hours of work."""
+    from .model import BPEModel
+    from .tokenizer import BPETokenizer
+
+    special = {name: 256 + number for number, name in enumerate(args.special)}
+    untrained = BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+    if args.out.exists() and not args.out.is_dir():
+        raise BPELabError(f"{args.out} is a file; --out is the folder to write")
+    there = args.out
+    while not os.path.lexists(there):
+        there = there.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".bpelab-", dir=there) as folder:
+            untrained.save(folder)
+    except OSError as error:
+        raise BPELabError(f"{args.out} can't be written: {error.strerror or error}") from error
