@@ -85,26 +85,24 @@ def _trainer(args: argparse.Namespace) -> str:
     if args.input_form is not None or args.field != "text":
         raise BPELabError("--input-form and --field are for files that --dask counts, and it is not there")
     if address := next((file for file in args.files if "://" in file), None):
-        raise BPELabError(
-            f"{address} is an address, which --dask reads: put it behind the files, alone for this machine"
-        )
+        raise BPELabError(f"{address} is an address, which only --dask reads: put it behind the files to count here")
     return str(args.trainer)
 
 
 def _check_out(args: argparse.Namespace) -> None:
-    """Save a tokenizer without merges, and delete it: what can't be saved is found out before hours of work."""
+    """Raise BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it."""
+    from .formats.huggingface import tokenizer_json
     from .model import BPEModel
     from .tokenizer import BPETokenizer
 
     special = {name: 256 + number for number, name in enumerate(args.special)}
-    untrained = BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+    tokenizer_json(BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special))
     if args.out.exists() and not args.out.is_dir():
         raise BPELabError(f"{args.out} is a file; --out is the folder to write")
     there = args.out
     while not os.path.lexists(there):
         there = there.parent
     try:
-        with tempfile.TemporaryDirectory(prefix=".bpelab-", dir=there) as folder:
-            untrained.save(folder)
+        tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
         raise BPELabError(f"{args.out} can't be written: {error.strerror or error}") from error

@@ -4,14 +4,16 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.cli import main
+from bpelab.cli import build_parser, main
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
+from bpelab.options import in_options
 
 from .conftest import encoding
 
@@ -158,7 +160,8 @@ def test_names(capsysbinary):
         (["decode", "99999", "-t", "{0}/tok"], "no token with the id 99999"),
         (["decode", "abc", "-t", "{0}/tok"], "ids are integers"),
         (["train", "{0}/none.txt", "--vocab-size", "300", "--out", "{0}/x"], "none.txt can't be read"),
-        (["train", "{0}/book.txt", "--vocab-size", "3", "--out", "{0}/x"], "vocab_size=3 is too small"),
+        (["train", "{0}/book.txt", "--vocab-size", "3", "--out", "{0}/x"], "bpelab: --vocab-size 3 is too small"),
+        (["train", "{0}/book.txt", "--vocab-size", "300", "--min-frequency", "0", "--out", "{0}/x"], "--min-frequency"),
         (["train", "{0}/book.txt", "--vocab-size", "300", "--pattern", "(", "--out", "{0}/x"], "not closed"),
         (["train", "{0}/book.txt", "--vocab-size", "300", "--out", "{0}/book.txt"], "is a file"),
     ],
@@ -169,6 +172,106 @@ def test_bad_input_is_one_line_and_code_1(words, message, folder, capsysbinary):
     assert message in err
     assert err.count("\n") == 1
     assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "{0}/book.txt"], "book.txt is a file; --out is the folder to write"),
+        (["--out", "{0}/book.txt/x"], "book.txt/x can't be written: Not a directory"),
+        (["--out", "{0}/link/x"], "link/x can't be written: No such file"),
+        (["--pattern", r"\w+$"], "holds '$', which means something else in Hugging Face's engine"),
+        (["--special", "a"], "is an ordinary token already"),
+        (["http://127.0.0.1:1/x.txt"], "http://127.0.0.1:1/x.txt is an address, which only --dask reads"),
+        (["--trainer", "naive", "--dask"], "--trainer naive doesn't"),
+        (["none.txt", "--trainer", "distributed", "--input-form", "csv"], "csv"),
+        (["--field", "body"], "--input-form and --field are for files that --dask counts"),
+        (["--min-pre-token-frequency", "0"], "--min-pre-token-frequency must be at least 1, not 0"),
+    ],
+)
+def test_what_would_fail_in_the_end_is_found_before_training(
+    words, message, folder, tmp_path, capsysbinary, monkeypatch
+):
+    monkeypatch.setattr("bpelab.trainers.learn.count_words", None)
+    monkeypatch.setattr("bpelab.trainers.learn.count_compiled", None)
+    (tmp_path / "book.txt").write_text("a b a b")
+    (tmp_path / "link").symlink_to("nothing")
+    before = sorted(tmp_path.iterdir())
+    words = ["train", "{0}/book.txt", *words, "--vocab-size", "300", *(() if "--out" in words else ("--out", "{0}/x"))]
+    code, out, err = run(capsysbinary, *(word.format(tmp_path) for word in words))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_was_trained_is_kept_where_it_cannot_be_saved(folder, tmp_path, capsysbinary, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "out" / "tokenizer.json").mkdir(parents=True)
+    words = ["train", folder / "book.txt", "--vocab-size", "600", "--special", "<|end|>", "--out", tmp_path / "out"]
+    code, out, err = run(capsysbinary, *words)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    kept = Path(err.strip().rpartition(" ")[2])
+    assert kept.parent == tmp_path
+    assert (kept / "tokenizer.json").read_bytes() == (folder / "tok" / "tokenizer.json").read_bytes()
+
+
+def test_rare_pre_tokens(folder, tmp_path, capsysbinary):
+    words = ["train", folder / "book.txt", "--vocab-size", "500", "--out", tmp_path / "t"]
+    assert run(capsysbinary, *words, "--min-pre-token-frequency", "3")[0] == 0
+    expected = BPETokenizer.train(folder / "book.txt", 500, min_pre_token_frequency=3)
+    assert BPETokenizer.from_pretrained(tmp_path / "t").get_vocab() == expected.get_vocab()
+    assert expected.get_vocab() != BPETokenizer.train(folder / "book.txt", 500).get_vocab()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_a_plain_line(tmp_path, capsysbinary):
+    (tmp_path / "a.txt").write_text("ab ab")
+    code, _, err = run(capsysbinary, "train", tmp_path / "a.txt", "--vocab-size", "999", "--out", tmp_path / "t")
+    assert code == 0
+    said = "training stopped at 257 tokens instead of 999: no pair of tokens is left that occurs at least 2 times"
+    assert err == f"bpelab: {said}\n"
+
+
+@pytest.mark.parametrize("command", ["train", "encode-files"])
+def test_dask_stands_alone_and_swallows_no_file(command, capsys):
+    words = [command, "--out", "o", *(("--vocab-size", "300") if command == "train" else ())]
+    for dask, address in (([], "local"), (["local"], "local"), (["tcp://[::1]:8786"], "tcp://[::1]:8786")):
+        assert build_parser().parse_args([*words, "a.txt", "--dask", *dask]).dask == address
+    assert build_parser().parse_args([*words, "a.txt"]).dask is None
+    for name in ("a.txt", "s3://bucket/a.txt", "http://host:80/a.txt", "C:\\a.txt"):
+        with pytest.raises(SystemExit) as stopped:
+            main([*words, "--dask", name, "b.txt"])
+        assert stopped.value.code == 2
+        assert "put files before --dask, or write --dask local" in capsys.readouterr().err
+
+
+def test_messages_name_options(folder, tmp_path, capsysbinary):
+    (tmp_path / "bad.txt").write_bytes(b"a\xff")
+    (tmp_path / "a.txt").write_text("a")
+    tok = ["-t", folder / "tok"]
+    for words, said in (
+        (["decode", "99999"], "Pass --unknown replace or --unknown skip to decode the rest."),
+        (["encode-files", tmp_path / "bad.txt", "--out", tmp_path / "o"], "or pass --errors replace to read"),
+        (
+            ["encode-files", tmp_path / "a.txt", "--out", tmp_path / "o", "--eos"],
+            "in --end-of-document '<|endoftext|>'",
+        ),
+    ):
+        code, out, err = run(capsysbinary, *words, *tok)
+        assert (code, out) == (1, "") and said in err
+
+
+def test_what_is_no_argument_stays_as_it_is():
+    parser = build_parser().parse_args(["encode-files", "a", "--out", "o"]).parser
+    for message in (
+        "s3://b/field=en/a.txt: can't be read",
+        "field=en/a.txt: can't be read",
+        "there is no field 'shard_tokens'",
+        "shard_tokens.txt is not UTF-8",
+        "errors",
+        "truncation=True is needed",
+    ):
+        assert in_options(message, parser) == message
 
 
 def test_input_that_is_no_text(folder, capsysbinary, monkeypatch):
@@ -281,7 +384,7 @@ def test_what_is_left_out_is_said(tmp_path, capsysbinary):
     [
         (["convert", "{0}/none", "{0}/x", "--to", "gguf"], "none: there is no such file or folder"),
         (["convert", "{0}/tok", "{0}/x.json", "--to", "minbpe"], "minbpe's files end in .model"),
-        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf"], "llama.cpp has no name for the way"),
+        (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf"], "splits text, cl100k; train it with a pattern that has"),
         (["convert", "{0}/tok", "{0}/book.txt", "--to", "huggingface"], "is a file"),
         (["convert", "{0}/tok", "{0}/x.model", "--to", "minbpe", "--check-file", "{0}/none.txt"], "none.txt"),
         (["convert", "{0}/tok", "{0}/x.gguf", "--to", "gguf", "--pattern", "gpt2"], "tokenizer.json: says itself how"),

@@ -186,6 +186,8 @@ def test_cards_of_others_are_read_without_harm():
 
 
 def test_on_the_command_line(tokenizer, tmp_path, monkeypatch, capsys):
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub, "get_token", lambda: None)
     monkeypatch.chdir(tmp_path)
     tokenizer.save("mine")
     (tmp_path / "unseen.txt").write_text(TEXT, encoding="utf-8")
@@ -202,6 +204,11 @@ def test_on_the_command_line(tokenizer, tmp_path, monkeypatch, capsys):
         ("publish mine other --text none.txt", "none.txt"),
         ("publish mine other --text unseen.txt --public", "--upload"),
         ("publish none other --text unseen.txt", "none"),
+        ("publish mine other --text unseen.txt --upload me/harbour", "there is no token for the Hub"),
+        ("publish mine other --text unseen.txt --upload a/b/c", "'a/b/c' is no name of a repository"),
+        ("upload harbour me/harbour", "there is no token for the Hub"),
+        ("upload harbour a/b/c", "no name of a repository"),
+        ("upload mine me/harbour", "has no SHA256SUMS"),
     ):
         assert main(line.split()) == 1
         assert problem in capsys.readouterr().err

@@ -7,6 +7,7 @@ large files by Git LFS, which huggingface_hub uses where Xet is turned off.
 import base64
 import json
 import re
+import shlex
 import shutil
 import sys
 import threading
@@ -140,6 +141,36 @@ def test_a_folder_arrives_as_it_is_and_can_be_fetched(server, folder, tokenizer,
     assert server.commits == ["A tokenizer, published with bpelab"]  # one, so nobody finds half of it
     fetched = ask(tmp_path, server, {"repo_or_path": "me/harbour"}, child=FETCH)
     assert fetched == [tokenizer.encode("the harbour <|end|>")]
+
+
+COMMANDS = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from bpelab.cli import main
+for words in json.load(sys.stdin):
+    with redirect_stdout(StringIO()) as out, redirect_stderr(out):
+        code = main(words)
+    print(json.dumps([code, out.getvalue().splitlines()[-1]]))
+"""
+
+
+def test_on_the_command_line_what_was_written_is_uploaded_later(server, folder, tmp_path):
+    """First nobody answers; then the folder that is there goes out, and is not written again."""
+    (tmp_path / "text.txt").write_bytes((folder / "held-out.txt").read_bytes())
+    out, page = str(tmp_path / "a harbour"), f"http://127.0.0.1:{server.server_port}/me/harbour"
+    publish = ["publish", str(folder), out, "--text", str(tmp_path / "text.txt"), "--upload", "me/harbour"]
+    ((code, said),) = ask(tmp_path, "http://127.0.0.1:9", publish, child=COMMANDS, HF_TOKEN=TOKEN)
+    again = f"bpelab upload '{out}' me/harbour"
+    assert code == 1 and "could not be uploaded" in said and f"the folder is written: `{again}` uploads it" in said
+    files = contents(tmp_path / "a harbour")
+    words = shlex.split(again)[1:]
+    said = ask(tmp_path, server, words, words, [*words, "--update"], child=COMMANDS, HF_TOKEN=TOKEN)
+    assert said[0] == [0, page]
+    assert said[1][0] == 1 and "is there already, and was left as it is: with --update its files" in said[1][1]
+    assert said[2] == [0, page]
+    assert server.repos["me/harbour"][MAIN] == files == contents(tmp_path / "a harbour")
+    assert server.private == {"me/harbour": "private"}
 
 
 def test_large_files_go_by_lfs(server, folder, tmp_path):
