@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any, Union
 
 from .errors import ClusterError, MissingDependencyError
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
 Cluster = Union["Client", str, None]
 LOCAL, PATIENCE = "local", 10
 """Seconds to wait for a scheduler to answer."""
+
+
+def leave_if_starting(cluster: Cluster) -> None:
+    """End a process that is only being started, and already runs the script that starts it, to start processes.
+
+    Python would refuse that, at length, for each of them. Who started it says what is wrong, in `connected`.
+    """
+    if cluster in (None, LOCAL) and getattr(current_process(), "_inheriting", False):
+        raise SystemExit(1)
 
 
 @contextmanager
@@ -35,8 +45,15 @@ def connected(cluster: Cluster) -> Iterator[Client]:
     if isinstance(cluster, Client):
         client, started = cluster, list[Any]()
     elif cluster is None or cluster == LOCAL:
-        with dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
-            local = LocalCluster(threads_per_worker=1, dashboard_address=":0")
+        leave_if_starting(cluster)
+        try:
+            with dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
+                local = LocalCluster(threads_per_worker=1, dashboard_address=":0")
+        except RuntimeError as error:
+            raise ClusterError(
+                f"processes on this machine can't be started ({error.__cause__ or error}): in a script, put what calls "
+                'this behind `if __name__ == "__main__":`, since each of them runs the script from its beginning'
+            ) from None  # what Dask raises is long and says no more
         client = Client(local)
         started = [client, local]
     elif isinstance(cluster, str):

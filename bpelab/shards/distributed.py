@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from ..cluster import Cluster, connected
+from ..cluster import Cluster, connected, leave_if_starting
 from ..errors import ShardsError
 from ..progress import bar
 from .encoding import Position
@@ -42,6 +42,7 @@ def write_parts(
     overwrite: bool,
 ) -> None:
     """Write what an index asks for, or go on. Raises ShardsError, CorpusError, ClusterError."""
+    leave_if_starting(cluster)  # the folder is in use by who started this
     with writing(folder, parts=True):
         if overwrite:
             clear(folder)

@@ -357,6 +357,38 @@ def test_clusters_that_are_not_there(monkeypatch, tmp_path):
         BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "BPETokenizer.train('a.txt', 300, trainer='distributed')",
+        "BPETokenizer.from_pretrained('tok').encode_files(['a.txt'], 'shards', client='local')",
+    ],
+)
+def test_a_script_without_a_guard_is_told_so_once(tmp_path, call):
+    (tmp_path / "a.txt").write_text("a b a b")
+    BPETokenizer.train("ab", 256).save(tmp_path / "tok")
+    (tmp_path / "script.py").write_text(f"from bpelab import BPETokenizer\n{call}\n")
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("Traceback")) == (1, 1)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("bpelab.errors.ClusterError: processes on this machine can't be started (")
+    assert 'behind `if __name__ == "__main__":`' in last
+
+
+def test_the_bar_of_a_cluster_names_its_dashboard(here, tmp_path, capsys, monkeypatch):
+    (tmp_path / "a.txt").write_text(book_text()[:20_000])
+    monkeypatch.setattr(dask.Client, "dashboard_link", "http://10.0.0.7:8787/status")
+    tokenizer = BPETokenizer.train(tmp_path / "a.txt", 400, trainer="distributed", client=here, progress=True)
+    assert "counting, http://10.0.0.7:8787/status: 100%" in capsys.readouterr().err
+    tokenizer.encode_files([tmp_path / "a.txt"], tmp_path / "shards", client=here, progress=True)
+    assert "encoding, http://10.0.0.7:8787/status: 100%" in capsys.readouterr().err
+    tokenizer.encode_files([tmp_path / "a.txt"], tmp_path / "more", client=here, progress=False)
+    assert capsys.readouterr().err == ""
+
+
 def dies(part, job):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -431,7 +463,7 @@ def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
     assert {path.parent.name for path in times if times[path] != again[path]} == {"part-00001"}
     assert main(["verify", "many", "-t", "tok", "--against"]) == 0
     assert main([*encode[:-1], "900", "--out", "many", "--dask", address]) == 1
-    assert "shard_tokens was 1000 and is 900" in capsys.readouterr().err
+    assert "--shard-tokens was 1000 and is 900" in capsys.readouterr().err
     assert main([*encode[:-1], "900", "--out", "many", "--dask", address, "--overwrite"]) == 0
     (tmp_path / "many" / "part-00002" / "shard-00000.npy").write_bytes(b"")
     assert main(["verify", "many"]) == 1
