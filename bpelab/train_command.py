@@ -85,7 +85,9 @@ def _trainer(args: argparse.Namespace) -> str:
     if args.input_form is not None or args.field != "text":
         raise BPELabError("--input-form and --field are for files that --dask counts, and it is not there")
     if address := next((file for file in args.files if "://" in file), None):
-        raise BPELabError(f"{address} is an address, which only --dask reads: put it behind the files to count here")
+        raise BPELabError(
+            f"{address} is an address, which only --dask reads: put --dask behind the files to count with processes here"
+        )
     return str(args.trainer)
 
 
