@@ -86,7 +86,7 @@ def _trainer(args: argparse.Namespace) -> str:
         raise BPELabError("--input-form and --field are for files that --dask counts, and it is not there")
     if address := next((file for file in args.files if "://" in file), None):
         raise BPELabError(
-            f"{address} is an address, which only --dask reads: put --dask behind the files to count with processes here"
+            f"{address} is an address, which only --dask reads: put that behind the files to count on this machine"
         )
     return str(args.trainer)
 
