@@ -155,7 +155,7 @@ class BPETokenizer(Vocabulary):
                 on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
             input_form, field: for "distributed", as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
-            options: further arguments of BPETokenizer, such as eos_token.
+            options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
         Warns with TrainingStopped when nothing is left to merge before vocab_size is reached. Raises TrainingError
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
@@ -165,6 +165,8 @@ class BPETokenizer(Vocabulary):
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.3 s compiled; 2.3 s compiled for 100 MB and
         32,768. Memory for the distinct pre-tokens, not for the corpus.
         """
+        if "pre_tokenizer" in options:
+            raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
 

@@ -208,3 +208,8 @@ def test_progress_is_shown_when_asked(capsys):
     assert "merging" in capsys.readouterr().err
     BPETokenizer.train(TEXT, 300, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_texts_are_cut_as_learned():
+    with pytest.raises(ValueError, match="train splits by `pattern`"):
+        BPETokenizer.train("ab ab", 257, pre_tokenizer=Split("gpt2"))
