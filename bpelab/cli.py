@@ -18,7 +18,7 @@ from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
 from .errors import BPELabError
-from .options import decoded, in_options, plain_warnings
+from .options import STANDARD_INPUT, in_options, plain_warnings, read_text
 from .publishing.command import add_commands as add_publish
 from .shards.command import add_commands as add_shard_commands
 from .standard_streams import lost_output, prepare
@@ -140,9 +140,9 @@ def _text(args: argparse.Namespace) -> str:
     if args.file is not None:
         if args.text is not None:
             raise BPELabError("give the text or --file, not both")
-        return decoded(args.file.read_bytes(), str(args.file))
-    if args.text in (None, "-"):
-        return decoded(sys.stdin.buffer.read(), "standard input")
+        return read_text(args.file)
+    if args.text in (None, STANDARD_INPUT):
+        return read_text()
     return str(args.text)
 
 
@@ -164,7 +164,7 @@ def run_encode(args: argparse.Namespace) -> int:
 
 
 def run_decode(args: argparse.Namespace) -> int:
-    words = (" ".join(args.ids) if args.ids else decoded(sys.stdin.buffer.read(), "standard input")).replace(",", " ")
+    words = (" ".join(args.ids) if args.ids else read_text()).replace(",", " ")
     try:
         ids = [int(word) for word in words.strip().strip("[]").split()]
     except ValueError as error:
@@ -263,7 +263,7 @@ def run_convert(args: argparse.Namespace) -> int:
     tokenizer = _open(args)
     lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
     texts = [SAMPLE, *(args.check or [])]
-    texts += [decoded(path.read_bytes(), str(path)) for path in args.check_file]
+    texts += map(read_text, args.check_file)
     number = None if args.lossy else check(tokenizer, args.out, args.to, texts)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]

@@ -1,4 +1,4 @@
-"""What commands share: text from bytes, the option `--dask`, and what they say, in the words of the command line.
+"""What commands share: texts from files, the option `--dask`, and what they say, in the words of the command line.
 
 The library's messages name its arguments, as in `unknown="replace"`. A command shows the same messages with its own
 options in their places, `--unknown replace`, so that there is one copy of each.
@@ -11,11 +11,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 from .cluster import LOCAL
 from .errors import BPELabError
 
+STANDARD_INPUT = "-"
 _SCHEDULER = re.compile(r"(\w+://)?[^/\s]+:\d+/?")
 _ARGUMENT = re.compile(
     r"""(?<![^\s(])([a-z_]+)              # a name, which is no part of a path
@@ -26,12 +28,20 @@ _ARGUMENT = re.compile(
 )
 
 
-def decoded(data: bytes, where: str) -> str:
-    """The text of some UTF-8. Raises BPELabError."""
+def read_text(name: str | Path = STANDARD_INPUT) -> str:
+    """The UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
+    of_file = str(name) != STANDARD_INPUT
+    what = str(name) if of_file else "standard input"
     try:
-        return data.decode("utf-8")
+        return (Path(name).read_bytes() if of_file else sys.stdin.buffer.read()).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BPELabError(f"{where} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+    except FileNotFoundError as error:
+        raise BPELabError(f"{what}: there is no such file") from error
+    except IsADirectoryError as error:
+        raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
+    except OSError as error:
+        raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error
 
 
 def add_dask(parser: argparse.ArgumentParser, what: str) -> None:

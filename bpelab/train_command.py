@@ -2,14 +2,13 @@
 
 import argparse
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .errors import BPELabError
-from .options import add_dask, decoded
+from .options import add_dask, read_text
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
@@ -49,7 +48,7 @@ def run_train(args: argparse.Namespace) -> int:
     _check_out(args)
     corpus = args.files
     if trainer != "distributed":
-        corpus = list(map(Path, args.files)) or decoded(sys.stdin.buffer.read(), "standard input")
+        corpus = list(map(Path, args.files)) or read_text()
     tokenizer = BPETokenizer.train(
         corpus,
         args.vocab_size,

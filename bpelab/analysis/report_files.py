@@ -1,18 +1,17 @@
 """What `bpelab report` reads besides tokenizers, and where its page may be written. Chapter: Measuring."""
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import BPELabError, TokenizerFileError
 from ..formats.detect import in_home
 from ..formats.json_file import JSONFile, open_file
+from ..options import STANDARD_INPUT, read_text
 from ..textio import write_atomically
 from .report_page import START
 from .shape import Shape
 
-STANDARD_INPUT = "-"
 PAGES = (".html", ".htm")
 
 
@@ -21,25 +20,11 @@ def read_texts(names: Sequence[str]) -> dict[str, str]:
 
     Raises BPELabError naming the file that is none, can't be read, isn't UTF-8, or has no characters.
     """
-    return {"standard input" if name == STANDARD_INPUT else name: _read(name) for name in names}
-
-
-def _read(name: str) -> str:
-    what = "standard input" if name == STANDARD_INPUT else name
-    try:
-        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
-    except FileNotFoundError as error:
-        raise BPELabError(f"{what}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
-    except OSError as error:
-        raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error
-    if not text:
-        raise BPELabError(f"{what} is empty, so there is nothing to measure; give a text that has characters")
-    return text
+    texts = {"standard input" if name == STANDARD_INPUT else name: read_text(name) for name in names}
+    for name, text in texts.items():
+        if not text:
+            raise BPELabError(f"{name} is empty, so there is nothing to measure; give a text that has characters")
+    return texts
 
 
 def read_shape(name: str) -> Shape:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BPELabError, MissingDependencyError
+from ..options import read_text
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -99,7 +100,7 @@ def run_bench(args: argparse.Namespace) -> int:
 
     if args.show is not None:
         try:
-            record = checked(json.loads(args.show.read_text("utf-8")))
+            record = checked(json.loads(read_text(args.show)))
         except ValueError as error:
             raise BPELabError(f"{args.show} is no record: {error}") from error
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BPELabError
-from ..options import decoded
+from ..options import read_text
 
 EXAMPLES = """\
 examples:
@@ -54,10 +54,7 @@ def run_publish(args: argparse.Namespace) -> int:
         raise BPELabError("--public and --update are about --upload REPO, which is not there")
     if args.upload is not None:
         ready(args.upload)  # before a folder is there that has to be deleted again
-    text, about = (
-        decoded(args.text.read_bytes(), str(args.text)),
-        "" if args.about is None else decoded(args.about.read_bytes(), str(args.about)),
-    )
+    text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
     tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern)
     for written in publish(tokenizer, args.out, text, about=about):
         print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
