@@ -50,6 +50,12 @@ def test_links(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_tables_are_drawn(page):
+    """Those of outputs, too: what stays a paragraph begins with a bar."""
+    assert not re.findall(r"<p>\| .*", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_a_page_is_light_enough(page):
     assert page.stat().st_size < 1_500_000
 
