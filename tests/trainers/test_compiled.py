@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import Future
+from functools import partial
 
 import pytest
 
@@ -308,14 +309,16 @@ def test_texts_in_batches(monkeypatch):
     texts = ["ab", "c", "de", "fghij", "k", "l", "mn", "o"]
     assert list(compiled.batches(texts)) == [["ab", "c", "de"], ["fghij"], ["k", "l", "mn", "o"]]
     assert list(compiled.batches(texts[:3])) == [["ab", "c", "de"]]
+    assert list(compiled.batches(["ab", "cd", "e"])) == [["ab", "cd", "e"]]
     assert list(compiled.batches([])) == []
 
 
 class Pool:
-    """Threads that work only when they are waited for."""
+    """Threads that work only when they are waited for; then three do at once, one inside of the other."""
 
     def __init__(self, threads):
         self.threads, self.open, self.most, self.ended = threads, 0, 0, {}
+        self.waiting, self.working = [], 0
 
     def __enter__(self):
         return self
@@ -330,10 +333,24 @@ class Pool:
 
         def result():
             self.open -= 1
-            return work(*arguments)
+            if work in self.waiting:
+                self.work(work)
 
+        work = partial(work, *arguments)
+        self.waiting.append(work)
         future.result = result
         return future
+
+    def work(self, work):
+        self.waiting.remove(work)
+        self.working += 1
+        work()
+        self.working -= 1
+
+    def meanwhile(self):
+        """What other threads do while one is in the middle of its work."""
+        if self.waiting and self.working < 3:
+            self.work(self.waiting[0])
 
     def shutdown(self, **options):
         self.ended = options
@@ -351,19 +368,24 @@ def test_how_texts_are_shared_out(monkeypatch):
             super().__init__(split)
             counters.append(self)
 
+        def feed(self, texts):
+            pools[-1].meanwhile()
+            super().feed(texts)
+
     monkeypatch.setattr(compiled, "ThreadPoolExecutor", pool)
     monkeypatch.setattr(compiled, "BLOCK", 1)
     monkeypatch.setattr("bpelab.compiled.words.WordCounter", Counted)
     texts = ["ab", "c", "ab"] * 20
     for cores, threads, used in ((3, None, 3), (50, None, 8), (50, 2, 2), (50, 20, 20)):
+        counters.clear()
         monkeypatch.setattr(compiled, "thread_count", lambda number, cores=cores: number or cores)
         assert count_compiled(texts, Split("gpt2"), threads).as_dict() == {b"ab": 40, b"c": 20}
         assert (pools[-1].threads, pools[-1].most) == (used, 2 * used + 1)  # no more of a text is held than that
         assert pools[-1].ended == {"cancel_futures": True}
+        assert [counter.stopped for counter in counters] == [True] * 3
     in_python = Split("-", "Removed")
     assert count_compiled(["a-b"] * 9, in_python, 5).as_dict() == {b"a": 9, b"b": 9}
     assert pools[-1].threads == 1
-    assert all(counter.stopped is True for counter in counters)
 
 
 def test_numba_is_asked_for(monkeypatch):

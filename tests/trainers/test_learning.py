@@ -91,6 +91,13 @@ def test_what_is_refused():
         quietly("ab", 300, trainer="quick")
 
 
+def test_what_is_expected_is_checked_first():
+    expected = []
+    for size, special in ((259, ["<a>", "<b>"]), (258, {"<a>": 7})):
+        learn("ab ab", size, pre_tokenizer=GPT2, special_tokens=special, check=lambda _, ids: expected.append(ids))
+    assert expected == [{"<a>": 257, "<b>": 258}, {"<a>": 7}]
+
+
 def test_a_training_that_stops_names_its_caller():
     with pytest.warns(TrainingStopped) as told:
         BPETokenizer.train("ab ab", 300)
