@@ -46,11 +46,10 @@ CL100K, NONE = Split("cl100k"), SpecialTokens({})
 
 @pytest.fixture(scope="module")
 def client():
-    """Two processes with little memory; two threads where mutants are tested, which are of one process."""
-    options = {"processes": False} if "MUTANT_UNDER_TEST" in os.environ else {"protocol": "tcp"}
+    """Two processes with little memory."""
     with (
         dask.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="1.5GB", dashboard_address=None, **options
+            n_workers=2, threads_per_worker=1, memory_limit="1.5GB", dashboard_address=None, protocol="tcp"
         ) as cluster,
         dask.Client(cluster) as client,
     ):
