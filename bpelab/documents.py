@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, TypeVar
 
+from .forks import unforked
 from .textio import valid_text
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def shared_out(work: Callable[[Block], Result], parts: Sequence[Block], threads:
     if threads < 2:
         drain()
     else:
-        from concurrent.futures import ThreadPoolExecutor
+        with unforked:
+            from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(threads - 1) as pool:
             try:

@@ -13,6 +13,7 @@ from . import decoding
 from .cached import cached_property
 from .compiled import decoding_pays
 from .decoding import Unknown
+from .forks import unforked
 
 if TYPE_CHECKING:
     from .compiled.gather import Gather
@@ -75,8 +76,9 @@ class Joiner:
 
 
 def _gather_of(tokens: Mapping[int, bytes]) -> "Gather | None":
-    try:
-        from .compiled.gather import Gather
-    except ImportError:
-        return None
+    with unforked:
+        try:
+            from .compiled.gather import Gather
+        except ImportError:
+            return None
     return Gather(tokens) if Gather.serves(tokens) else None

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
+from ..forks import unforked
 
 if TYPE_CHECKING:
     from ..model import BPEModel
@@ -30,29 +31,31 @@ def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Eng
 
     None for a model that only Python encodes: see `building.model_tables`. Raises MissingDependencyError without numba.
     """
-    try:
-        from .engine import Engine
-    except ImportError as error:
-        raise MissingDependencyError('compiled encoding needs numba: pip install "bpelab[fast]"') from error
-    from .steps import plan_for
+    with unforked:
+        try:
+            from .engine import Engine
+        except ImportError as error:
+            raise MissingDependencyError('compiled encoding needs numba: pip install "bpelab[fast]"') from error
+        from .steps import plan_for
 
-    return Engine.of(model, plan_for(pre_tokenizer, model))
+        return Engine.of(model, plan_for(pre_tokenizer, model))
 
 
 def pays(characters: int) -> bool:
     """Whether making an engine is worth it for so many characters; where only compiling is in the way, that begins."""
     if characters < IMPORTED:
         return False
-    from .kernel_folder import compiled, numba_version
+    with unforked:
+        from .kernel_folder import compiled, numba_version
 
-    if numba_version() is None:
-        return False
-    if compiled():
-        return characters >= (IMPORTED if "numba" in sys.modules else ON_DISK)
-    from .background import begin
+        if numba_version() is None:
+            return False
+        if compiled():
+            return characters >= (IMPORTED if "numba" in sys.modules else ON_DISK)
+        from .background import begin
 
-    begin()
-    return characters >= NOT_COMPILED
+        begin()
+        return characters >= NOT_COMPILED
 
 
 def decoding_pays(ids: int) -> bool:

@@ -17,6 +17,7 @@ from numba.core import sigutils
 from numba.core.ccallback import CFunc
 from numpy.typing import NDArray
 
+from ..forks import unforked
 from .kernel_cache import keep
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,7 +67,8 @@ class Loaded:
 
     def __call__(self) -> Any:
         """What Python calls; of a `c_function` the address."""
-        loaded = self._load()
+        with unforked:
+            loaded = self._load()
         self._load = lambda: loaded
         return loaded
 

@@ -50,6 +50,31 @@ def test_forks_amid_threads(tmp_path):
     drive("together:forks", tmp_path, amount(6, 500))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_waits_for_what_another_thread_imports():
+    """In the child nobody would let go of the lock of a module, or of numba's."""
+    program = """
+import os, threading, time
+from bpelab.forks import unforked
+begun, imported = threading.Event(), []
+def imports():
+    with unforked:
+        begun.set()
+        time.sleep(0.3)
+        imported.append("a module")
+threading.Thread(target=imports).start()
+begun.wait()
+number = os.fork()
+free = unforked.acquire(timeout=5)
+print(imported, free, flush=True)
+if not number:
+    os._exit(0)
+os.waitpid(number, 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "['a module'] True\n" * 2
+
+
 # -- there and back ----------------------------------------------------------------------------------------------------
 
 CONVERSATION = [{"role": "user", "content": "a<s> low"}, {"role": "assistant", "content": "b"}]
