@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+BLOCK = 1 << 20
+"""Characters that are encoded at once where only their bytes are counted."""
+
 
 def valid_text(text: str) -> str:
     """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
@@ -33,8 +36,10 @@ def utf8(text: str) -> bytes:
 
 
 def utf8_size(text: str) -> int:
-    """How many bytes `text` has in UTF-8, lone surrogates included."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    """How many bytes `text` has in UTF-8, lone surrogates included. Memory: a block, however long the text is."""
+    if text.isascii():
+        return len(text)
+    return sum(len(text[at : at + BLOCK].encode("utf-8", "surrogatepass")) for at in range(0, len(text), BLOCK))
 
 
 def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
