@@ -5,8 +5,7 @@ run the tests below that reach it. A change that no test notices, a survivor, is
 that matters; `mutation_survivors.md` lists the second kind, each with its reason. Exits with 1 for a survivor that is
 not listed. Names of groups as arguments run those alone.
 
-mutmut leaves out decorated functions and what stands outside of functions. trainers/distributed.py is left out here: a
-mutant is tested in a fork, in which Dask, with its threads, hangs. A mutant that never ends counts as killed.
+mutmut leaves out decorated functions and what stands outside of functions. A mutant that never ends counts as killed.
 A mutated function is called through another one: timings, and who a warning names as its caller, are no tests here.
 """
 
@@ -19,6 +18,8 @@ import tempfile
 from collections import Counter
 from contextlib import chdir
 from pathlib import Path
+
+from mutation_served import served
 
 HERE = Path(__file__).resolve().parent
 SURVIVORS = HERE / "mutation_survivors.md"
@@ -42,6 +43,11 @@ GROUPS = {
         ["trainers/test_compiled.py"],
         "small_corp or runs_and or odd or kept or counted_as or behaviours or when_it or least or texts or asked",
     ),
+    "distributed": (
+        ["trainers/distributed.py"],
+        ["trainers/test_distributed.py"],
+        "rounds or tried_again or in_memory or cannot_be_read or not_there or spilled or dashboard",
+    ),
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
                                              "searching", "stages", "way")],
@@ -61,6 +67,9 @@ GROUPS = {
     "stream_sentencepiece": (["streaming/sentencepiece.py"], ["streaming/test_sentencepiece.py"], "test"),
 }  # fmt: skip
 """Modules, the tests that are run for them, and which of these: quick ones, that need no cluster and tell no times."""
+THREADED = ("distributed",)
+"""Groups whose mutants are not tested in forks: see `mutation_served.py`."""
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "BPELAB_SOAK")}
 FRESH = '''
 settings.register_profile("mutation", settings.default, phases=[Phase.generate])
 settings.load_profile("mutation")
@@ -100,12 +109,25 @@ def copied(folder: Path, group: str) -> None:
 def mutmut(folder: Path, *words: str) -> str:
     """What a command of mutmut's prints."""
     program = [sys.executable, "-c", "from mutmut.__main__ import cli; cli()", *words]
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "BPELAB_SOAK")}
-    done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(program, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stdout + done.stderr)[-3_000:]
         raise RuntimeError(f"mutmut {' '.join(words)} ended with {done.returncode}:\n{said}")
     return done.stdout
+
+
+def in_forks(folder: Path, group: str) -> dict[str, str]:
+    """What becomes of each mutant."""
+    mutmut(folder, "run", "--max-children", "1")
+    lines = [line.split(": ") for line in mutmut(folder, "results", "--all", "true").splitlines() if ": " in line]
+    return {name.strip(): status for name, status in lines}
+
+
+def in_turn(folder: Path, group: str) -> dict[str, str]:
+    """As `in_forks`, in one process."""
+    _, tests, chosen = GROUPS[group]
+    words = ["-p", "no:cacheprovider", "-k", chosen, *(f"tests/{name}" for name in tests)]
+    return served(folder, words, ENVIRONMENT, PATIENCE, MORE)
 
 
 def mutation(folder: Path, name: str) -> str:
@@ -135,11 +157,9 @@ def run(group: str) -> tuple[Counter[str], list[str]]:
     with tempfile.TemporaryDirectory(prefix="bpelab-mutation-") as name:
         folder = Path(name)
         copied(folder, group)
-        mutmut(folder, "run", "--max-children", "1")
-        lines = [line.split(": ") for line in mutmut(folder, "results", "--all", "true").splitlines() if ": " in line]
-        counts = Counter(status for _, status in lines)
-        return counts, [
-            mutation(folder, mutant.strip()) for mutant, status in lines if status not in ("killed", "timeout")
+        found = (in_turn if group in THREADED else in_forks)(folder, group)
+        return Counter(found.values()), [
+            mutation(folder, mutant) for mutant, status in found.items() if status not in ("killed", "timeout")
         ]
 
 

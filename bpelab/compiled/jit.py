@@ -13,16 +13,19 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from llvmlite.binding import ffi
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
-from ..forks import unforked
+from ..forks import forks_take, unforked
 from .kernel_cache import keep
 
 F = TypeVar("F", bound=Callable[..., Any])
 U64 = np.uint64
 njit: Any = numba.njit  # its types leave out some options
+forks_take(global_compiler_lock, ffi.lib._lock)  # in the order in which numba takes them; LLVM's has no public name
 PAD = 16
 """Bytes behind every text that kernels may read, and never look at."""
 

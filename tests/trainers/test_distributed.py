@@ -193,16 +193,16 @@ def test_the_same_merges_from_all_forms(client, tmp_path):
     assert both.model == BPETokenizer.train(documents * 2, 700, trainer="compiled").model
 
 
-def test_rounds_and_small_parts(client, tmp_path, monkeypatch):
+def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "ROUND", 4)
     path = tmp_path / "a.txt"
     path.write_text("".join(made(6, 100)), encoding="utf-8", newline="")
     job = Job(CL100K, NONE, buckets=3, limit=1)
     expected = count_words(path, CL100K, NONE)
     size = path.stat().st_size // 30
-    assert count_files(path, job, client, part=size, kept=1).as_dict() == expected
+    assert count_files(path, job, here, part=size, kept=1).as_dict() == expected
     often = {word: count for word, count in expected.items() if count >= 3}
-    assert count_files(path, job, client, part=size, least=3).as_dict() == often
+    assert count_files(path, job, here, part=size, least=3).as_dict() == often
 
 
 def slowly(part, job, folder):
@@ -252,6 +252,7 @@ def test_tasks_that_fail_are_tried_again(here, tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text(book_text()[:50_000])
     monkeypatch.setattr(distributed, "count_part", fails_first)
+    SEEN.clear()
     assert count_files(path, Job(CL100K, NONE), here, part=9_000).as_dict() == count_words(path, CL100K, NONE)
     assert len(SEEN) == 6
 
@@ -320,15 +321,15 @@ def test_addresses_of_the_web(client, tmp_path, ranges):
 # -- what goes wrong ------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_read_is_named(client, tmp_path):
+def test_what_cannot_be_read_is_named(here, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"a word " * 10_000 + b"\xff" + b" more" * 10_000)
     (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{}\n')
     (tmp_path / "empty.txt").touch()
-    train = partial(BPETokenizer.train, vocab_size=300, trainer="distributed", client=client)
+    train = partial(BPETokenizer.train, vocab_size=300, trainer="distributed", client=here)
     with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: invalid start byte at byte 70,000"):
         train(tmp_path / "bad.txt")
     with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: .* at byte 70,000"):
-        count_files(tmp_path / "bad.txt", Job(CL100K, NONE), client, part=9_000)
+        count_files(tmp_path / "bad.txt", Job(CL100K, NONE), here, part=9_000)
     with pytest.raises(CorpusError, match=r"bad\.jsonl: line 2: there is no field 'text'"):
         train(tmp_path / "bad.jsonl")
     with pytest.raises(CorpusError, match=r"none\.txt: can't be read: No such file"):
