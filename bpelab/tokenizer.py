@@ -138,7 +138,8 @@ class BPETokenizer(Vocabulary):
         """Learn a tokenizer from a corpus.
 
         Args:
-            corpus: a text (str), a file (pathlib.Path; UTF-8, read in blocks), or an iterable of either, not mixed.
+            corpus: a text (str), a file (pathlib.Path), or an iterable of either, not mixed. What a file holds is told
+                by its name, as for `encode_files`: JSON Lines (`.jsonl`), Parquet, packed text; else it is text, UTF-8.
             vocab_size: the number of tokens in all: 256 bytes, the special tokens, and the merges.
             special_tokens: names, whose ids follow the vocabulary, or name -> id, which are reserved before merging.
                 They are split out of the training text.
@@ -149,18 +150,18 @@ class BPETokenizer(Vocabulary):
             trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`), or "auto", which
                 takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
                 Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (`bpelab[distributed]`);
-                its corpus is what `encode_files` takes: paths and patterns, also as str, of text, JSON Lines and
-                Parquet, and addresses that fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
+                its corpus is what `encode_files` takes: paths, folders and patterns, also as str, and addresses that
+                fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
                 on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
-            input_form, field: for "distributed", as for `encode_files`.
+            input_form, field: of the files, as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
         Warns with TrainingStopped when nothing is left to merge before vocab_size is reached. Raises TrainingError
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
-        for a corpus that is neither text nor files; for "distributed" CorpusError naming the file, and ClusterError.
-        What can be wrong with the other arguments is raised before anything is counted.
+        for a corpus that is neither text nor files; CorpusError naming a file of records or, for "distributed", of any
+        kind, and ClusterError. What can be wrong with the other arguments is raised before anything is counted.
 
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.3 s compiled; 2.3 s compiled for 100 MB and
         32,768. Memory for the distinct pre-tokens, not for the corpus.

@@ -14,7 +14,7 @@ from .options import add_dask, read_text
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
     train = command("train", "learn a tokenizer from text files and save it", run_train)
-    train.add_argument("files", nargs="*", help="UTF-8 text files; standard input if there are none")
+    train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; standard input if there are none")
     train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
     train.add_argument("--out", type=Path, required=True, help="the folder to write")
     train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
@@ -36,8 +36,8 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         help="auto, naive, incremental, compiled, or distributed, which is --dask; all learn the same",
     )
     add_dask(train, "count")
-    train.add_argument("--input-form", metavar="FORM", help="with --dask: text, jsonl, parquet ... (default: by name)")
-    train.add_argument("--field", default="text", help="with --dask: the field of JSON Lines, the column of Parquet")
+    train.add_argument("--input-form", metavar="FORM", help="text, jsonl, parquet, text.gz ... (default: by the name)")
+    train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
 
@@ -81,8 +81,8 @@ def _trainer(args: argparse.Namespace) -> str:
         if not args.files:
             raise BPELabError("--dask counts files: name at least one, which all workers can read")
         return "distributed"
-    if args.input_form is not None or args.field != "text":
-        raise BPELabError("--input-form and --field are for files that --dask counts, and it is not there")
+    if not args.files and (args.input_form is not None or args.field != "text"):
+        raise BPELabError("--input-form and --field are for files; standard input is text")
     if address := next((file for file in args.files if "://" in file), None):
         raise BPELabError(
             f"{address} is an address, which only --dask reads: put that behind the files to count on this machine"

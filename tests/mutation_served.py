@@ -26,22 +26,26 @@ SERVE = """
 import os, sys
 import pytest
 answers = os.fdopen(os.dup(1), "w", buffering=1)
-os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+os.dup2(2, 1)
 for name in sys.stdin:
     os.environ["MUTANT_UNDER_TEST"] = name.strip()
     answers.write(f"{int(pytest.main(sys.argv[1:]))}\\n")
 """
+STATUS = {"0": "survived", "1": "killed", "3": "killed", "": "timeout"}
+"""By pytest's exit status; 3 is an error that pytest itself stumbled over."""
 
 
 class Served:
-    """A process that tests mutants."""
+    """A process that tests mutants; what pytest says goes to a log in its folder."""
 
     def __init__(self, folder: Path, words: Sequence[str], environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, *words],
-            cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, bufsize=1,
-        )  # fmt: skip
+        self._log = folder / "served.log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", SERVE, *words],
+                cwd=folder, env=environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1,
+            )  # fmt: skip
 
     def status(self, name: str, seconds: float = 600.0) -> str:
         """What becomes of a mutant; after so many seconds the process is killed. No name: of the code as it is."""
@@ -51,14 +55,23 @@ class Served:
         self._process.stdin.write(f"{name}\n")
         answer = self._process.stdout.readline().strip()
         timer.cancel()
-        return {"0": "survived", "1": "killed", "": "timeout"}.get(answer, f"pytest ended with {answer}")
+        if answer not in STATUS:
+            raise RuntimeError(f"pytest ended with {answer} for {name}:\n{self._log.read_text()[-3_000:]}")
+        return STATUS[answer]
+
+    def check(self) -> None:
+        """Raise RuntimeError if a test fails with the code as it is."""
+        if self.status("") != "survived":
+            raise RuntimeError(f"a test fails without a mutant:\n{self._log.read_text()[-3_000:]}")
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
 
-def served(folder: Path, tests: Sequence[str], environment: dict[str, str], times: float, more: float) -> dict[str, str]:
+def served(
+    folder: Path, tests: Sequence[str], environment: dict[str, str], times: float, more: float
+) -> dict[str, str]:
     """What becomes of each mutant in a folder that is set up for mutmut.
 
     A mutant may take so many `times` as long as the code as it is, and some `more` seconds. Before the first mutant of
@@ -71,20 +84,19 @@ def served(folder: Path, tests: Sequence[str], environment: dict[str, str], time
     while left:
         process = Served(folder / "mutants", ["-x", "-q", *tests], environment)
         try:
-            if process.status("") != "survived":
-                raise RuntimeError(f"the tests of {', '.join(tests)} fail without any mutant")
+            process.check()
             start = time.monotonic()
-            process.status("")  # as quick as those behind it: what is imported, is
+            process.check()  # as quick as those behind it: what is imported, is
             seconds = times * (time.monotonic() - start) + more
             while left:
                 name = left.pop(0)
                 found[name] = process.status(name, seconds)
-                if os.environ.get("SERVED_LOG"): print(name, found[name], round(time.monotonic()-start,1), flush=True)
+                if os.environ.get("SERVED_LOG"):
+                    print(name, found[name], round(time.monotonic() - start, 1), flush=True)
                 if found[name] == "timeout":
                     break
             else:
-                if process.status("") != "survived":
-                    raise RuntimeError(f"the tests of {', '.join(tests)} fail behind the last mutant, without any")
+                process.check()
         finally:
             process.close()
     return found

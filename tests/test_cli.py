@@ -177,6 +177,22 @@ def test_bad_input_is_one_line_and_code_1(words, message, folder, capsysbinary):
     assert not (folder / "x").exists()
 
 
+def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
+    """What a file holds is told by its name or an option, on one machine as on many."""
+    documents = ["ab ab", " ab", "abc "]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in documents))
+    (tmp_path / "b.lines").write_text("".join(json.dumps({"body": text}) + "\n" for text in documents))
+    expected = BPETokenizer.train(documents, 258).get_vocab()
+    for words in (["a.jsonl"], ["b.lines", "--input-form", "jsonl", "--field", "body"]):
+        monkeypatch.chdir(tmp_path)
+        assert run(capsysbinary, "train", *words, "--vocab-size", "258", "--out", "t", "--quiet")[0] == 0
+        assert BPETokenizer.from_pretrained(tmp_path / "t").get_vocab() == expected
+    assert BPETokenizer.train(tmp_path / "a.jsonl", 258, input_form="text").get_vocab() != expected
+    for words in (["--input-form", "jsonl"], ["--field", "body"]):
+        code, out, err = run(capsysbinary, "train", *words, "--vocab-size", "258", "--out", tmp_path / "x")
+        assert (code, out, err) == (1, "", "bpelab: --input-form and --field are for files; standard input is text\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -188,7 +204,7 @@ def test_bad_input_is_one_line_and_code_1(words, message, folder, capsysbinary):
         (["http://127.0.0.1:1/x.txt"], "http://127.0.0.1:1/x.txt is an address, which only --dask reads"),
         (["--trainer", "naive", "--dask"], "--trainer naive doesn't"),
         (["none.txt", "--trainer", "distributed", "--input-form", "csv"], "csv"),
-        (["--field", "body"], "--input-form and --field are for files that --dask counts"),
+        (["--input-form", "csv"], "an input form is one of text, text.gz,"),
         (["--min-pre-token-frequency", "0"], "--min-pre-token-frequency must be at least 1, not 0"),
     ],
 )
@@ -254,7 +270,10 @@ def test_messages_name_options(folder, tmp_path, capsysbinary):
     tok = ["-t", folder / "tok"]
     for words, said in (
         (["decode", "99999"], "Pass --unknown replace or --unknown skip to decode the rest."),
-        (["encode-files", tmp_path / "bad.txt", "--out", tmp_path / "o"], "or pass --errors replace to read"),
+        (
+            ["encode-files", tmp_path / "bad.txt", "--out", tmp_path / "o"],
+            "or encode it with --errors replace, as U+FFFD",
+        ),
         (
             ["encode-files", tmp_path / "a.txt", "--out", tmp_path / "o", "--eos"],
             "in --end-of-document '<|endoftext|>'",

@@ -97,5 +97,7 @@ def _text(value: bytes | None, source: Input, row: int, reading: Reading) -> str
             return value.decode("utf-8", reading.errors)
         problem = "expected a string, found nothing; leave such rows out"
     except UnicodeDecodeError as error:
-        problem = f"is not UTF-8: {error.reason} at byte {error.start:,}; write it again, or pass errors=replace"
+        problem = (
+            f"is not UTF-8: {error.reason} at byte {error.start:,}; write it again, or encode it with errors=replace"
+        )
     raise CorpusError(f"{source.path}: row {row:,}: column {reading.field!r}: {problem}")

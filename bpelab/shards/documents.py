@@ -102,8 +102,8 @@ def decoded(source: Input, errors: str, advance: Advance, span: tuple[int, int] 
     except UnicodeDecodeError as error:
         at = position - len(error.object) + error.start  # what it had kept is in front of the block
         raise CorpusError(
-            f"{source.path}: is not UTF-8: {error.reason} at byte {at:,}; convert the file, or pass errors=replace to "
-            "read U+FFFD there"
+            f"{source.path}: is not UTF-8: {error.reason} at byte {at:,}; convert the file, or encode it with "
+            "errors=replace, as U+FFFD"
         ) from error
 
 
@@ -149,7 +149,7 @@ def _text_of(line: bytes, reading: Reading, path: str, number: int) -> str:
     except UnicodeDecodeError as error:
         said = f"is not UTF-8: {error.reason} at byte {error.start:,} of the line"
         raise CorpusError(
-            f"{path}: line {number:,}: {said}; convert the file, or pass errors=replace to read U+FFFD there"
+            f"{path}: line {number:,}: {said}; convert the file, or encode it with errors=replace, as U+FFFD"
         ) from error
     except RecursionError as error:
         raise CorpusError(f"{path}: line {number:,}: is nested too deeply") from error

@@ -1,7 +1,7 @@
 """The files that texts are read from: which they are, and what each holds.
 
-A name's ending says what a file holds: `.txt`, `.jsonl`, `.parquet`, the first two also behind `.gz` or `.zst`. A size
-and a time of change are noted, so that a run that goes on later can tell that a file is another one by now.
+A name's ending says what a file holds (`input_forms.py`). A size and a time of change are noted, so that a run that
+goes on later can tell that a file is another one by now.
 """
 
 import glob
@@ -13,12 +13,10 @@ from pathlib import Path
 
 from ..errors import CorpusError
 from ..formats.detect import in_home
+from .input_forms import ENDINGS, FORMS, check_form, form_of
 from .remote import is_address, look, meant
 
 Paths = str | Path | Iterable[str | Path]
-ENDINGS = {".txt": "text", ".text": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-PACKED = {".gz": ".gz", ".gzip": ".gz", ".zst": ".zst", ".zstd": ".zst"}
-FORMS = ("text", "text.gz", "text.zst", "jsonl", "jsonl.gz", "jsonl.zst", "parquet")
 
 
 @dataclass
@@ -40,30 +38,13 @@ class Input:
     documents: int = 0
 
 
-def form_of(path: str, form: str | None = None) -> str | None:
-    """What a file holds, by its name; a `form` given goes first, and "text" or "jsonl" leave packing to the name.
-
-    >>> form_of("a.jsonl.gz"), form_of("notes.md"), form_of("notes.md.zst", "text")
-    ('jsonl.gz', None, 'text.zst')
-    """
-    name = Path(path).name.lower()
-    packed = PACKED.get(Path(name).suffix, "")
-    kind = ENDINGS.get(Path(Path(name).stem if packed else name).suffix)
-    if form is not None:
-        return form + packed if form in ("text", "jsonl") else form
-    if kind is None or (kind == "parquet" and packed):
-        return None
-    return kind + packed
-
-
 def find_inputs(paths: Paths, form: str | None = None) -> list[Input]:
     """The files that are meant by paths, folders and globs, in that order; those of one folder or glob sorted by name.
 
     Raises CorpusError for what is not there, not a regular file, named twice, or of a form that the name doesn't tell,
     and ValueError for a form that is none.
     """
-    if form is not None and form not in FORMS:
-        raise ValueError(f"an input form is one of {', '.join(FORMS)}, not {form!r}")
+    check_form(form)
     found = [look_at(path, form) for path in files(paths, form)]
     seen: set[str] = set()
     for item in found:

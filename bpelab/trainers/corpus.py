@@ -1,9 +1,9 @@
 """From a corpus to word counts: what every trainer starts from.
 
-A corpus is a text (`str`), a file (`pathlib.Path`, UTF-8), or an iterable of either. Each text and each file is one
-document: no pre-token reaches over the end of one. Files are read in blocks of a megabyte and cut only at safe places
-(`pretokenizers/safe_cuts.py`), so the counts are those of the whole file, whatever the size of the blocks. With a
-pattern of your own that can't be promised, and the file is read whole.
+A corpus is a text (`str`), a file (`pathlib.Path`), or an iterable of either. Each text, each file of text and each
+record of JSON Lines or Parquet is one document: no pre-token reaches over the end of one. Text is read in blocks of a
+megabyte and cut only at safe places (`pretokenizers/safe_cuts.py`), so the counts are those of the whole, whatever the
+size of the blocks. With a pattern of your own that can't be promised, and the file is read whole.
 
 Cost: linear; memory for the distinct words and one block.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 from ..errors import TrainingError
 from ..pretokenizers.safe_cuts import last_safe_cut
 from ..pretokenizers.split import Split
+from ..shards.input_forms import form_of
 from ..special_tokens import SpecialTokens
 from ..textio import utf8_counts, utf8_size
 
@@ -42,8 +43,19 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
         raise TrainingError(f"{path} can't be read: {error.strerror}") from error
 
 
-def document_parts(document: str | Path, whole: bool, special: SpecialTokens) -> Iterator[str]:
-    """A document in parts of about a block, cut where that changes nothing."""
+def document_parts(
+    document: str | Path, whole: bool, special: SpecialTokens, form: str | None = None, field: str = "text"
+) -> Iterator[str]:
+    """A document, or those of a file, in parts of about a block, cut where that changes nothing.
+
+    `form` and `field` are those of `encode_files`; a file whose name tells no form is text.
+    """
+    if isinstance(document, Path) and (held := form_of(str(document), form) or "text") != "text":
+        from ..shards.inputs import look_at
+        from .parts import Part, texts_of
+
+        yield from texts_of(Part(look_at(str(document), held), None, 0), field, whole, special)
+        return
     if isinstance(document, str) and (whole or len(document) <= BLOCK):
         yield document
         return
@@ -96,6 +108,8 @@ def ordinary_texts(
     special: SpecialTokens,
     normalize: Callable[[str], str] | None = None,
     advance: Callable[[int], object] = lambda size: None,
+    form: str | None = None,
+    field: str = "text",
 ) -> Iterator[str]:
     """The texts that are to be cut, each by itself: normalized, of about a block at most, without special tokens.
 
@@ -103,7 +117,7 @@ def ordinary_texts(
     """
     whole = takes_whole(pre_tokenizer)
     for document in documents(corpus):
-        for text in document_parts(document, whole, special):
+        for text in document_parts(document, whole, special, form, field):
             yield from without_special(text, special, normalize)
             advance(utf8_size(text))
 
@@ -126,14 +140,16 @@ def count_words(
     special: SpecialTokens,
     normalize: Callable[[str], str] | None = None,
     advance: Callable[[int], object] = lambda size: None,
+    form: str | None = None,
+    field: str = "text",
 ) -> Counter[bytes]:
     """How often each pre-token occurs in a corpus. Special tokens are split out and not counted.
 
     `advance` is called with the size of each text in bytes of UTF-8, for a progress bar. Raises TrainingError for a
-    file that can't be read or is not UTF-8, and TypeError for what is no corpus.
+    text that can't be read or is not UTF-8, CorpusError for records or what is packed, TypeError for no corpus.
     """
     words: Counter[str] = Counter()
-    for text in ordinary_texts(corpus, pre_tokenizer, special, normalize, advance):
+    for text in ordinary_texts(corpus, pre_tokenizer, special, normalize, advance, form, field):
         words.update(pre_tokenizer.split(text) if pre_tokenizer else [text] if text else [])
     return utf8_counts(words)
 

@@ -10,6 +10,7 @@ from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
 from ..pretokenizers.split import Split
 from ..progress import bar
+from ..shards.input_forms import check_form, form_of
 from ..special_tokens import SpecialTokens
 from ..textio import utf8_size
 from . import find_trainer
@@ -50,8 +51,9 @@ def learn(
     """
     if trainer != DISTRIBUTED:
         find_trainer(trainer)
-        if client is not None or input_form is not None or field != "text":
-            raise ValueError(f"client, input_form and field are for trainer={DISTRIBUTED!r}, not {trainer!r}")
+        if client is not None:
+            raise ValueError(f"client is for trainer={DISTRIBUTED!r}, not {trainer!r}")
+    check_form(input_form)
     _check_number("vocab_size", vocab_size, 1)
     _check_number("min_frequency", min_frequency, 1)
     _check_number("min_pre_token_frequency", min_pre_token_frequency, 1)
@@ -83,17 +85,17 @@ def learn(
         trainer = "incremental" if numba_version() is None else "compiled"
         words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
     else:
-        with bar(progress, _size(corpus), "reading", "B") as advance:
+        with bar(progress, _size(corpus, input_form), "reading", "B") as advance:
             if trainer == "auto":
                 trainer, corpus = choose_trainer(corpus)
             if trainer == "compiled":
                 from .counts import Counts
 
-                texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance)
+                texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance, input_form, field)
                 table = Counts(*count_compiled(texts, pre_tokenizer)).at_least(min_pre_token_frequency)
                 words, empty = table.words(), not len(table.ends)
             else:
-                words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance)
+                words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance, input_form, field)
                 if min_pre_token_frequency > 1:
                     words = {word: count for word, count in words.items() if count >= min_pre_token_frequency}
                 empty = not words
@@ -138,7 +140,8 @@ def _check_number(name: str, value: object, least: int) -> None:
         raise TrainingError(f"{name} must be at least {least}, not {value}")
 
 
-def _size(corpus: object) -> int | None:
-    if isinstance(corpus, Path) and corpus.is_file():
+def _size(corpus: object, form: str | None) -> int | None:
+    """The bytes of UTF-8 of a corpus, where that is known before it is read."""
+    if isinstance(corpus, Path) and corpus.is_file() and form_of(str(corpus), form) in (None, "text"):
         return corpus.stat().st_size
     return utf8_size(corpus) if isinstance(corpus, str) else None

@@ -24,7 +24,10 @@ LINES = [
     (b'{"text": null}', "line 2: field 'text': expected a string, found nothing"),
     (b'{"text": "a"', "line 2: is not JSON: Expecting ',' delimiter, column 13"),
     (b'{"text": "a"} {"text": "b"}', "line 2: is not JSON: Extra data, column 15; a line is a JSON object"),
-    (b'{"text": "\xff"}', "line 2: is not UTF-8: invalid start byte at byte 10 of the line; convert the file, or pass"),
+    (
+        b'{"text": "\xff"}',
+        "line 2: is not UTF-8: invalid start byte at byte 10 of the line; convert the file, or encode it with",
+    ),
     (b"[" * 100_000, "line 2: is nested too deeply"),
     (b'{"text": "a", "n": ' + b"1" * 5_000 + b"}", "line 2: holds an integer with thousands of digits"),
 ]
@@ -55,7 +58,7 @@ def test_text_that_is_not_utf8(tmp_path, tokenizer, tiny, size):
         (tmp_path / "a.txt").write_bytes(data)
         with pytest.raises(CorpusError) as caught:
             tokenizer.encode_files(tmp_path / "a.txt", tmp_path / "out", overwrite=True)
-        assert f"a.txt: is not UTF-8: {said} convert the file, or pass errors=replace" in str(caught.value)
+        assert f"a.txt: is not UTF-8: {said} convert the file, or encode it with errors=replace" in str(caught.value)
 
 
 def packed_wrongly(data: bytes, kind: str) -> list[tuple[bytes, str]]:

@@ -1,11 +1,15 @@
 """Training from a corpus: its forms, its sizes, special tokens, and what is refused."""
 
+import gzip
+import json
 import random
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer, SpecialTokenError, TrainingError
+from bpelab import BPETokenizer, CorpusError, SpecialTokenError, TrainingError
 from bpelab.notebook import book_text
 from bpelab.postprocessors import TemplateProcessing
 from bpelab.pretokenizers import PATTERNS, Split
@@ -16,6 +20,7 @@ from bpelab.trainers.corpus import count_words
 from bpelab.trainers.learn import TrainingStopped
 
 from ..conftest import amount, fuzz_text
+from ..shards.corpora import write
 
 TEXT = book_text()[:30_000]
 
@@ -32,6 +37,35 @@ def test_every_form_of_a_corpus(tmp_path):
     assert merges(BPETokenizer.train([TEXT], 400)) == expected
     assert merges(BPETokenizer.train([file], 400)) == expected
     assert merges(BPETokenizer.train((part for part in [TEXT]), 400)) == expected
+
+
+@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+def test_files_of_records(trainer, tmp_path):
+    """What a file holds is told by its name, or by the caller; each record is a document."""
+    if trainer == "compiled":
+        pytest.importorskip("numba")
+    documents = [TEXT[start : start + 700] for start in range(0, len(TEXT), 700)]
+    train = partial(BPETokenizer.train, vocab_size=400, trainer=trainer, pattern=r"\s*\S+\s*")
+    expected = merges(train(documents))
+    assert merges(train("".join(documents))) != expected  # it is seen where documents end
+    names = ["a.jsonl", "a.jsonl.gz"] + ["a.parquet"] * (find_spec("pyarrow") is not None)
+    files = [write(tmp_path / name, documents) for name in names]
+    for file in files:
+        assert merges(train(file)) == expected, file
+    assert merges(train([files[1]], min_frequency=4)) == merges(train(documents, min_frequency=4))
+    assert merges(train(files[:2], min_frequency=4)) == merges(train(documents * 2, min_frequency=4))
+    plain = "".join(documents)
+    (tmp_path / "a.md.gz").write_bytes(gzip.compress(plain.encode()))
+    assert merges(train(tmp_path / "a.md.gz", input_form="text")) == merges(train(plain))
+    lines = [json.dumps({"body": text, "text": 5}) for text in documents]
+    (tmp_path / "lines").write_text("\n".join(lines), encoding="utf-8")
+    assert merges(train(tmp_path / "lines", input_form="jsonl", field="body")) == expected
+    with pytest.raises(CorpusError, match=r"lines: line 1: field 'text': expected a string, found 5"):
+        train(tmp_path / "lines", input_form="jsonl")
+    assert merges(train(tmp_path / "lines")) == merges(train("\n".join(lines)))
+    assert merges(train(files[0], input_form="text")) == merges(train(files[0].read_text(encoding="utf-8")))
+    with pytest.raises(CorpusError, match=r"none\.jsonl: can't be read: No such file"):
+        train(tmp_path / "none.jsonl")
 
 
 @pytest.mark.parametrize("bad", [b"bytes", 7, None, [b"bytes"], ["text", Path("file")], [Path("file"), "text"], [1]])

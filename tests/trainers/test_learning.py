@@ -11,6 +11,8 @@ from bpelab.trainers import learn as module
 from bpelab.trainers.counts import Counts
 from bpelab.trainers.learn import TrainingStopped, learn
 
+from ..shards.corpora import write
+
 GPT2 = Split("gpt2")
 
 
@@ -68,9 +70,9 @@ def refused(kind, message, *arguments, **options):
 
 
 def test_what_is_refused():
-    for name, value in (("client", "local"), ("input_form", "text"), ("field", "body")):
-        message = "client, input_form and field are for trainer='distributed', not 'auto'"
-        refused(ValueError, message, "ab", 300, **{name: value})
+    refused(ValueError, "client is for trainer='distributed', not 'auto'", "ab", 300, client="local")
+    forms = "text, text.gz, text.zst, jsonl, jsonl.gz, jsonl.zst, parquet"
+    refused(ValueError, f"an input form is one of {forms}, not 'csv'", "ab", 300, input_form="csv")
     for value in (True, 300.0, "300", None):
         refused(TypeError, f"vocab_size must be an integer, not {value!r}", "ab", value)
         refused(TypeError, f"min_frequency must be an integer, not {value!r}", "ab", 300, min_frequency=value)
@@ -135,11 +137,15 @@ def test_what_is_shown(monkeypatch, tmp_path):
         (tmp_path / "a.txt", 8, 8, "incremental"),
         (["ab ab", "é"], None, 7, "naive"),
         ("ab ab é", 8, 8, "compiled"),
+        (write(tmp_path / "a.jsonl", ["ab ab", "é"]), None, 7, "naive"),
+        (write(tmp_path / "a.txt.gz", ["ab ab é"]), None, 8, "compiled"),
     ):
         bars.clear()
         quietly(corpus, 257, progress=True, trainer=trainer)
         assert bars == [[True, size, "reading", "B", read], [True, 1, "merging", " merges", 1]]
-    assert module._size(tmp_path / "none") is None
+    assert module._size(tmp_path / "none", None) is None
+    assert module._size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
+    assert module._size(tmp_path / "a.txt", "jsonl") is None
 
 
 @pytest.mark.parametrize("numba", ["there", None])
