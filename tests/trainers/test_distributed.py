@@ -350,7 +350,7 @@ def test_clusters_that_are_not_there(monkeypatch, tmp_path):
             BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed", client="tcp://127.0.0.1:9")
     with pytest.raises(TypeError, match="not int"), connected(5):
         pass
-    with pytest.raises(ValueError, match="are for trainer='distributed', not 'auto'"):
+    with pytest.raises(ValueError, match="client is for trainer='distributed', not 'auto'"):
         BPETokenizer.train("a", 300, client="local")
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "bpelab\[distributed\]"'):
