@@ -9,7 +9,7 @@ Chapter: More than one machine. Cost: reading and counting are shared out; over 
 of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pre-tokens of the corpus.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -112,27 +112,32 @@ def count_parts(
 ) -> Counts:
     """The counts of all parts. Raises what `count_part` raises, and what Dask raises for lost workers.
 
-    `advance` is called with the size of each part that is counted, from another thread.
+    `advance` is called with the size of each part that is counted.
     """
     from distributed import as_completed
 
     size = max(ROUND, 2 * sum(client.nthreads().values()))
     rounds = (parts[start : start + size] for start in range(0, len(parts), size))
-    numbers, left, place_of = count(), dict[int, int](), dict[Any, tuple[int, int]]()
-    finished = as_completed()
+    numbers, left, finished = count(), dict[int, int](), as_completed()
+    size_of, place_of = dict[Any, int](), dict[Any, tuple[int, int]]()
 
     def begin_rounds() -> None:
         while len(left) < OPEN_ROUNDS and (round_ := next(rounds, None)) is not None:
             number = next(numbers)
             left[number] = job.buckets
-            for bucket, future in enumerate(_submit(client, round_, job, advance)):
-                place_of[future.key] = number, bucket
-                finished.add(future)
+            tables, sums = _submit(client, round_, job)
+            size_of.update((table.key, part.size) for table, part in zip(tables, round_))
+            place_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
+            finished.update([*tables, *sums])
 
     with closing(Runs(job.buckets, kept)) as runs:
         try:
             begin_rounds()
             for future in finished:
+                if (counted := size_of.pop(future.key, None)) is not None:
+                    if future.status == "finished":  # or it is the sums' error, too
+                        advance(counted)
+                    continue
                 table = future.result()
                 number, bucket = place_of.pop(future.key)  # which is there once
                 runs.add(bucket, table)
@@ -145,25 +150,21 @@ def count_parts(
         return joined([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
 
 
-def _submit(
-    client: "Client", parts: Sequence[Part], job: Job, advance: Callable[[int], object]
-) -> "Iterator[Future[Any]]":
-    """The sums of a round's parts, a future for each bucket."""
-
-    def counted(size: int) -> Callable[[Any], object]:
-        return lambda future: future.status == "finished" and advance(size)
-
-    name, tables = uuid4().hex, []
-    for number, part in enumerate(parts):
-        future = client.submit(count_part, part, job, key=f"count-{name}-{number}", retries=job.retries)
-        future.add_done_callback(counted(part.size))
-        tables.append(future)
+def _submit(client: "Client", parts: Sequence[Part], job: Job) -> "tuple[list[Future[Any]], list[Future[Any]]]":
+    """The tables of a round's parts, and their sums, one for each bucket."""
+    name = uuid4().hex
+    tables = [
+        client.submit(count_part, part, job, key=f"count-{name}-{number}", retries=job.retries)
+        for number, part in enumerate(parts)
+    ]
+    sums = []
     for bucket in range(job.buckets):
         slices = [
             client.submit(one_of, table, bucket, key=f"bucket-{name}-{number}-{bucket}")
             for number, table in enumerate(tables)
         ]
-        yield client.submit(added, slices, key=f"sum-{name}-{bucket}", retries=job.retries)
+        sums.append(client.submit(added, slices, key=f"sum-{name}-{bucket}", retries=job.retries))
+    return tables, sums
 
 
 def count_files(

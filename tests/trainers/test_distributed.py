@@ -29,7 +29,7 @@ from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import counts, distributed, parts
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.counts import Counts, added, joined
-from bpelab.trainers.distributed import Job, count_files, count_part
+from bpelab.trainers.distributed import Job, count_files, count_part, count_parts
 from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
 
@@ -203,6 +203,10 @@ def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     assert count_files(path, job, here, part=size, kept=1).as_dict() == expected
     often = {word: count for word, count in expected.items() if count >= 3}
     assert count_files(path, job, here, part=size, least=3).as_dict() == often
+    told = []
+    some = parts_of(find_inputs(path), size, False)
+    count_parts(here, some, job, told.append)
+    assert sorted(told) == sorted(part.size for part in some)
 
 
 def slowly(part, job, folder):
