@@ -3,6 +3,7 @@
 import http.server
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -26,10 +27,10 @@ from bpelab.shards.distributed import write_part
 from bpelab.shards.inputs import find_inputs
 from bpelab.shards.lock import locked
 from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import counts, distributed, parts
+from bpelab.trainers import corpus, counts, distributed, parts
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.counts import Counts, added, joined
-from bpelab.trainers.distributed import Job, count_files, count_part, count_parts
+from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
 from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
 
@@ -205,8 +206,77 @@ def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     assert count_files(path, job, here, part=size, least=3).as_dict() == often
     told = []
     some = parts_of(find_inputs(path), size, False)
-    count_parts(here, some, job, told.append)
+    assert count_parts(here, some, job, told.append).as_dict() == expected
     assert sorted(told) == sorted(part.size for part in some)
+
+
+def recorded(monkeypatch, owner, name):
+    """What is called so, with its arguments, is noted."""
+    calls, real = [], getattr(owner, name)
+
+    def call(*arguments, **options):
+        calls.append((arguments, options))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
+def test_rounds_are_of_some_size_and_few_are_open(here, tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("one two three. " * 200)
+    monkeypatch.setattr(distributed, "ROUND", 1)
+    rounds, submitted = recorded(monkeypatch, distributed, "_submit"), recorded(monkeypatch, here, "submit")
+    job = Job(CL100K, NONE, buckets=2)
+    count_files(path, job, here, part=300)
+    assert [len(parts) for (_, parts, _), _ in rounds] == [4, 4, 2]  # two for each of two threads
+    # Names that a dashboard groups, and that no other run has, whose results might be taken.
+    keys = [options["key"] for _, options in submitted]
+    assert len(set(keys)) == len(keys) == 10 + 2 * 10 + 2 * 3
+    for key, (_, options) in zip(keys, submitted):
+        kind, _, number = re.fullmatch(r"(count|bucket|sum)-([0-9a-f]{32})-(\d+|\d+-\d+)", key).groups()
+        assert "-" in number if kind == "bucket" else options["retries"] == job.retries
+    rounds.clear()
+    monkeypatch.setattr(distributed, "count_part", broken)
+    with pytest.raises(ZeroDivisionError):
+        count_files(path, job._replace(retries=0), here, part=300)
+    assert len(rounds) == OPEN_ROUNDS
+
+
+def broken(part, job):
+    return 1 // 0
+
+
+def test_a_pattern_that_needs_the_whole(here, tmp_path, monkeypatch):
+    """Neither parts nor blocks end within a document."""
+    monkeypatch.setattr(corpus, "BLOCK", 50)
+    texts = ["a b " * 100, "c d " * 100]
+    whole = Job(Split(r"[\s\S]+"), NONE)
+    path = write(tmp_path / "a.jsonl", texts)
+    assert counted(path, 1 << 30, whole) == {text.encode(): 1 for text in texts}
+    (tmp_path / "a.txt").write_text(texts[0])
+    assert count_files(tmp_path / "a.txt", whole, here, part=100).as_dict() == {texts[0].encode(): 1}
+
+
+def test_how_parts_are_read(here, tmp_path):
+    (tmp_path / "lines").write_text('{"body": "A b"}\n{"body": "a"}\n')
+    job = Job(CL100K, NONE, normalize=str.lower, field="body")
+    found = count_files(tmp_path / "lines", job, here, form="jsonl")
+    assert found.as_dict() == {b"a": 2, b" b": 1}
+
+
+def test_counts_go_to_the_folder_of_the_worker(here, tmp_path, monkeypatch):
+    """It is deleted with the worker."""
+    runs = recorded(monkeypatch, distributed, "Runs")
+    (tmp_path / "a.txt").write_text("a b c")
+    count_files(tmp_path / "a.txt", Job(CL100K, NONE, buckets=3, limit=7), here, kept=9)
+    folders = {worker["local_directory"] for worker in here.scheduler_info()["workers"].values()}
+    (main, _), ((*sizes, folder), _) = runs
+    assert (list(main), sizes) == ([3, 9], [3, 7])
+    assert folder in folders
+    runs.clear()
+    counted(tmp_path / "a.txt", 100)
+    assert runs[0][0][2] is None
 
 
 def slowly(part, job, folder):
