@@ -46,8 +46,8 @@ GROUPS = {
     "distributed": (
         ["trainers/distributed.py"],
         ["trainers/test_distributed.py"],
-        "rounds or tried_again or in_memory or cannot_be_read or not_there or spilled or dashboard or the_whole or how_parts "
-        "or folder_of",
+        "rounds or tried_again or in_memory or cannot_be_read or not_there or spilled or dashboard or the_whole "
+        "or how_parts or folder_of",
     ),
     "stream_encoding": (
         [f"streaming/{name}.py" for name in ("cutting", "encoder", "held", "normalizing", "pipes", "replacing",
