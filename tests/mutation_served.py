@@ -91,8 +91,6 @@ def served(
             while left:
                 name = left.pop(0)
                 found[name] = process.status(name, seconds)
-                if os.environ.get("SERVED_LOG"):
-                    print(name, found[name], round(time.monotonic() - start, 1), flush=True)
                 if found[name] == "timeout":
                     break
             else:
