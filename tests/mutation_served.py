@@ -74,13 +74,14 @@ def served(
 ) -> dict[str, str]:
     """What becomes of each mutant in a folder that is set up for mutmut.
 
-    A mutant may take so many `times` as long as the code as it is, and some `more` seconds. Before the first mutant of
-    a process, and behind its last one, the tests must pass with the code as it is. Raises RuntimeError.
+    A mutant may take so many `times` as long as the code as it is, and some `more` seconds, or is tried
+    once more: perhaps the machine was busy. Before the first mutant of a process, and behind its last one, the tests
+    must pass with the code as it is. Raises RuntimeError.
     """
     subprocess.run([sys.executable, "-c", MAKE], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
     metas = [json.loads(path.read_text()) for path in sorted((folder / "mutants").rglob("*.meta"))]
     left = [name for meta in metas for name in meta["exit_code_by_key"]]
-    found: dict[str, str] = {}
+    found, slow = dict[str, str](), set[str]()
     while left:
         process = Served(folder / "mutants", ["-x", "-q", *tests], environment)
         try:
@@ -89,9 +90,12 @@ def served(
             process.check()  # as quick as those behind it: what is imported, is
             seconds = times * (time.monotonic() - start) + more
             while left:
-                name = left.pop(0)
-                found[name] = process.status(name, seconds)
-                if found[name] == "timeout":
+                status = process.status(left[0], seconds)
+                if status == "timeout" and left[0] not in slow:
+                    slow.add(left[0])
+                    break
+                found[left.pop(0)] = status
+                if status == "timeout":
                     break
             else:
                 process.check()
