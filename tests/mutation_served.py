@@ -5,7 +5,6 @@ the other, until one has no end: then it is killed, and another goes on.
 """
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -74,9 +73,9 @@ def served(
 ) -> dict[str, str]:
     """What becomes of each mutant in a folder that is set up for mutmut.
 
-    A mutant may take so many `times` as long as the code as it is, and some `more` seconds, or is tried
-    once more: perhaps the machine was busy. Before the first mutant of a process, and behind its last one, the tests
-    must pass with the code as it is. Raises RuntimeError.
+    A mutant may take so many `times` as long as the code as it is, and some `more` seconds. If it takes longer it is
+    tried once more, since the machine may have been busy. Before the first mutant of a process, and behind its last
+    one, the tests must pass with the code as it is. Raises RuntimeError.
     """
     subprocess.run([sys.executable, "-c", MAKE], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
     metas = [json.loads(path.read_text()) for path in sorted((folder / "mutants").rglob("*.meta"))]
