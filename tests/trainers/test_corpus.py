@@ -9,7 +9,9 @@ from bpelab import TrainingError
 from bpelab.pretokenizers import Split
 from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import TRAINERS, corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
-from bpelab.trainers.corpus import count_words, document_parts, documents, measure, safe_blocks
+from bpelab.trainers.corpus import count_words, document_parts, documents, measure, ordinary_texts, safe_blocks
+
+from ..shards.corpora import write
 
 NONE = SpecialTokens({})
 
@@ -89,6 +91,13 @@ def test_items_that_are_no_documents():
         )
         with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
             list(documents(bad))
+
+
+def test_records_have_a_field_that_is_taken_for_granted(tmp_path):
+    path = write(tmp_path / "a.jsonl", ["a b", "c"])
+    assert list(document_parts(path, True, NONE)) == ["a b", "c"]
+    assert list(ordinary_texts(path, None, NONE)) == ["a b", "c"]
+    assert count_words(path, None, NONE) == {b"a b": 1, b"c": 1}
 
 
 def test_bytes_that_are_no_utf8(tmp_path, monkeypatch):

@@ -143,6 +143,9 @@ def test_what_is_shown(monkeypatch, tmp_path):
         bars.clear()
         quietly(corpus, 257, progress=True, trainer=trainer)
         assert bars == [[True, size, "reading", "B", read], [True, 1, "merging", " merges", 1]]
+    bars.clear()
+    quietly(tmp_path / "a.jsonl", 257, progress=True, input_form="text")
+    assert bars[0][1] == (tmp_path / "a.jsonl").stat().st_size
     assert module._size(tmp_path / "none", None) is None
     assert module._size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
     assert module._size(tmp_path / "a.txt", "jsonl") is None
