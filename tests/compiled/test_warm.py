@@ -337,8 +337,9 @@ def test_two_warmups_at_once(tmp_path):
     command = [sys.executable, "-m", "bpelab", "warmup"]
     environment = os.environ | {"BPELAB_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}
     both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
-    assert all(b"kept in" in process.stdout.read() for process in both)
+    said = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert all(b"kept in" in each for each in said)
 
 
 def test_kernels_are_read_from_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
