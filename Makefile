@@ -99,7 +99,7 @@ $(AUDIT)/.ready: $(VENV)/.ready
 	@touch $@
 
 mutation: $(VENV)/.mutation  ## whether a test fails when a line of the library is changed (an hour)
-	$(PY) tests/mutation.py
+	$(PY) -m tests.mutation
 $(VENV)/.mutation: $(VENV)/.ready
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
 	@touch $@

@@ -19,7 +19,7 @@ from collections import Counter
 from contextlib import chdir
 from pathlib import Path
 
-from mutation_served import served
+from .mutation_served import served
 
 HERE = Path(__file__).resolve().parent
 SURVIVORS = HERE / "mutation_survivors.md"

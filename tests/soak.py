@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-OTHERS = {"fuzz": ["-m", "tests.fuzz"], "mutation": [str(HERE / "mutation.py")]}
+OTHERS = {"fuzz": ["-m", "tests.fuzz"], "mutation": ["-m", "tests.mutation"]}
 """Parts that are no tests of pytest's; the last line that they print says what came of them."""
 NOT_HERE = ["backends"]
 """Tests for an environment of their own: `make test-backends`."""
