@@ -172,6 +172,10 @@ class Splintr(Peer):
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).view(np.int64)
 
 
+PRESETS = ("cl100k_base", "o200k_base")
+"""What fastokens knows by name; it cuts these with tables, and other patterns with an engine for them."""
+
+
 class Fastokens(Peer):
     name = package = module = "fastokens"
     calls: ClassVar = {
@@ -191,7 +195,7 @@ class Fastokens(Peer):
         from ...pretokenizers import PATTERNS
 
         pattern = PATTERNS[vocabulary.pattern].oniguruma  # any spelling will do; this one has no possessives
-        known = {"encoding": vocabulary.name} if vocabulary.published else {"pattern": pattern}
+        known = {"encoding": vocabulary.name} if vocabulary.name in PRESETS else {"pattern": pattern}
         self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, special_tokens=vocabulary.special, **known)
 
     def encode_list(self, text: str) -> list[int]:
