@@ -67,7 +67,7 @@ GROUPS = {
     ),
     "stream_sentencepiece": (["streaming/sentencepiece.py"], ["streaming/test_sentencepiece.py"], "test"),
 }  # fmt: skip
-"""Modules, the tests that are run for them, and which of these: quick ones, that need no cluster and tell no times."""
+"""Modules, the tests that are run for them, and which of these: quick ones, in one process, that tell no times."""
 THREADED = ("distributed",)
 """Groups whose mutants are not tested in forks: see `mutation_served.py`."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "BPELAB_SOAK")}

@@ -51,21 +51,25 @@ def test_forks_amid_threads(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fork_waits_for_what_another_thread_imports():
-    """In the child nobody would let go of the lock of a module, or of numba's."""
-    program = """
+@pytest.mark.parametrize("lock", ["forks.unforked", "jit.global_compiler_lock._lock", "jit.ffi.lib._lock._lock"])
+def test_a_fork_waits_for_what_another_thread_imports(lock):
+    """In the child nobody would let go of the lock of a module, of numba's, or of LLVM's."""
+    if "jit" in lock:
+        pytest.importorskip("numba")
+    program = f"""
 import os, threading, time
-from bpelab.forks import unforked
-begun, imported = threading.Event(), []
+from bpelab import forks
+{"from bpelab.compiled import jit" * ("jit" in lock)}
+lock, begun, imported = {lock}, threading.Event(), []
 def imports():
-    with unforked:
+    with lock:
         begun.set()
         time.sleep(0.3)
         imported.append("a module")
 threading.Thread(target=imports).start()
 begun.wait()
 number = os.fork()
-free = unforked.acquire(timeout=5)
+free = lock.acquire(timeout=5)
 print(imported, free, flush=True)
 if not number:
     os._exit(0)
