@@ -1,69 +1,88 @@
-# The two commands: `make book` and `make test`. Both set up what they need in .venv; `make help` lists the rest.
+# The two commands: `make book` and `make test`. Each sets up the environment that it needs; `make help` lists the rest.
 
 PYTHON ?= python3
-VENV := .venv
 ifeq ($(OS),Windows_NT)
-BIN := $(VENV)/Scripts
+PROGRAMS := Scripts
 else
-BIN := $(VENV)/bin
+PROGRAMS := bin
 endif
-PY := $(BIN)/python
-# What must be compiled is kept for the next environment, and for the next clone.
+# Four environments, each with what its targets need and no more.
+VENV := .venv
+BOOK := .venv-book
 BACKENDS := .venv-backends
 AUDIT := .venv-audit
-BACKENDS_PY := $(subst $(VENV),$(BACKENDS),$(PY))
-AUDIT_PY := $(subst $(VENV),$(AUDIT),$(PY))
+BIN := $(VENV)/$(PROGRAMS)
+PY := $(BIN)/python
+BOOK_PY := $(BOOK)/$(PROGRAMS)/python
+BACKENDS_PY := $(BACKENDS)/$(PROGRAMS)/python
+AUDIT_PY := $(AUDIT)/$(PROGRAMS)/python
+# What must be compiled is kept for the next environment, and for the next clone.
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
 	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/growth_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
+QUICK := -n logical --maxprocesses 8 -m "not slow"
+ALL := -n logical --maxprocesses 8
 
 # A folder whose environment is another Python's, or has no pip, is emptied first.
 environment = [ "$$($(1) -c 'import pip, sys; print(sys.version)' 2>/dev/null)" = \
 	"$$($(PYTHON) -c 'import sys; print(sys.version)')" ] || $(PYTHON) -m venv --clear $(2)
+old_python = $(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bpelab needs Python 3.11 or newer; this is %s. Name another: make PYTHON=...' % sys.version.split()[0])"
+install = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-backends soak coverage audit mutation lint unit nbval chapters clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters clean
 
-help:            ## this list
+help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
 
-setup: $(VENV)/.ready     ## the virtual environment, made anew only when its versions change
+setup: $(VENV)/.ready     ## set up the environment of the tests and the chapters, .venv
 $(VENV)/.ready: pyproject.toml constraints.txt
-	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bpelab needs Python 3.11 or newer; this is %s. Name another: make PYTHON=...' % sys.version.split()[0])"
-	$(call environment,$(PY),$(VENV))
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test]"
+	@$(old_python)
+	@echo "Installing what the tests and the chapters need into $(VENV): a few minutes, once."
+	@$(call environment,$(PY),$(VENV))
+	@$(PY) $(install) --editable ".[test]"
 	@touch $@
 
-book: $(HTML)    ## build the whole book, every chapter executed, warnings as errors
-	@echo "The book is built. Open file://$(CURDIR)/$(HTML), or run \`make serve\` to run chapters in the browser."
-serve: $(HTML)   ## serve the built book, so that its chapters run in the browser, at http://localhost:8000
-	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html 8000
-# Executed chapters are kept; they are executed again when the library changes, which the cache does not notice.
-_build/vendor/mathjax/tex-svg.js: $(VENV)/.ready book/vendor.py
-	$(PY) book/vendor.py
+book: $(HTML)    ## build the book from the outputs that its pages store; nothing is executed
+	@echo "The book is built: file://$(CURDIR)/$(HTML)"
+	@echo "\`make serve\` shows it, with chapters that run in the browser."
+serve: $(HTML)   ## serve the book at a free port and open it in the browser
+	@$(BOOK_PY) book/serve.py _build/html
+$(BOOK)/.ready: pyproject.toml constraints.txt
+	@$(old_python)
+	@echo "Installing what the build needs into $(BOOK): about a minute, once."
+	@$(call environment,$(BOOK_PY),$(BOOK))
+	@$(BOOK_PY) $(install) --editable ".[book]"
 	@touch $@
-_build/.lite: $(VENV)/.ready $(SOURCES) $(CHAPTERS) book/lite.py book/vendor.py
-	$(PY) book/lite.py
+_build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
+	@echo "Fetching MathJax: seconds, once."
+	@$(BOOK_PY) book/vendor.py
+	@touch $@
+_build/.lite: $(BOOK)/.ready $(SOURCES) $(CHAPTERS) book/lite.py book/vendor.py
+	@echo "Building JupyterLite, which runs chapters in the browser: some 10 seconds, and a download the first time."
+	@$(BOOK_PY) book/lite.py
 	@mkdir -p _build && touch $@
-_build/.library: $(VENV)/.ready $(SOURCES)
-	@rm -rf _build/.jupyter_cache _build/.doctrees && mkdir -p _build && touch $@
-$(HTML): _build/.library _build/vendor/mathjax/tex-svg.js _build/.lite _config.yml _toc.yml $(CHAPTERS) \
+$(HTML): _build/vendor/mathjax/tex-svg.js _build/.lite $(SOURCES) _config.yml _toc.yml $(CHAPTERS) \
 	$(wildcard book/*.md book/*.bib book/_static/*) book/sphinx_local.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-book build . --warningiserror --keep-going --quiet
+	@echo "Building the pages: some 40 seconds, and 10 when few have changed."
+	@PATH="$(CURDIR)/$(BOOK)/$(PROGRAMS):$$PATH" $(BOOK)/$(PROGRAMS)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@
 
-test: lint unit nbval    ## style, types, unit, property, conformance, notebook and browser tests
-lint: $(VENV)/.ready
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+test: lint unit nbval    ## lint, unit and property tests, short conformance, notebooks, one browser pass: under ten minutes
+test-all: lint unit-all nbval  ## the same and all that is slow: faults, forks, signals, clusters, every page in the browser
+lint: $(VENV)/.ready     ## check style (ruff) and types (mypy)
+	@echo "Checking style and types: a minute, and seconds from then on."
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 unit: $(VENV)/.ready $(HTML)
-	$(BIN)/pytest -n 2
-nbval: $(VENV)/.ready
-	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval -n 2 --dist loadfile $(CHAPTERS)
-
+	$(BIN)/pytest $(QUICK)
+unit-all: $(VENV)/.ready $(HTML)
+	$(BIN)/pytest $(ALL)
+nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with what they store
+	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval $(ALL) --dist loadfile $(CHAPTERS)
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
 	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends
@@ -76,7 +95,7 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 	CMAKE_ARGS='-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF "-DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/tests/backends/llama_cpp.cmake"' \
 		$(BACKENDS_PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --constraint constraints.txt \
 		--find-links "$(WHEELS)" --wheel-dir "$(WHEELS)" llama-cpp-python
-	$(BACKENDS_PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	$(BACKENDS_PY) $(install) \
 		--find-links "$(WHEELS)" --editable ".[backends]"
 	@touch $@
 
@@ -92,16 +111,16 @@ coverage: $(VENV)/.ready  ## branch coverage of bpelab by its unit tests, printe
 		--deselect tests/shards/test_resuming.py::test_no_room
 
 audit: $(AUDIT)/.ready    ## compare constraints.txt with known vulnerabilities; says so where that needs a network
-	$(PY) tests/audit.py $(subst $(VENV),$(AUDIT),$(BIN))/pip-audit
+	$(PY) tests/audit.py $(AUDIT)/$(PROGRAMS)/pip-audit
 $(AUDIT)/.ready: $(VENV)/.ready
 	$(call environment,$(AUDIT_PY),$(AUDIT))
-	$(AUDIT_PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip-audit
+	$(AUDIT_PY) $(install) pip-audit
 	@touch $@
 
 mutation: $(VENV)/.mutation  ## whether a test fails when a line of the library is changed (an hour)
 	$(PY) -m tests.mutation
 $(VENV)/.mutation: $(VENV)/.ready
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
+	$(PY) $(install) --editable ".[mutation]"
 	@touch $@
 
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
