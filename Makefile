@@ -34,7 +34,7 @@ install = -m pip install --quiet --disable-pip-version-check --constraint constr
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters dist clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -124,7 +124,8 @@ $(VENV)/.mutation: $(VENV)/.ready
 	@touch $@
 
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
-	$(PY) book/execute.py $(CHAPTERS)
+	@echo "Executing $(words $(CHAPTERS)) notebooks: some ten minutes."
+	@$(PY) book/execute.py $(CHAPTERS)
 
 clean:           ## remove what was built, but not .venv
 	rm -rf _build build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,12 +1,14 @@
 """nbval, strict: every stored output is compared. One exemption, decided here and for one reason only.
 
 Cells tagged `tiktoken` compare with OpenAI's published vocabularies. Where those are neither cached nor reachable the
-cells still run and say what to do, and what they print is not compared.
+cells are skipped, with this reason; no other cell needs what they make.
 """
 
 import os
 from functools import lru_cache
 from pathlib import Path
+
+import pytest
 
 os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
 CACHED = Path(__file__).resolve().parents[2] / "shared" / "tiktoken-cache"
@@ -29,4 +31,4 @@ def pytest_collection_modifyitems(items):
         cell = getattr(item, "cell", None)
         tagged = cell is not None and "tiktoken" in cell.metadata.get("tags", [])
         if tagged and not vocabularies_are_here():
-            item.options["check"] = False
+            item.add_marker(pytest.mark.skip("tiktoken's published vocabularies are neither cached nor reachable"))

@@ -56,6 +56,6 @@ def execute(path: Path) -> None:
 
 if __name__ == "__main__":
     os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
-    for name in sys.argv[1:]:
-        print(name, flush=True)
+    for number, name in enumerate(sys.argv[1:], 1):
+        print(f"{number} of {len(sys.argv) - 1}: {name}", flush=True)
         execute(Path(name))

@@ -1,7 +1,11 @@
-"""What the tests share: where the reference material is, how much to run, small models and texts.
+"""What the tests share: where the reference material is, how much to run and for how long, small models and texts.
 
 `BPELAB_SOAK=1` (set by `make soak`) runs the long counts; otherwise the same tests run on fewer inputs. Tables that the
 library keeps go to a folder that lasts as long as the run: nobody's own is read or written.
+
+A test marked `slow` (faults, forks, signals, clusters, or minutes) runs in `make test-all` and not in `make test`.
+Every test has a time limit that only a hang reaches, some 20 times what it takes: `timeout` in pyproject.toml, or
+`SLOW` seconds for one marked `slow`, or the number of its own mark `timeout`.
 """
 
 import lzma
@@ -9,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +26,7 @@ from bpelab.model import BPEModel
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
+SLOW = 1_200
 ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
 if (SHARED / "tiktoken-cache").is_dir():
@@ -48,22 +54,42 @@ def pytest_configure(config):
         os.environ["BPELAB_CACHE"] = tempfile.mkdtemp(prefix="bpelab-tests-")
 
 
+def pytest_collection_modifyitems(items):
+    """Time limits beyond the one of pyproject.toml: of slow tests, and in a soak of all."""
+    for item in items:
+        marked = item.get_closest_marker("timeout")
+        if SOAK:
+            item.add_marker(pytest.mark.timeout(6 * 3_600), append=False)
+        elif marked is None and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW))
+
+
 def pytest_unconfigure(config):
     if not hasattr(config, "workerinput"):
         shutil.rmtree(os.environ["BPELAB_CACHE"], ignore_errors=True)
 
 
+def find_chromium(playwright) -> str | None:
+    """The path of this machine's Chromium, or of Playwright's own, if there is one."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+    own = Path(playwright.chromium.executable_path)
+    return next(filter(None, map(shutil.which, names)), str(own) if own.exists() else None)
+
+
 @pytest.fixture(scope="module")
 def browser():
-    """A Chromium without a window, which asks nobody for anything of its own."""
+    """A Chromium without a window, which asks nobody for anything of its own. CI has to have one."""
     playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
     with playwright.sync_playwright() as started:
+        chromium = find_chromium(started)
+        if chromium is None:
+            leave = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+            leave(f"there is no Chromium here; to install one: {Path(sys.executable)} -m playwright install chromium")
         yield (
             opened := started.chromium.launch(
-                executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+                executable_path=chromium,
+                args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+                timeout=0,  # the time limit of the test is the only one, here and below: a busy machine is no failure
             )
         )
         opened.close()
