@@ -6,6 +6,7 @@ is built here. Where they can't be had the book is built without, and this says 
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -22,44 +23,45 @@ WORK = BUILD / "lite"
 PYODIDE = "pyodide@314.0.6"  # the one that constraints.txt's jupyterlite-pyodide-kernel is made for
 FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
-# What a notebook and its figures need, in pure Python. Pyodide's builds of numpy and matplotlib are not on npm.
+# What notebooks, their figures and chat templates need, in pure Python. Pyodide's builds of numpy, matplotlib, regex
+# and tiktoken are neither on npm nor, as wheels for `pyemscripten_2026_0_wasm32`, where pip finds them.
 WHEELS = (
-    "anywidget asttokens comm executing ipython ipython_pygments_lexers ipywidgets jedi matplotlib_inline micropip "
-    "packaging parso prompt_toolkit psygnal pure_eval pygments stack_data tqdm traitlets typing_extensions wcwidth"
+    "anywidget asttokens comm executing ipython ipython_pygments_lexers ipywidgets jedi jinja2 matplotlib_inline "
+    "micropip packaging parso prompt_toolkit psygnal pure_eval pygments stack_data tqdm traitlets typing_extensions "
+    "wcwidth"
 )
+PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where there is no compiler
 # The chapters that run there, and for the others why not. In those that run, the cells with a tag such as
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
-    "00_start", "01_bytes", "02_subwords", "03_training", "04_encoding", "08_heap", "09_incremental", "10_trie",
-    "12_streaming", "15_measuring",
+    "00_start", "01_bytes", "02_subwords", "03_training", "04_encoding", "05_regex", "06_tiktoken",
+    "07_special_tokens", "08_heap", "09_incremental", "10_trie", "12_streaming", "15_measuring",
 ]  # fmt: skip
 NEEDS = {
-    "05_regex": "regex, tiktoken and tokenizers",
-    "06_tiktoken": "tiktoken",
-    "07_special_tokens": "jinja2, tokenizers and transformers",
     "11_compiled": "numba and numpy",
     "13_distributed": "dask, numba and numpy",
     "14_formats": "tokenizers, transformers and sentencepiece",
     "16_claims": "tokenizers and tiktoken",
-    "17_chat": "numpy, jinja2 and transformers",
+    "17_chat": "numpy and transformers",
     "18_capstone": "tiktoken, tokenizers and transformers",
 }
 TAG = "needs-"
 
 
-def pip(*words: object) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--disable-pip-version-check"], check=True
-    )
+def pip(*words: object, **variables: str) -> None:
+    command = [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--disable-pip-version-check"]
+    subprocess.run(command, check=True, env={**os.environ, **variables})
 
 
 def get_wheels(folder: Path) -> None:
     """Everybody else's wheels from pip, and ours from a copy of the sources, since building leaves folders there."""
     versions = ROOT / "constraints.txt"
-    kept = BUILD / "wheels" / sha256(versions.read_bytes() + WHEELS.encode()).hexdigest()[:12]
+    kept = BUILD / "wheels" / sha256(versions.read_bytes() + (WHEELS + PURE_AT_NEED).encode()).hexdigest()[:12]
     if not kept.exists():
         pure = ("--only-binary", ":all:", "--platform", "any", "--python-version", "3.14")
         pip("download", "--no-deps", *pure, "--constraint", versions, "--dest", WORK / "wheels", *WHEELS.split())
+        built = ("--no-binary", ":all:", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", WORK / "wheels")
+        pip("wheel", "--no-deps", *built, "--constraint", versions, PURE_AT_NEED, CC="false")
         shutil.copytree(WORK / "wheels", kept)
     shutil.copytree(kept, folder, dirs_exist_ok=True)
     source = WORK / "source"

@@ -57,7 +57,7 @@ def write(chapter: Path) -> Path | None:
     cells = [
         new_markdown_cell(
             f"{title.replace('# ', '# Solutions to ', 1)}\n\n"
-            f"One answer to each exercise of {{doc}}`../{chapter.stem}`. "
+            f"One answer to each exercise of [{title.removeprefix('# ').strip()}](../{chapter.name}). "
             "Others are as good: what counts is what `check` says."
         ),
         new_code_cell("from bpelab.exercises import check"),

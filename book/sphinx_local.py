@@ -1,9 +1,13 @@
 """What the book asks of Sphinx beside `_config.yml`."""
 
+from functools import cache
 from pathlib import Path
 
+from docutils import nodes
 from lite import CHAPTERS, NEEDS, SITE, left_out
+from pybtex.database import parse_file
 
+REFERENCES = "book/references"
 INSTALL = '<code>pip install "bpelab[book]"</code>'
 
 
@@ -40,11 +44,29 @@ def run_in_browser(app, page, template, context, doctree):
     context["body"] = context["body"].replace("</h1>", f'</h1>\n<p class="run-chapter">{note}</p>', 1)
 
 
+@cache
+def cited_works():
+    """Address -> entry of the bibliography: what a notebook cites is a link to the work's own address."""
+    entries = parse_file(Path(__file__).with_name("references.bib")).entries.values()
+    return {entry.fields.get("url") or f"https://doi.org/{entry.fields['doi']}": entry for entry in entries}
+
+
+def lead_to_references(app, doctree, page):
+    """A citation leads to the work where a notebook runs, and in the book to its entry among the references."""
+    if app.builder.format != "html" or page == REFERENCES:
+        return
+    works, references = cited_works(), app.builder.get_relative_uri(page, REFERENCES)
+    for link in doctree.findall(nodes.reference):
+        if work := works.get(link.get("refuri")):
+            link["refuri"], link["internal"] = f"{references}#{work.key}", True
+
+
 def setup(app):
     """Jupyter Book loads sphinx_thebe always, and that puts another host's address on every page."""
     app.add_config_value("bpelab_lite", False, "html")
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)
+    app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
     for listeners in app.events.listeners.values():
         listeners[:] = [entry for entry in listeners if entry.handler.__module__ != "sphinx_thebe"]

@@ -1,7 +1,7 @@
 """The style of the book's figures, and the one kind of figure that every chapter about speed draws.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; text and axes are a grey that can be read on
-white and on black, and the background is transparent, so a figure fits a light page and a dark one.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart. A figure stands on white of its own, on dark
+pages too: no grey for text and axes has a contrast of 4.5 : 1 to a white page and also to a dark one.
 """
 
 import gc
@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import MissingDependencyError
 
-GREY = "#868686"
+GREY = "#5E5E5E"
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
@@ -57,9 +57,9 @@ def pyplot() -> Any:
         "axes.spines.right": False,
         "axes.spines.top": False,
         "figure.figsize": (6.4, 3.6),
-        "figure.facecolor": "none",
-        "axes.facecolor": "none",
-        "savefig.facecolor": "none",
+        "figure.facecolor": "white",
+        "axes.facecolor": "white",
+        "savefig.facecolor": "white",
         "figure.dpi": 110,
         "font.size": 10,
         "legend.frameon": False,

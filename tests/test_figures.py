@@ -29,7 +29,18 @@ def test_growth(plt):
     assert [figures.slope(line.get_xdata(), line.get_ydata()) for line in guides] == pytest.approx([1, 2])
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("bytes", "processor time (s)")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert axes.get_facecolor()[3] == 0  # transparent: for light pages and for dark ones
+    for colour in axes.get_facecolor(), axes.figure.get_facecolor():
+        assert colour == (1, 1, 1, 1)  # white, and nothing shines through: for light pages and for dark ones
+
+
+def test_text_can_be_read(plt):
+    """A contrast of at least 4.5 : 1, as WCAG 2 defines it, between each colour of text and the figure's white."""
+    from matplotlib.colors import to_rgb
+
+    for name in ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color", "legend.labelcolor"):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(plt.rcParams[name])]
+        luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear))
+        assert 1.05 / (luminance + 0.05) >= 4.5, name
 
 
 def test_a_browser_without_matplotlib(monkeypatch, capsys):

@@ -1,10 +1,12 @@
 """What every notebook of the book must satisfy, beside running with the outputs that it stores (nbval does that)."""
 
 import ast
+import importlib
 import json
 import re
 
 import pytest
+from pybtex.richtext import Text
 
 import bpelab
 from bpelab.encoders import ENCODERS
@@ -13,6 +15,9 @@ from ..conftest import ROOT
 
 NOTEBOOKS = sorted(path for path in (ROOT / "book").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "book" and path.stem[0].isdigit()]
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(ROOT / "book")
+    WORKS = importlib.import_module("sphinx_local").cited_works()
 
 
 def cells(path, kind):
@@ -23,8 +28,27 @@ def source(cell) -> str:
     return "".join(cell["source"])
 
 
+def prose(path) -> str:
+    return "\n".join(source(cell) for cell in cells(path, "markdown"))
+
+
+def links(path) -> list[tuple[str, str]]:
+    """The texts and addresses of the links to elsewhere in a notebook's prose."""
+    return re.findall(r"\[([^][]*)\]\((https?://[^)\s]+)\)", prose(path))
+
+
+def authors(work) -> str:
+    """The authors of an entry of the bibliography, as a citation names them."""
+    names = [str(Text.from_latex(" ".join([*p.prelast_names, *p.last_names]))) for p in work.persons["author"]]
+    return f"{names[0]} et al." if len(names) > 2 or "others" in names else " and ".join(names)
+
+
 def test_there_are_chapters():
     assert len(CHAPTERS) >= 7
+
+
+def test_every_work_is_cited():
+    assert WORKS.keys() <= {address for path in NOTEBOOKS for _, address in links(path)}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -40,6 +64,25 @@ class TestEveryNotebook:
             for output in cell["outputs"]:
                 assert output["output_type"] != "error", source(cell)
                 assert output.get("name") != "stderr", source(cell)
+
+    def test_figures_stand_on_a_background_of_their_own(self, path):
+        """Where one has none, IPython asks viewers for a dark or a light box around it."""
+        for cell in cells(path, "code"):
+            for output in cell["outputs"]:
+                assert "needs_background" not in json.dumps(output.get("metadata", {})), source(cell)
+
+    def test_has_only_markdown_that_every_viewer_shows(self, path):
+        """Roles, directives and fences of colons are Sphinx's alone."""
+        assert not re.findall(r"(?<![`\w])\{[a-z:]+\}`[^`]+`|^(?:```+|:::+)\s*\{.*|^:::+.*", prose(path), re.MULTILINE)
+
+    def test_cites_as_the_bibliography_has_it(self, path):
+        """By author and year, with a link to the work itself. What looks like a citation is in the bibliography."""
+        for text, address in links(path):
+            if work := WORKS.get(address):
+                name, year = authors(work), work.fields["year"]
+                assert text in (f"{name} ({year})", f"{name}, {year}"), address
+            else:
+                assert not re.search(r"\b(?:19|20)\d\d\)?$", text), f"{text} is not in book/references.bib"
 
     def test_defines_nothing_that_the_package_exports(self, path):
         exported = {*bpelab.__all__, *(encoder.__name__ for encoder in ENCODERS.values())}
@@ -69,11 +112,11 @@ class TestEveryChapter:
         assert words > 800
 
     def test_has_one_title_a_figure_exercises_and_sources(self, path):
-        prose = "\n".join(source(cell) for cell in cells(path, "markdown"))
-        assert len(re.findall(r"^# ", prose, re.MULTILINE)) == 1
-        assert len(re.findall(r"\*\*Exercise \d+\.\d+", prose)) >= 3
-        assert "{cite:" in prose
-        assert "*Figure" in prose or "Figure:" in prose
+        text = prose(path)
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
+        assert len(re.findall(r"\*\*Exercise \d+\.\d+", text)) >= 3
+        assert any(address in WORKS for _, address in links(path))
+        assert "*Figure" in text or "Figure:" in text
         assert any("image/png" in out.get("data", {}) for cell in cells(path, "code") for out in cell["outputs"])
 
     def test_every_picture_has_alternative_text(self, path):
@@ -82,7 +125,7 @@ class TestEveryChapter:
                 assert len(cell["metadata"]["mystnb"]["image"]["alt"]) > 20, source(cell)
 
     def test_voice(self, path):
-        prose = "\n".join(source(cell) for cell in cells(path, "markdown"))
-        assert "!" not in re.sub(r"`[^`]*`|```.*?```|<!--.*?-->|!=|\(\?!|!\[", "", prose, flags=re.DOTALL)
+        text = prose(path)
+        assert "!" not in re.sub(r"`[^`]*`|```.*?```|<!--.*?-->|!=|\(\?!|!\[", "", text, flags=re.DOTALL)
         for filler in ("simply", "powerful", "let's dive", "in this chapter we will", "delve"):
-            assert filler not in prose.lower(), filler
+            assert filler not in text.lower(), filler
