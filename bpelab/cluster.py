@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import current_process
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Union
 
+from . import waiting
 from .errors import ClusterError, MissingDependencyError
+from .waiting import ClusterWaits, Watch, in_thread, patiently
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Cluster = Union["Client", str, None]
-LOCAL, PATIENCE = "local", 10
-"""Seconds to wait for a scheduler to answer."""
+LOCAL = "local"
+CONNECT, CLOSE = 10, 20
+"""Seconds to wait for a scheduler to answer, and for what was started here to end."""
 
 
 def leave_if_starting(cluster: Cluster) -> None:
@@ -27,48 +33,40 @@ def leave_if_starting(cluster: Cluster) -> None:
 
 
 @contextmanager
-def connected(cluster: Cluster) -> Iterator[Client]:
-    """A client of a cluster: the client given, one for an address, or one of a cluster on this machine ("local", None).
+def connected(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[Watch]:
+    """A cluster to wait for: of the client given, of an address, or of processes on this machine ("local", None).
 
-    What was started here is closed at the end. Raises ClusterError where nobody answers at the address, and where the
-    cluster fails while it is in use; MissingDependencyError without Dask.
+    What was started here is closed at the end. Raises ClusterError where nobody answers at the address, where the
+    cluster fails while it is in use, and where it has no worker for `worker_timeout` seconds; MissingDependencyError
+    without Dask.
     """
     try:
-        from asyncio import CancelledError
+        import asyncio
+        from concurrent import futures
 
-        import dask
-        from distributed import Client, KilledWorker, LocalCluster
+        import distributed
+        from distributed import Client, KilledWorker
     except ImportError as error:
         raise MissingDependencyError(
             'Dask is not installed, which works on several machines: pip install "bpelab[distributed]"'
         ) from error
-    if isinstance(cluster, Client):
-        client, started = cluster, list[Any]()
-    elif cluster is None or cluster == LOCAL:
-        leave_if_starting(cluster)
-        try:
-            with dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
-                local = LocalCluster(threads_per_worker=1, dashboard_address=":0")
-        except RuntimeError as error:
-            raise ClusterError(
-                f"processes on this machine can't be started ({error.__cause__ or error}): in a script, put what calls "
-                'this behind `if __name__ == "__main__":`, since each of them runs the script from its beginning'
-            ) from None  # what Dask raises is long and says no more
-        client = Client(local)
-        started = [client, local]
-    elif isinstance(cluster, str):
-        try:
-            client = Client(cluster, timeout=PATIENCE)
-        except (OSError, ValueError) as error:
-            raise ClusterError(
-                f"no Dask scheduler answers at {cluster!r} ({str(error)[:200]}); start one with `dask scheduler`, or "
-                'name "local" for processes on this machine'
-            ) from error
-        started = [client]
-    else:
-        raise TypeError(f"a cluster is a Dask client or an address, not {type(cluster).__name__}")
+    started = list[Any]()
     try:
-        yield client
+        if isinstance(cluster, Client):
+            client = cluster
+        elif cluster is None or cluster == LOCAL:
+            leave_if_starting(cluster)
+            started.append(_local(worker_timeout))
+            client = _client(started[0])
+            started.insert(0, client)
+        elif isinstance(cluster, str):
+            client = _client(cluster)
+            started.append(client)
+        else:
+            raise TypeError(f"a cluster is a Dask client or an address, not {type(cluster).__name__}")
+        if client.scheduler is None:
+            raise ClusterError("the Dask client is closed; make a new one, or name the scheduler's address")
+        yield Watch(client, worker_timeout)
     except KilledWorker as error:
         raise ClusterError(
             f"{error.allowed_failures + 1} workers in a row were lost while they worked on {error.task!r}; if they run "
@@ -76,8 +74,72 @@ def connected(cluster: Cluster) -> Iterator[Client]:
         ) from error
     except ModuleNotFoundError as error:
         raise ClusterError(f"a worker lacks a package: {error}; install on all what is installed here") from error
-    except (CancelledError, TimeoutError) as error:
+    except (
+        asyncio.CancelledError,
+        futures.CancelledError,
+        TimeoutError,
+        distributed.client.ClosedClientError,
+    ) as error:
         raise ClusterError(f"the cluster went away in the middle of the work: {error!r}; start again") from error
     finally:
         for item in started:
-            item.close()
+            _close(item)
+
+
+def _local(worker_timeout: float | None) -> Any:
+    """A cluster of processes on this machine. Raises ClusterError where they can't be started, or not in time."""
+    import dask
+    from distributed import LocalCluster
+
+    begun, told = monotonic(), False
+
+    def look() -> None:
+        nonlocal told
+        seconds = monotonic() - begun
+        what = f"the processes of the cluster on this machine have not started after {seconds:.0f} s"
+        if worker_timeout is not None and seconds >= worker_timeout:
+            raise ClusterError(f"{what}, and worker_timeout={worker_timeout:g}")
+        if seconds >= waiting.PATIENCE and not told:
+            told = True
+            warnings.warn(ClusterWaits(f"{what}; the machine may have too much to do"), stacklevel=2)
+
+    with dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
+        answer = in_thread(partial(LocalCluster, threads_per_worker=1, dashboard_address=":0"))
+        try:
+            return patiently(answer, look, _close)
+        except RuntimeError as error:
+            raise ClusterError(
+                f"processes on this machine can't be started ({error.__cause__ or error}): in a script, put what calls "
+                'this behind `if __name__ == "__main__":`, since each of them runs the script from its beginning'
+            ) from None  # what Dask raises is long and says no more
+
+
+def _client(of: Any) -> Any:
+    """A client of a cluster or an address. Raises ClusterError where no scheduler answers.
+
+    Dask's own time-out is for the connection; it waits for ever for the first word of a scheduler that stalls.
+    """
+    from distributed import Client
+
+    begun = monotonic()
+
+    def look() -> None:
+        if monotonic() - begun > 2 * CONNECT:
+            raise TimeoutError(f"connected, and then heard nothing for {2 * CONNECT} s")
+
+    try:
+        return patiently(in_thread(partial(Client, of, timeout=CONNECT)), look, _close)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {of!r} ({str(error)[:200]}); start one with `dask scheduler`, or "
+            'name "local" for processes on this machine'
+        ) from error
+
+
+def _close(item: Any) -> None:
+    """Close a client or a cluster, or warn where that doesn't end."""
+    try:
+        item.close(timeout=CLOSE)
+    except TimeoutError:
+        what = f"{item!r:.100} did not close within {CLOSE} s; what is left of it ends with this process"
+        warnings.warn(ClusterWaits(what), stacklevel=2)

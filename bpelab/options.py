@@ -16,6 +16,7 @@ from typing import TextIO
 
 from .cluster import LOCAL
 from .errors import BPELabError
+from .waiting import check_timeout
 
 STANDARD_INPUT = "-"
 _SCHEDULER = re.compile(r"(\w+://)?[^/\s]+:\d+/?")
@@ -45,7 +46,7 @@ def read_text(name: str | Path = STANDARD_INPUT) -> str:
 
 
 def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--dask`: the address of a scheduler, or "local", which it also means where it stands alone."""
+    """Add `--dask`: the address of a scheduler, or "local", which it also means alone; and `--worker-timeout`."""
     parser.add_argument(
         "--dask",
         nargs="?",
@@ -54,6 +55,26 @@ def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
         metavar="ADDRESS",
         help=f"{what} on the cluster of this scheduler; without an address, or with 'local', by processes here",
     )
+    parser.add_argument(
+        "--worker-timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="with --dask: give up when the cluster had no worker for so long (default: wait, and say so after 30 s)",
+    )
+
+
+def seconds(text: str) -> float:
+    """A number of seconds. Raises ArgumentTypeError for what is none, such as -1, or nan.
+
+    >>> seconds("90"), seconds("0.5")
+    (90.0, 0.5)
+    """
+    try:
+        number = float(text)
+        check_timeout(number)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more") from None
+    return number
 
 
 def scheduler(text: str) -> str:

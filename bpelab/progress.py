@@ -1,30 +1,41 @@
 """Progress bars for work that takes long: after one second, where a person looks on."""
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from contextlib import AbstractContextManager
 from typing import Any
 
 
-def bar(progress: bool | None, total: int | None, what: str, unit: str) -> AbstractContextManager[Callable[[int], Any]]:
-    """A progress bar after one second, where a person looks on (or always, or never); its `update` method."""
-    quiet = nullcontext(lambda size: None)
+class Bar(AbstractContextManager["Bar"]):
+    """A progress bar, called with what was done; or none, where `shown` is None."""
+
+    def __init__(self, shown: Any = None) -> None:
+        self._shown = shown
+
+    def __call__(self, size: int) -> None:
+        if self._shown is not None:
+            self._shown.update(size)
+
+    def warn(self, warning: Warning, note: str) -> None:
+        """Warn, on a line of its own, and show a note on the bar until the next one."""
+        if self._shown is not None:
+            self._shown.clear()
+        warnings.warn(warning, stacklevel=2)
+        if self._shown is not None:
+            self._shown.set_postfix_str(note)
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown is not None:
+            self._shown.close()
+
+
+def bar(progress: bool | None, total: int | None, what: str, unit: str) -> Bar:
+    """A progress bar after one second, where a person looks on (or always, or never)."""
     if progress is False or (progress is None and not sys.stderr.isatty()):
-        return quiet
+        return Bar()
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return quiet
-    shown = tqdm(total=total, desc=what, unit=unit, unit_scale=True, delay=0 if progress else 1, leave=bool(progress))
-    return _Updating(shown)
-
-
-class _Updating(AbstractContextManager[Callable[[int], Any]]):
-    def __init__(self, shown: Any) -> None:
-        self._shown = shown
-
-    def __enter__(self) -> Callable[[int], Any]:
-        return self._shown.update  # type: ignore[no-any-return]
-
-    def __exit__(self, *error: object) -> None:
-        self._shown.close()
+        return Bar()
+    delay = 0 if progress else 1
+    return Bar(tqdm(total=total, desc=what, unit=unit, unit_scale=True, delay=delay, leave=bool(progress)))

@@ -129,6 +129,7 @@ class BPETokenizer(Vocabulary):
         normalizer: str | Normalizer | None = None,
         trainer: str = "auto",
         client: "Cluster" = None,
+        worker_timeout: float | None = None,
         input_form: str | None = None,
         field: str = "text",
         encoder: str = "auto",
@@ -154,6 +155,9 @@ class BPETokenizer(Vocabulary):
                 fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
                 on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
+            worker_timeout: for "distributed": seconds that the cluster may be without a worker, or its scheduler
+                without an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
+                (`bpelab.waiting.ClusterWaits`).
             input_form, field: of the files, as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
@@ -184,6 +188,7 @@ class BPETokenizer(Vocabulary):
             normalize=normalize,
             trainer=trainer,
             client=client,
+            worker_timeout=worker_timeout,
             input_form=input_form,
             field=field,
             progress=progress,
@@ -447,6 +452,7 @@ class BPETokenizer(Vocabulary):
         progress: bool | None = None,
         overwrite: bool = False,
         client: "Cluster" = None,
+        worker_timeout: float | None = None,
     ) -> "Shards":
         """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
 
@@ -469,13 +475,14 @@ class BPETokenizer(Vocabulary):
             client: a Dask cluster that encodes, a file a task: a dask.distributed.Client, the address of a scheduler,
                 or "local" for processes on this machine. Each file then has shards of its own, in a folder of its own
                 inside `folder`, which all workers must see under that name. `threads` are those of a task: 1.
+            worker_timeout: with `client`, seconds that the cluster may be without a worker, as for `train`.
 
         Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (`bpelab[files]`).
         `index.json`, which tells what is in the folder, is described in `bpelab.shards.index`.
 
         Raises CorpusError naming the file, the line or row and the field; ShardsError for a folder that can't be
-        written, that another process writes to, or that was begun with other arguments; SpecialTokenError, ValueError
-        and MissingDependencyError for the options.
+        written, that another process writes to, or that was begun with other arguments; ClusterError of `client`;
+        SpecialTokenError, ValueError and MissingDependencyError for the options.
 
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
@@ -504,6 +511,7 @@ class BPETokenizer(Vocabulary):
             progress=progress,
             overwrite=overwrite,
             client=client,
+            worker_timeout=worker_timeout,
         )
 
     def tokenize(self, text: str, **options: Any) -> list[bytes]:

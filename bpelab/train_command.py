@@ -58,6 +58,7 @@ def run_train(args: argparse.Namespace) -> int:
         min_pre_token_frequency=args.min_pre_token_frequency,
         trainer=trainer,
         client=args.dask,
+        worker_timeout=args.worker_timeout,
         input_form=args.input_form,
         field=args.field,
         progress=False if args.quiet else None,

@@ -262,6 +262,14 @@ def test_dask_stands_alone_and_swallows_no_file(command, capsys):
             main([*words, "--dask", name, "b.txt"])
         assert stopped.value.code == 2
         assert "put files before --dask, or write --dask local" in capsys.readouterr().err
+    assert build_parser().parse_args([*words, "a.txt", "--dask", "--worker-timeout", "90"]).worker_timeout == 90
+    for seconds in ("-1", "nan", "soon"):
+        with pytest.raises(SystemExit) as stopped:
+            main([*words, "none.txt", "--dask", "--worker-timeout", seconds])
+        assert stopped.value.code == 2
+        assert f"{seconds!r} is no number of seconds, 0 or more" in capsys.readouterr().err
+    assert main([*words, "none.txt", "--worker-timeout", "90"]) == 1
+    assert "--worker-timeout" in capsys.readouterr().err
 
 
 def test_messages_name_options(folder, tmp_path, capsysbinary):

@@ -100,6 +100,7 @@ def run_encode_files(args: argparse.Namespace) -> int:
         progress=False if args.quiet else None,
         overwrite=args.overwrite,
         client=args.dask,
+        worker_timeout=args.worker_timeout,
     )
     if args.json:
         facts = {"out": args.out, "shards": len(shards.index.shards), "tokens": len(shards)}

@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from .. import waiting
 from ..cluster import Cluster, connected, leave_if_starting
 from ..errors import ShardsError
-from ..progress import bar
+from ..waiting import ClusterWaits, Watch
 from .encoding import Position
 from .index import NAME, Index, Shard, read_index
 from .remote import absolute
 from .run import PART, clear, refuse_differences, write_folder, writing
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from ..tokenizer import BPETokenizer
 
-RETRIES, PATIENCE = 2, 600.0
+RETRIES, LONGEST = 2, 600.0
 """How often a task is done again, and for how many seconds it waits for a worker that was lost, and writes still."""
 
 
@@ -40,6 +39,7 @@ def write_parts(
     threads: int,
     progress: bool | None,
     overwrite: bool,
+    worker_timeout: float | None = None,
 ) -> None:
     """Write what an index asks for, or go on. Raises ShardsError, CorpusError, ClusterError."""
     leave_if_starting(cluster)  # the folder is in use by who started this
@@ -60,10 +60,10 @@ def write_parts(
                 "choose another folder, or pass overwrite=True (--overwrite)"
             )
         with (
-            connected(cluster) as client,
-            bar(progress, sum(i.size for i in new.inputs), f"encoding, {client.dashboard_link}", "B") as advance,
+            connected(cluster, worker_timeout) as watch,
+            watch.bar(progress, sum(i.size for i in new.inputs), "encoding") as advance,
         ):
-            parts = _encoded(client, tokenizer, folder, new, threads, advance)
+            parts = _encoded(watch, tokenizer, folder, new, threads, advance)
         for number, (item, part) in enumerate(zip(new.inputs, parts)):
             item.documents = part.inputs[0].documents
             new.shards += [_moved(shard, f"{PART}{number:05}/") for shard in part.shards]
@@ -76,7 +76,7 @@ def _moved(shard: Shard, before: str) -> Shard:
 
 
 def _encoded(
-    client: "Client",
+    watch: Watch,
     tokenizer: "BPETokenizer",
     folder: Path,
     new: Index,
@@ -84,25 +84,21 @@ def _encoded(
     advance: Callable[[int], object],
 ) -> list[Index]:
     """The index of each file's shards, which are there then."""
-    from distributed import as_completed
-
-    name, home = uuid4().hex, Path(os.path.abspath(folder))
+    name, home, client = uuid4().hex, Path(os.path.abspath(folder)), watch.client
     given = client.submit(_same, tokenizer, key=f"tokenizer-{name}")
-    futures = []
-    for number, item in enumerate(new.inputs):
-        index = Index(new.settings, [replace(item, path=absolute(item.path))])
-        where, key = home / f"{PART}{number:05}", f"encode-{name}-{number}"
-        futures.append(client.submit(write_part, given, where, index, threads, key=key, retries=RETRIES))
-    size_of = {future.key: item.size for future, item in zip(futures, new.inputs)}
-    finished = as_completed(futures)
+    keys, found = [f"encode-{name}-{number}" for number in range(len(new.inputs))], dict[str, Index]()
+    item_of = dict(zip(keys, new.inputs))
     try:
-        for future in finished:
-            future.result()
-            advance(size_of[future.key])
-    except BaseException:
-        client.cancel(futures)
-        raise
-    return [future.result() for future in futures]
+        for number, (key, item) in enumerate(item_of.items()):
+            index = Index(new.settings, [replace(item, path=absolute(item.path))])
+            where = home / f"{PART}{number:05}"
+            watch.add([client.submit(write_part, given, where, index, threads, key=key, retries=RETRIES)])
+        for task in watch.finished():
+            found[task.key] = watch.call(task.result)
+            advance(item_of[task.key].size)
+    finally:
+        watch.drop()  # after an error nobody wants the rest
+    return [found[key] for key in keys]
 
 
 def _same(tokenizer: "BPETokenizer") -> "BPETokenizer":
@@ -114,6 +110,17 @@ def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: i
     """The shards of one file; their index.
 
     A worker that stalls is taken for lost, and its task done by another one. Should it wake up, it goes on writing: so
-    the other waits for it, and finds all done.
+    the other waits for it, which is told after half a minute where the cluster is used, and finds all done.
     """
-    return write_folder(tokenizer, folder, index, threads, False, False, PATIENCE)
+    from distributed import warn
+
+    told = False
+
+    def tell(seconds: float) -> None:
+        nonlocal told
+        if seconds >= waiting.PATIENCE and not told:
+            told = True
+            what = "another worker, which was taken for lost, still writes to it"
+            warn(ClusterWaits(f"{folder}: {what}; waiting for that to end, {LONGEST:g} s at most"), None)
+
+    return write_folder(tokenizer, folder, index, threads, False, False, LONGEST, tell)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -14,23 +14,25 @@ PAUSE = 0.2
 
 
 @contextmanager
-def locked(folder: Path, patience: float = 0) -> Iterator[None]:
+def locked(folder: Path, patience: float = 0, tell: Callable[[float], object] = lambda seconds: None) -> Iterator[None]:
     """The lock on a folder, which must exist. Raises ShardsError where another process has it for so many seconds.
 
+    Meanwhile `tell` is called again and again, with how many seconds were waited.
     The lock is on a file in the folder, which stays there: to delete it would let in two who wait for two files.
     """
-    until = time.monotonic() + patience
+    begun = time.monotonic()
     with (folder / NAME).open("ab") as file:
         while True:
             try:
                 _lock(file)
                 break
             except (BlockingIOError, PermissionError) as error:  # Windows says the second
-                if time.monotonic() >= until:
+                if (waited := time.monotonic() - begun) >= patience:
                     raise ShardsError(
                         f"{folder}: another process is writing to it; wait until that has ended, or choose another "
                         "folder"
                     ) from error
+            tell(waited)
             time.sleep(PAUSE)
         yield
 

@@ -5,7 +5,7 @@ next one with the same arguments goes on behind the last whole shard, and what i
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +52,15 @@ def encode_files(
     progress: bool | None,
     overwrite: bool,
     client: "Cluster" = None,
+    worker_timeout: float | None = None,
 ) -> Shards:
     """What `BPETokenizer.encode_files` gives."""
+    if worker_timeout is not None:
+        from ..waiting import check_timeout
+
+        check_timeout(worker_timeout)
+        if client is None:
+            raise ValueError("worker_timeout is for a cluster: pass client, too (--dask)")
     _check_choice("shard_form", shard_form, ("npy", "bin"))
     _check_choice("errors", errors, ("strict", "replace"))
     _check_text("field", field)
@@ -82,7 +89,7 @@ def encode_files(
     if client is not None:
         from .distributed import write_parts
 
-        write_parts(tokenizer, folder, new, client, threads or 1, progress, overwrite)
+        write_parts(tokenizer, folder, new, client, threads or 1, progress, overwrite, worker_timeout)
     else:
         write_folder(tokenizer, folder, new, threads, progress, overwrite)
     return open_shards(folder)
@@ -96,9 +103,10 @@ def write_folder(
     progress: bool | None,
     overwrite: bool,
     patience: float = 0,
+    tell: Callable[[float], object] = lambda seconds: None,
 ) -> Index:
     """Write the shards that an index with settings and inputs asks for, or go on; the index in the end."""
-    with writing(folder, patience=patience):
+    with writing(folder, False, patience, tell):
         index = _begin(folder, new, overwrite)
         if not index.complete:
             _write(tokenizer, folder, index, threads, progress)
@@ -106,15 +114,17 @@ def write_folder(
 
 
 @contextmanager
-def writing(folder: Path, parts: bool = False, patience: float = 0) -> Iterator[None]:
+def writing(
+    folder: Path, parts: bool = False, patience: float = 0, tell: Callable[[float], object] = lambda seconds: None
+) -> Iterator[None]:
     """A folder of shards, or for them, that nobody else writes to; parts may be in it. Raises ShardsError.
 
-    `patience` is for how many seconds to wait for who writes to it.
+    `patience` is for how many seconds to wait for who writes to it, and `tell` is called meanwhile (lock.py).
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_others(folder, parts)
-        with locked(folder, patience):
+        with locked(folder, patience, tell):
             yield
     except OSError as error:  # of the folder: what is wrong with an input is a CorpusError
         raise ShardsError(

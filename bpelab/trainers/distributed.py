@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from ..cluster import Cluster, connected
 from ..pretokenizers.split import Split
-from ..progress import bar
 from ..shards.inputs import find_inputs
 from ..shards.remote import absolute
 from ..special_tokens import SpecialTokens
+from ..waiting import Watch, check_timeout
 from .compiled import batches
 from .corpus import takes_whole, without_special
 from .counts import Counts, added, counter_of, joined
@@ -103,22 +103,21 @@ def one_of(tables: Sequence[Counts], bucket: int) -> Counts:
 
 
 def count_parts(
-    client: "Client",
+    watch: Watch,
     parts: Sequence[Part],
     job: Job,
     advance: Callable[[int], object],
     kept: int = KEPT,
     least: int = 1,
 ) -> Counts:
-    """The counts of all parts. Raises what `count_part` raises, and what Dask raises for lost workers.
+    """The counts of all parts. Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
 
     `advance` is called with the size of each part that is counted.
     """
-    from distributed import as_completed
-
-    size = max(ROUND, 2 * sum(client.nthreads().values()))
+    client = watch.client
+    size = max(ROUND, 2 * sum(watch.call(client.nthreads).values()))
     rounds = (parts[start : start + size] for start in range(0, len(parts), size))
-    numbers, left, finished = count(), dict[int, int](), as_completed()
+    numbers, left = count(), dict[int, int]()
     size_of, place_of = dict[Any, int](), dict[Any, tuple[int, int]]()
 
     def begin_rounds() -> None:
@@ -128,17 +127,17 @@ def count_parts(
             tables, sums = _submit(client, round_, job)
             size_of.update((table.key, part.size) for table, part in zip(tables, round_))
             place_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
-            finished.update([*tables, *sums])
+            watch.add([*tables, *sums])
 
     with closing(Runs(job.buckets, kept)) as runs:
         try:
             begin_rounds()
-            for future in finished:
+            for future in watch.finished():
                 if (counted := size_of.pop(future.key, None)) is not None:
                     if future.status == "finished":  # or it is the sums' error, too
                         advance(counted)
                     continue
-                table = future.result()
+                table = watch.call(future.result)
                 number, bucket = place_of.pop(future.key)  # which is there once
                 runs.add(bucket, table)
                 left[number] -= 1
@@ -146,7 +145,7 @@ def count_parts(
                     del left[number]
                     begin_rounds()
         finally:
-            finished.clear()  # after an error nobody wants the rest
+            watch.drop()  # after an error nobody wants the rest
         return joined([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
 
 
@@ -177,6 +176,7 @@ def count_files(
     part: int = PART,
     kept: int = KEPT,
     least: int = 1,
+    worker_timeout: float | None = None,
 ) -> Counts:
     """How often each pre-token occurs in files, folders, patterns or addresses, counted by a cluster.
 
@@ -184,8 +184,10 @@ def count_files(
     that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are left out; with
     more than 1 the merges need not be those of all pre-tokens.
 
-    Raises CorpusError naming the file, ClusterError, MissingDependencyError.
+    Without a worker for 30 s this warns (ClusterWaits) and waits on, `worker_timeout` seconds at most if that is given:
+    then it raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
     """
+    check_timeout(worker_timeout)
     if isinstance(paths, (str, Path)):
         paths = [paths]
     inputs = [item for item in find_inputs(paths, form) if item.size]
@@ -193,7 +195,7 @@ def count_files(
         item.path = absolute(item.path)
     parts = parts_of(inputs, part, takes_whole(job.split))
     with (
-        connected(cluster) as client,
-        bar(progress, sum(item.size for item in parts), f"counting, {client.dashboard_link}", "B") as advance,
+        connected(cluster, worker_timeout) as watch,
+        watch.bar(progress, sum(item.size for item in parts), "counting") as advance,
     ):
-        return count_parts(client, parts, job, advance, kept, least)
+        return count_parts(watch, parts, job, advance, kept, least)

@@ -40,6 +40,7 @@ def learn(
     normalize: Callable[[str], str] | None = None,
     trainer: str = "auto",
     client: "Cluster" = None,
+    worker_timeout: float | None = None,
     input_form: str | None = None,
     field: str = "text",
     progress: bool | None = None,
@@ -51,8 +52,13 @@ def learn(
     """
     if trainer != DISTRIBUTED:
         find_trainer(trainer)
-        if client is not None:
-            raise ValueError(f"client is for trainer={DISTRIBUTED!r}, not {trainer!r}")
+        for name, given in (("client", client), ("worker_timeout", worker_timeout)):
+            if given is not None:
+                raise ValueError(f"{name} is for trainer={DISTRIBUTED!r}, not {trainer!r}")
+    if worker_timeout is not None:
+        from ..waiting import check_timeout
+
+        check_timeout(worker_timeout)
     check_form(input_form)
     _check_number("vocab_size", vocab_size, 1)
     _check_number("min_frequency", min_frequency, 1)
@@ -81,7 +87,15 @@ def learn(
         from .distributed import Job, count_files
 
         job = Job(pre_tokenizer, placeholder, normalize, field)
-        table = count_files(corpus, job, client, form=input_form, progress=progress, least=min_pre_token_frequency)
+        table = count_files(
+            corpus,
+            job,
+            client,
+            form=input_form,
+            progress=progress,
+            least=min_pre_token_frequency,
+            worker_timeout=worker_timeout,
+        )
         trainer = "incremental" if numba_version() is None else "compiled"
         words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
     else:

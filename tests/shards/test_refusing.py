@@ -159,6 +159,8 @@ def test_options(tmp_path, tokenizer):
         ({"field": 1}, ValueError, "field is a string"),
         ({"shard_tokens": 0}, ValueError, "shard_tokens is a whole number of at least 1, not 0"),
         ({"threads": True}, ValueError, "threads is a whole number of at least 1, not True"),
+        ({"worker_timeout": -1, "client": "local"}, ValueError, "worker_timeout is a number of seconds, 0 or more"),
+        ({"worker_timeout": 60}, ValueError, "worker_timeout is for a cluster: pass client, too"),
         ({"end_of_document": "<end>"}, SpecialTokenError, "it has '<|endoftext|>', '<|other|>'"),
         ({"allowed_special": ["x"]}, SpecialTokenError, "allowed_special names 'x'"),
     ):

@@ -33,6 +33,7 @@ from bpelab.trainers.counts import Counts, added, joined
 from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
 from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
+from bpelab.waiting import Watch
 
 from ..conftest import ROOT, SOAK, amount, fuzz_text
 from ..shards.corpora import write
@@ -206,7 +207,7 @@ def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     assert count_files(path, job, here, part=size, least=3).as_dict() == often
     told = []
     some = parts_of(find_inputs(path), size, False)
-    assert count_parts(here, some, job, told.append).as_dict() == expected
+    assert count_parts(Watch(here), some, job, told.append).as_dict() == expected
     assert sorted(told) == sorted(part.size for part in some)
 
 
@@ -417,7 +418,7 @@ def test_what_cannot_be_read_is_named(here, tmp_path):
 
 def test_clusters_that_are_not_there(monkeypatch, tmp_path):
     (tmp_path / "a.txt").write_text("a")
-    monkeypatch.setattr("bpelab.cluster.PATIENCE", 0.3)
+    monkeypatch.setattr("bpelab.cluster.CONNECT", 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):

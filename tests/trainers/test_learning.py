@@ -1,5 +1,6 @@
 """`learn` itself: what it takes for granted, refuses and shows, in which words, and what a cluster is given."""
 
+import math
 import re
 import warnings
 
@@ -71,6 +72,10 @@ def refused(kind, message, *arguments, **options):
 
 def test_what_is_refused():
     refused(ValueError, "client is for trainer='distributed', not 'auto'", "ab", 300, client="local")
+    refused(ValueError, "worker_timeout is for trainer='distributed', not 'auto'", "ab", 300, worker_timeout=1)
+    for value in (-1, math.nan, "60", True):
+        message = f"worker_timeout is a number of seconds, 0 or more, or None, not {value!r}"
+        refused(ValueError, message, "none.txt", 300, trainer="distributed", worker_timeout=value)
     forms = "text, text.gz, text.zst, jsonl, jsonl.gz, jsonl.zst, parquet"
     refused(ValueError, f"an input form is one of {forms}, not 'csv'", "ab", 300, input_form="csv")
     for value in (True, 300.0, "300", None):
@@ -167,11 +172,19 @@ def test_what_a_cluster_is_given(monkeypatch, numba):
     monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(name) or find(name))
     options = {"special_tokens": ["<a>"], "normalize": str.lower, "trainer": "distributed", "client": "local"}
     model, special = quietly(
-        "a.txt", 258, input_form="text", field="body", progress=False, **options, min_pre_token_frequency=2
+        "a.txt",
+        258,
+        input_form="text",
+        field="body",
+        progress=False,
+        min_pre_token_frequency=2,
+        worker_timeout=90,
+        **options,
     )
     assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
     ((corpus, job, client, rest),) = asked
-    assert (corpus, client, rest) == ("a.txt", "local", {"form": "text", "progress": False, "least": 2})
+    given = {"form": "text", "progress": False, "least": 2, "worker_timeout": 90}
+    assert (corpus, client, rest) == ("a.txt", "local", given)
     assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
     assert trained == ["compiled" if numba else "incremental"]
     quietly("a.txt", 258, **options)
