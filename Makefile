@@ -62,11 +62,14 @@ _build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
 	@echo "Fetching MathJax: seconds, once."
 	@$(BOOK_PY) book/vendor.py
 	@touch $@
-_build/.lite: $(BOOK)/.ready $(SOURCES) $(CHAPTERS) book/lite.py book/vendor.py
+_build/.lite: $(BOOK)/.ready $(SOURCES) book/lite.py book/vendor.py
 	@echo "Building JupyterLite, which runs chapters in the browser: some 10 seconds, and a download the first time."
 	@$(BOOK_PY) book/lite.py
 	@mkdir -p _build && touch $@
-$(HTML): _build/vendor/mathjax/tex-svg.js _build/.lite $(SOURCES) _config.yml _toc.yml $(CHAPTERS) \
+_build/.lite-notebooks: _build/.lite $(CHAPTERS)
+	@$(BOOK_PY) book/lite.py --notebooks
+	@touch $@
+$(HTML): _build/vendor/mathjax/tex-svg.js _build/.lite-notebooks $(SOURCES) _config.yml _toc.yml $(CHAPTERS) \
 	$(wildcard book/*.md book/*.bib book/_static/*) book/sphinx_local.py
 	@echo "Building the pages: some 40 seconds, and 10 when few have changed."
 	@PATH="$(CURDIR)/$(BOOK)/$(PROGRAMS):$$PATH" $(BOOK)/$(PROGRAMS)/jupyter-book build . --warningiserror --keep-going --quiet

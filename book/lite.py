@@ -1,8 +1,9 @@
-"""Build what runs the chapters in a reader's browser, into _build/vendor/lite. `python book/lite.py`
+"""Build what runs the chapters in a reader's browser, into _build/vendor/lite. `python book/lite.py [--notebooks]`
 
 JupyterLite, with Pyodide (CPython for browsers) and every wheel beside it, so that a reader's browser asks no other
 host: Pyodide comes from npm, as MathJax does, the wheels from pip, in the versions of constraints.txt, and bpelab's own
-is built here. Where they can't be had the book is built without, and this says so.
+is built here. Where they can't be had the book is built without, and this says so. With `--notebooks` a site that is
+there gets the chapters as they are now, and the rest of it stays.
 """
 
 import json
@@ -130,8 +131,8 @@ def for_browsers(cell: dict[str, Any]) -> None:
 
 
 def write_notebooks(folder: Path) -> None:
-    """The chapters as a browser runs them."""
-    folder.mkdir()
+    """Write the chapters as a browser runs them."""
+    folder.mkdir(exist_ok=True)
     for chapter in CHAPTERS:
         notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
@@ -163,6 +164,10 @@ def build() -> None:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--notebooks"]:
+        if SITE.exists():
+            write_notebooks(SITE / "files")
+        return
     for folder in (WORK, SITE):
         shutil.rmtree(folder, ignore_errors=True)
     WORK.mkdir(parents=True)
