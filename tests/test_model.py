@@ -163,6 +163,7 @@ def test_ranks_and_merges_of_a_training_are_one_model():
         assert defined(model, word.encode()) == defined(ranks, word.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_published_vocabularies_are_recovered(name):
     theirs = encoding(name)

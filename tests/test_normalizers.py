@@ -50,6 +50,7 @@ def test_every_code_point(name: str) -> None:
             check(FIXED[name], "|".join(context.format(char) for char in TRIED[start : start + 256]))
 
 
+@pytest.mark.slow
 def test_normal_forms_of_what_marks_and_decomposes() -> None:
     """All the characters on which Unicode versions differ, next to one another."""
     rng = random.Random(5)
@@ -175,6 +176,7 @@ def precompiled(blob: bytes) -> Pair:
     return ours.Precompiled(base64.b64encode(blob).decode()), theirs.Precompiled(blob)
 
 
+@pytest.mark.slow
 def test_clusters_are_those_of_hugging_face() -> None:
     """A map in which the first byte decides makes one X of a short cluster, and one of each character of a long one."""
     pair = precompiled(charsmap({bytes([byte]): "X" for byte in (*range(1, 0x80), *range(0xC2, 0xF5))}))

@@ -70,6 +70,7 @@ def test_the_book_text_is_what_its_script_writes():
     subprocess.run([sys.executable, "-m", "bpelab.data.make_book_text", "--check"], check=True, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_the_wheel_works_elsewhere(tmp_path):
     """Built, installed into an empty environment outside the tree, and used."""
     pytest.importorskip("build")

@@ -68,6 +68,7 @@ def timed(record, name):
     return {sample["measure"] for sample in record["samples"] if sample["library"] == name}
 
 
+@pytest.mark.slow
 def test_every_installed_library(tmp_path):
     here = [name for name, peer in PEERS.items() if obstacle(peer) is None]
     record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
@@ -83,6 +84,7 @@ def test_every_installed_library(tmp_path):
     assert [axis.get_title() for axis in figure.axes] == ["book, trained"]
 
 
+@pytest.mark.slow
 def test_every_measure(tmp_path):
     for name in ("bpelab", "tokenizers"):
         if why := obstacle(PEERS[name]):
@@ -119,6 +121,7 @@ def test_ids_that_change_while_they_are_timed(bad, tmp_path):
     assert "while it is timed" in reasons(record, "wrong later")
 
 
+@pytest.mark.slow
 def test_libraries_that_fail(bad, tmp_path):
     plan = only("encode", "load", "pathological", seconds=5, pathological_seconds=5, pathological=("one letter",))
     names = ["tiktoken", "panics", "hangs", "crashes", "hoards", "chatters"]

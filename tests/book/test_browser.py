@@ -10,6 +10,7 @@ from ..conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(HTML.glob("book/**/*.html"))
+THEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +19,7 @@ def built():
         pytest.skip("the book has not been built: run `make book` first")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_page(page, theme, browser):
     tab = browser.new_page(color_scheme=theme)
@@ -60,7 +61,7 @@ def test_a_page_is_light_enough(page):
     assert page.stat().st_size < 1_500_000
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_figures_respond(page, theme, browser):
     """Every figure that has steps: going forward changes what is shown, going back to the start restores it."""

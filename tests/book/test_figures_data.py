@@ -89,6 +89,7 @@ def lies_in(file: Path, places) -> bool:
     return any(file.is_relative_to(Path(place).resolve()) for place in places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS[: amount(1, 99)], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_cells_read_what_the_book_makes(path, tmp_path):
     """All that was read lies in a temporary folder, in a cache, in the package, or in what is installed."""

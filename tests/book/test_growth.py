@@ -50,6 +50,7 @@ def has_all(record, sizes):
         assert min(row["peak_bytes"].values()) > 10_000_000
 
 
+@pytest.mark.slow
 def test_the_script_writes_what_it_says(tmp_path):
     again, out = table(0.05), tmp_path / "record.json"
     added(again.buckets(2))  # kernels are compiled once, and not by each process

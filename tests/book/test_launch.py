@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from ..conftest import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["", "https://github.com/somebody/bpelab"])
 def test_launch_buttons(address, tmp_path):
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")

@@ -109,6 +109,7 @@ def steps(player):
     assert player.inner_text() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", lite.CHAPTERS[: amount(1, 99)])
 def test_a_chapter_runs(chapter, opened):
     """All cells; they print what the page shows, and the figures with buttons play."""
@@ -144,6 +145,7 @@ print("ids", mine.encode("lowest newcomer"), repr(mine.decode(mine.encode("naïv
 MergePlayer(mine, "lowest")"""
 
 
+@pytest.mark.slow
 def test_own_code(opened):
     """A reader empties a cell and writes: bpelab is imported, trains, encodes, and shows a merge player that plays."""
     tab = opened("00_start")

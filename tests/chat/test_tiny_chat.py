@@ -61,6 +61,7 @@ def weights():
 # -- the text ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_corpus_is_the_same_each_time_and_as_large_as_the_card_says(corpus):
     assert make_corpus() == corpus
     card = (FOLDER / "README.md").read_text("utf-8")
@@ -190,6 +191,7 @@ def test_facts_with_numbers_agree_with_what_they_are_about(tokenizer, weights):
 # -- the tokenizer -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_tokenizer_is_the_one_that_the_corpus_teaches(corpus, tokenizer):
     again = make_tokenizer(message["content"] for talk in corpus.train for message in talk)
     assert again.model.tokens == tokenizer.model.tokens

@@ -281,6 +281,7 @@ print(True)
 """
 
 
+@pytest.mark.slow
 def test_kernels_are_kept_and_broken_files_are_replaced(tmp_path):
     cache = str(tmp_path / "cache")
     processes = [

@@ -13,6 +13,8 @@ from bpelab.pretokenizers.patterns import PATTERNS
 
 from ..conftest import amount
 
+pytestmark = pytest.mark.slow
+
 GROWTH = 100_000_000
 """Bytes that memory may grow by while new text comes and comes."""
 

@@ -45,6 +45,7 @@ def test_recorded_cases(name, tmp_path):
     assert "TOTAL" in kit(tmp_path, "check", "--only", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_fuzz(name, tmp_path):
     pytest.importorskip("tiktoken")

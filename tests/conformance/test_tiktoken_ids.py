@@ -67,6 +67,7 @@ def test_fuzz(name):
         assert got == want, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENCODINGS if SOAK else ["cl100k_base", "o200k_base"])
 @pytest.mark.parametrize("unit", ["a", " ", "7", "\n", "-", "ab"])
 def test_a_megabyte_of_one_kind(name, unit):
@@ -83,6 +84,7 @@ def test_a_megabyte_of_one_kind(name, unit):
     assert got == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_long_runs_by_definition(name):
     tokenizer = ours(name)

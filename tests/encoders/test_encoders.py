@@ -159,6 +159,7 @@ def test_traces_are_bounded(small_model):
         list(trace_encode(HeapEncoder(small_model), b"a" * 5_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["heap", "trie"])
 @pytest.mark.parametrize("kind", ["letter", "letters", "spaces", "digits"])
 def test_time_grows_no_faster_than_the_piece(name, kind, book_model):

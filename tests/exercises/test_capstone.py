@@ -82,6 +82,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(FAULTS)[: amount(8, 99)])
 def test_a_fault_costs_its_points_and_no_others(name, tmp_path):
     answer, expected = FAULTS[name]

@@ -51,6 +51,7 @@ class TestEveryExercise:
         assert not right
         assert "Not started" in repr(message)
 
+    @pytest.mark.slow
     def test_what_never_answers_is_not_started(self, exercise: Exercise):
         def unwritten(*arguments):
             raise NotImplementedError

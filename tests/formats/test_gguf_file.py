@@ -216,6 +216,7 @@ def test_cut_anywhere(small):
     assert read_metadata(path).tensors == (("weight", (3, 4), 0, 0),)
 
 
+@pytest.mark.slow
 def test_changed_anywhere(small, tmp_path):
     path, data = small
     rng = random.Random(7)

@@ -130,11 +130,13 @@ def some(cases: Iterable[Case], number: int) -> list[Case]:
     return listed if SOAK else random.Random(1).sample(listed, min(number, len(listed)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_files(make, tmp_path):
     check(some(make(), 70), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_wrong_types(part, tmp_path):
     """Whatever stands in the place of an entry: the message says which one it is."""

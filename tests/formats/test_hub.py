@@ -357,6 +357,7 @@ def test_the_cache_is_used_again(hub, tmp_path):
     assert len(hub.seen) == 3  # two lists, and one look at whether the branch has moved
 
 
+@pytest.mark.slow
 def test_connection_refused(hub, tmp_path):
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
@@ -367,6 +368,7 @@ def test_connection_refused(hub, tmp_path):
         assert ask(tmp_path, nobody, PUBLIC) == first
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_exist_and_one_that_is_silent(tmp_path):
     (answer,) = ask(tmp_path, "http://no-such-host.invalid", PUBLIC)
     assert "check the connection" in answer["message"]

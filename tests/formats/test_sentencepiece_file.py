@@ -285,6 +285,7 @@ def test_cut_anywhere(tmp_path):
     assert len(loaded) == 6  # after each piece and the first two settings
 
 
+@pytest.mark.slow
 def test_changed_anywhere(tmp_path):
     rng = random.Random(11)
     loaded = 0

@@ -26,6 +26,7 @@ def test_the_corpus(path):
         PROPERTIES[entry["property"]].check(**entry["input"])
 
 
+@pytest.mark.slow
 def test_fresh_inputs(tmp_path):
     """For a few seconds, from a seed that never changes."""
     tried, found = fuzz(6, 1, tmp_path)

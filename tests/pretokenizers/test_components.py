@@ -173,6 +173,7 @@ def test_fuzz_metaspace_first_after_other_steps(first_seed):
 TABLES = [BertPreTokenizer(), Digits(), Punctuation("Removed"), UnicodeScripts(), Whitespace(), WhitespaceSplit()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ours", TABLES, ids=lambda ours: type(ours).__name__)
 def test_every_code_point(ours):
     """Alone and between letters of two scripts. The short run leaves out most of the planes in which nothing is."""

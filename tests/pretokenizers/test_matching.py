@@ -37,6 +37,7 @@ def test_hostile_patterns_end(pattern):
         assert time.process_time() - start < 20
 
 
+@pytest.mark.slow
 def test_hostile_patterns_stay_within_memory():
     script = """
 import resource, sys

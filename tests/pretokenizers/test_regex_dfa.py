@@ -155,6 +155,7 @@ def test_what_no_table_can_run_is_named(pattern, reason):
     assert "can't be run by a table" in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["a*b|a", "(?:a+)+$", "(?:a|aa)+b|aa?", "a*b|aa*c|a", r"\s+\n|\S+|\s", "[^!]*!!"])
 def test_reading_ahead_in_vain_is_linear(pattern):
     """A scanner that starts over after each match would take days for these."""

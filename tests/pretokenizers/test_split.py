@@ -58,6 +58,7 @@ class TestEveryNamedPattern:
             text = fuzz_text(rng)
             assert ours.split(text) == other.split(text), text
 
+    @pytest.mark.slow
     def test_a_megabyte_of_one_kind_takes_seconds_at_most(self, name):
         for unit in (" ", "\n", "a", "A", "7", "-", "é", "\u0301", "日", " \n", "'s"):
             text = unit * (1_000_000 // len(unit))

@@ -76,6 +76,7 @@ def in_oniguruma(expression: str) -> set[int]:
     return {ord(char) for piece, _ in split.pre_tokenize_str(EVERY) for char in piece}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CATEGORIES, *SCRIPTS, "Alphabetic", "White_Space"])
 def test_properties_are_those_of_tiktoken_and_hugging_face(name):
     assert ours(name) == in_rust(rf"\p{{{name}}}") == in_oniguruma(rf"\p{{{name}}}")

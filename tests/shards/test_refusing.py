@@ -222,6 +222,7 @@ def in_process(path, folder) -> tuple[str, int]:
     return said, grown
 
 
+@pytest.mark.slow
 def test_bombs(tmp_path):
     """Small files of 200 MB, which no run takes into memory: one line, one word, and lines with little text in them."""
     zstandard = pytest.importorskip("zstandard")

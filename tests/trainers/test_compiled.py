@@ -110,6 +110,7 @@ def long_words():
     yield b" " * 999_999 + b"x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(4))
 def test_one_word_of_a_megabyte(number):
     word = list(long_words())[number]

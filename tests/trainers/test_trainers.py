@@ -82,6 +82,7 @@ def test_ties_go_to_the_smaller_left_then_the_smaller_right():
         assert [s.token for s in trainer({b"zy": 4, b"zx": 4, b"ab": 4}, 3, 2)] == [b"ab", b"zx", b"zy"]
 
 
+@pytest.mark.slow
 def test_the_trainers_agree_on_a_real_text():
     words = Counter(piece.encode() for piece in Split("cl100k").split(book_text()))
     few = amount(120, 1_000)

@@ -23,6 +23,8 @@ from .scratch_book import EMPTY, FIGURES, HOSTILE, build, write_notebook
 pytest.importorskip("jupyter_book", reason='the book needs jupyter-book: pip install "bpelab[book]"')
 playwright = pytest.importorskip("playwright.sync_api", reason='a browser needs playwright: pip install "bpelab[test]"')
 
+pytestmark = pytest.mark.slow
+
 READ = [
     ".bl-say", ".bl-button", ".bl-count", ".bl-small", ".bl-head", ".bl-token", ".bl-entry", ".bl-entry .bl-small",
     ".bl-remark", ".bl-payload", ".bl-chip", ".bl-table td", ".bl-here td", ".bl-token.bl-new", ".bl-token.bl-made",
