@@ -97,6 +97,9 @@ def shared_out(work: Callable[[Block], Result], parts: Sequence[Block], threads:
                 others = [pool.submit(drain) for _ in range(threads - 1)]
             except RuntimeError:  # no thread can be started any more: this one does it all
                 others = []
+            except BaseException:  # Ctrl-C, while some are at work already
+                queue.clear()
+                raise
             drain()
             for other in others:
                 other.result()

@@ -31,7 +31,7 @@ def test_importing_costs_nothing():
         "print(time.process_time() - start); print(*sorted(set(sys.modules) - before))"
     )
     seconds, modules = python(program).splitlines()
-    assert float(seconds) < 0.15
+    assert float(seconds) < 1  # of processor time; it takes 0.03
     assert {name.partition(".")[0] for name in modules.split()} - sys.stdlib_module_names == {"bpelab"}
 
 

@@ -31,7 +31,7 @@ path, texts = json.load(sys.stdin)
 found = Tokenizer.from_file(path)
 json.dump([found.encode(text, add_special_tokens=False).ids for text in texts], sys.stdout)
 """
-SECONDS = 60
+SECONDS = 300
 
 
 @dataclass

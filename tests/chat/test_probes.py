@@ -416,14 +416,15 @@ def test_the_marked_line():
 
 
 @posix
-def test_processes(tmp_path):
-    start = time.monotonic()
-    said = ask({name: [sys.executable, "-c", code] for name, code in SCRIPTS.items()} | {
-        "missing": [str(tmp_path / "missing")], "forbidden": [str(tmp_path)],
-    }, 2.0)  # fmt: skip
-    assert time.monotonic() - start < 2 + processes.GRACE + 0.5
-    for name in ("hangs", "ignores", "closes"):
-        assert said[name].problem == f"{name} gave no answer in 2 s and was stopped"
+def test_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE", 60.0)  # what was printed before the end is read then, however busy it is
+    start, endless = time.monotonic(), ("hangs", "ignores", "closes")
+    scripts = {name: [sys.executable, "-c", code] for name, code in SCRIPTS.items()}
+    said = ask({name: scripts.pop(name) for name in endless}, 5.0)
+    said |= ask(scripts | {"missing": [str(tmp_path / "missing")], "forbidden": [str(tmp_path)]}, 300.0)
+    assert time.monotonic() - start < 400  # they sleep for 600 s
+    for name in endless:
+        assert said[name].problem == f"{name} gave no answer in 5 s and was stopped"
     assert said["hangs"].text == "begin\n"
     assert said["crashes"] == Said("half\n", "crashes crashed (SIGSEGV)")
     for name in ("floods", "much"):
@@ -447,21 +448,22 @@ def running(pid):
 @pytest.mark.parametrize("away", [False, True])
 def test_what_a_process_started_holds_nobody_up(tmp_path, away):
     """A child that keeps the pipe open ends with its group; one in a session of its own is left, and not waited for."""
+    limit = 5.0 if away else 300.0
     note = tmp_path / "pid"
     code = (
-        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], "
+        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(900)'], "
         f"start_new_session={away}); open({str(note)!r}, 'w').write(str(child.pid)); print('an answer', flush=True)"
     )
     start = time.monotonic()
-    said = ask({"parent": [sys.executable, "-c", code]}, 1.0)["parent"]
-    assert time.monotonic() - start < 1 + processes.GRACE + 0.5
+    said = ask({"parent": [sys.executable, "-c", code]}, limit)["parent"]
+    assert time.monotonic() - start < 600  # the child sleeps for 900 s
     pid = int(note.read_text())
     if away:
         assert running(pid)
         os.kill(pid, signal.SIGKILL)
-        assert said.problem == "parent gave no answer in 1 s and was stopped"
+        assert said.problem == "parent gave no answer in 5 s and was stopped"
     else:
-        end = time.monotonic() + 2
+        end = time.monotonic() + 60
         while running(pid) and time.monotonic() < end:
             time.sleep(0.01)
         assert not running(pid)
@@ -486,12 +488,12 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
         "    _thread.interrupt_main()\n"
         "threading.Thread(target=interrupt).start()\n"
         "try:\n"
-        "    ask({'sleeper': [sys.executable, str(here / 'sleeper.py')]}, 60)\n"
+        "    ask({'sleeper': [sys.executable, str(here / 'sleeper.py')]}, 600)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
     shown = subprocess.run(
-        [sys.executable, tmp_path / "caller.py"], capture_output=True, text=True, timeout=50, check=True
+        [sys.executable, tmp_path / "caller.py"], capture_output=True, text=True, timeout=500, check=True
     )
     assert shown.stdout == "interrupted\n" and shown.stderr == ""
     assert not running(int((tmp_path / "pid").read_text()))

@@ -172,7 +172,7 @@ def test_attack(name, monkeypatch):
     else:
         assert len(text) < 10**7
         assert not any(sign in text for sign in LEAKS), text[:200]
-    assert time.thread_time() - started < 2
+    assert time.thread_time() - started < 10
     assert before == MESSAGES
 
 
@@ -207,7 +207,7 @@ def test_memory():
     pytest.importorskip("resource", reason="the operating system doesn't say how much memory a process took")
     given = json.dumps([MESSAGES, [ATTACKS[name] for name in HEAVY]])
     run = [sys.executable, "-c", MEASURED]
-    done = subprocess.run(run, input=given, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(run, input=given, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     assert int(done.stdout) < 500e6
 
 
@@ -215,7 +215,7 @@ def test_the_limit_of_time():
     started = time.thread_time()
     with pytest.raises(TemplateError, match="too long"):
         apply_chat_template(tokenizer(), MESSAGES, ATTACKS["macro tree"], tokenize=False)
-    assert time.thread_time() - started < 2
+    assert time.thread_time() - started < 10
 
 
 def test_errors_name_the_line():

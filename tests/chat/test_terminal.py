@@ -20,7 +20,8 @@ from ..conftest import ROOT
 from .tiny import write_tiny_llama
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix thing")
-PATIENCE = 60
+PATIENCE = 600
+"""Seconds after which a program hangs."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ class Typist:
         """^C, until `text` comes; again after a while, since readline misses one that comes just before it waits."""
         for _ in range(10):
             self.type("\x03")
-            while text not in self.seen and self._more(3):
+            while text not in self.seen and self._more(15):
                 pass
             if text in self.seen:
                 break

@@ -185,7 +185,7 @@ def test_the_process_in_the_background(tmp_path):
         done = run(BACKGROUND, BPELAB_CACHE=str(cache), BPELAB_BACKGROUND="1")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     (folder,) = (cache / "kernels").iterdir()
-    number = within(30, lambda: (folder / "lock").exists() and (folder / "lock").read_text())
+    number = within(300, lambda: (folder / "lock").exists() and (folder / "lock").read_text())
     if SOAK:
         within(300, (folder / "encoding").exists)
         assert not list(folder.glob("*.tmp.*"))

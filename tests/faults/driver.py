@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-HUNG = 60.0
+HUNG = 600.0
 """Seconds after which a child is taken for hung."""
 STEPS = ("open", "write", "fsync", "replace", "rename", "unlink", "mkdir", "chmod")
 

@@ -60,7 +60,7 @@ def threads(number: int, encoders: list[str]) -> None:
 
             def begin(at: int) -> object:
                 if at < 16:
-                    ready.wait(30)  # noqa: B023
+                    ready.wait(600)  # noqa: B023
                 return work(shared, at)  # noqa: B023
 
             with ThreadPoolExecutor(16) as pool:

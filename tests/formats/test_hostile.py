@@ -23,7 +23,8 @@ from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece
 from ..conftest import ROOT, SOAK, amount
 from .hostile_files import MAKERS, Case, random_cases, wrong_types
 
-WALL = 60
+WALL = 600
+"""Seconds after which a child is stuck: its own limit is on processor time."""
 
 
 class Child:

@@ -179,7 +179,7 @@ def ask(home, endpoint, *questions, child=CHILD, **settings):
         env=clean | settings,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -373,7 +373,7 @@ def test_a_host_that_does_not_exist_and_one_that_is_silent(tmp_path):
     (answer,) = ask(tmp_path, "http://no-such-host.invalid", PUBLIC)
     assert "check the connection" in answer["message"]
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        (answer,) = ask(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}", PUBLIC | {"timeout": 0.3})
+        (answer,) = ask(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}", PUBLIC | {"timeout": 2})
     assert "(ReadTimeout)" in answer["message"]
 
 

@@ -26,7 +26,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_hostile_patterns_end(pattern):
-    """The limits are on wall-clock time; this asserts ten times as much, for a busy machine."""
+    """The limits are on processor time; this asserts ten times as much."""
     for text in ("a" * 30_000 + "!", "ab" * 15_000 + "!"):
         start = time.process_time()
         try:
@@ -56,7 +56,7 @@ print("done")
     if not sys.platform.startswith("linux") or not hasattr(resource, "RLIMIT_AS"):
         pytest.skip("needs Linux's limits")
     command = [sys.executable, "-c", script, *HOSTILE]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.stdout == "done\n", done.stderr
 
 

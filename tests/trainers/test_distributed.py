@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError
+from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError, waiting
 from bpelab.cli import main
 from bpelab.cluster import connected
 from bpelab.data.made_text import made_text
@@ -39,7 +39,6 @@ from ..conftest import ROOT, SOAK, amount, fuzz_text
 from ..shards.corpora import write
 
 dask = pytest.importorskip("distributed")
-dask_config = pytest.importorskip("dask.config")
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours
 
@@ -280,37 +279,41 @@ def test_counts_go_to_the_folder_of_the_worker(here, tmp_path, monkeypatch):
     assert runs[0][0][2] is None
 
 
-def slowly(part, job, folder):
-    """A part, after a while; it is noted that it was begun."""
+def held(part, job, folder, waits, killed):
+    """A part; it is noted that it was begun. From the sixth on, parts wait for somebody to be killed, and note that."""
     with open(os.path.join(folder, str(part.span[0])), "a") as file:
         file.write(f"{os.getpid()}\n")
-    time.sleep(0.2)
+    if len(os.listdir(folder)) >= 6:
+        Path(waits, str(os.getpid())).touch()
+        while not os.path.exists(killed):
+            time.sleep(0.02)
     return count_part(part, job)
 
 
 def test_a_worker_killed_in_mid_run(client, tmp_path, monkeypatch):
-    notes, path = tmp_path / "notes", tmp_path / "a.txt"
+    notes, waits, path, killed = tmp_path / "notes", tmp_path / "waits", tmp_path / "a.txt", tmp_path / "killed"
     notes.mkdir()
+    waits.mkdir()
     path.write_text("".join(made(7, 150)), encoding="utf-8", newline="")
-    monkeypatch.setattr(distributed, "count_part", partial(slowly, folder=str(notes)))
+    kept = partial(held, folder=str(notes), waits=str(waits), killed=str(killed))
+    monkeypatch.setattr(distributed, "count_part", kept)
     monkeypatch.setattr(distributed, "ROUND", 8)
-    killed = []
 
     def kill():
-        while len(list(notes.iterdir())) < 6:
+        while not (busy := os.listdir(waits)):
             time.sleep(0.02)
-        killed.append(random.choice(list(client.run(os.getpid).values())))
-        os.kill(killed[0], signal.SIGKILL)
+        os.kill(int(busy[0]), signal.SIGKILL)
+        killed.touch()
 
     thread = threading.Thread(target=kill)
     thread.start()
     found = count_files(path, Job(CL100K, NONE, buckets=4), client, part=path.stat().st_size // 19)
     thread.join()
     assert found.as_dict() == count_words(path, CL100K, NONE)
-    begun = [note.read_text().split() for note in notes.iterdir()]
-    assert len(begun) == 20
-    assert any(len(pids) > 1 for pids in begun)  # what was lost was done again
-    client.wait_for_workers(2, timeout=30)
+    done = [note.read_text().split() for note in notes.iterdir()]
+    assert len(done) == 20
+    assert any(len(pids) > 1 for pids in done)  # what was lost was done again
+    client.wait_for_workers(2, timeout=600)
 
 
 SEEN = set()
@@ -445,7 +448,7 @@ def test_a_script_without_a_guard_is_told_so_once(tmp_path, call):
     (tmp_path / "script.py").write_text(f"from bpelab import BPETokenizer\n{call}\n")
     done = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("Traceback")) == (1, 1)
     last = done.stderr.splitlines()[-1]
@@ -479,7 +482,7 @@ def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
         with pytest.raises(ClusterError, match="1 workers in a row were lost while they worked on"):
             count_files(tmp_path / "a.txt", Job(CL100K, NONE), own.scheduler.address)
         own.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=600)
 
 
 @pytest.mark.skipif(not SOAK, reason="a gigabyte: BPELAB_SOAK=1 runs it")
@@ -551,7 +554,8 @@ def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
 
 
 def stalling(tokenizer, folder, index, threads, notes):
-    """A part, by a worker that stops itself while it writes to the first one."""
+    """A part, by a worker that stops itself while it writes to the first one; who waits for a lock says so at once."""
+    waiting.PATIENCE = 0
     with open(os.path.join(notes, folder.name), "a") as file:
         file.write(f"{os.getpid()}\n")
     if folder.name == "part-00000" and not os.path.exists(stopped := os.path.join(notes, "stopped")):
@@ -560,6 +564,11 @@ def stalling(tokenizer, folder, index, threads, notes):
         with locked(folder):
             os.kill(os.getpid(), signal.SIGSTOP)
     return write_part(tokenizer, folder, index, threads)
+
+
+async def taken_for_lost(dask_scheduler, address):
+    """As Dask does to workers of which it has heard nothing for minutes."""
+    await dask_scheduler.remove_worker(address, stimulus_id="stalled")
 
 
 @contextmanager
@@ -594,23 +603,31 @@ def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
         note = notes / "part-00000"
         return note.read_text().split() if note.exists() else []
 
-    def wake():
-        while len(begun := tried()) < 2:
+    def stall(told):
+        while not (notes / "stopped").exists():
             time.sleep(0.05)
-        time.sleep(1)
-        os.kill(int(begun[0]), signal.SIGCONT)
+        (first,) = tried()
+        address = next(address for address, pid in pids.items() if pid == int(first))
+        client.run_on_scheduler(taken_for_lost, address=address)
+        while not any("another worker, which was taken for lost, still writes to it" in str(each) for each in told):
+            time.sleep(0.05)
+        os.kill(int(first), signal.SIGCONT)
 
     with (
-        dask_config.set({"distributed.scheduler.worker-ttl": "2s"}),
         dask.LocalCluster(n_workers=0, dashboard_address=None, protocol="tcp", processes=True) as cluster,
         workers(cluster.scheduler_address, 2),
         dask.Client(cluster) as client,
     ):
-        client.wait_for_workers(2, timeout=60)
-        thread = threading.Thread(target=wake)
-        thread.start()
-        many = tokenizer.encode_files(paths, tmp_path / "many", client=client)
-        thread.join()
+        client.wait_for_workers(2, timeout=600)
+        pids = client.run(os.getpid)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            told = []
+            warnings.showwarning = lambda message, *where: told.append(message)
+            thread = threading.Thread(target=stall, args=(told,))
+            thread.start()
+            many = tokenizer.encode_files(paths, tmp_path / "many", client=client)
+            thread.join()
     one = tokenizer.encode_files(paths, tmp_path / "one")
     assert many.tokens(0, len(many)).tolist() == one.tokens(0, len(one)).tolist()
     assert len(set(tried())) == 2

@@ -17,7 +17,7 @@ author: the bpelab authors
 only_build_toc_files: true
 execute:
   execute_notebooks: cache
-  timeout: 120
+  timeout: 600
 sphinx:
   extra_extensions:
     - bpelab.widgets.sphinx

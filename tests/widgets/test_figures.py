@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 import unicodedata
 from collections import Counter
@@ -601,7 +602,7 @@ class TestChatBox:
         return box, sent, lambda content: box._handle_custom_msg(content, [])
 
     def wait(self, sent, kind, count=1):
-        for _ in range(1000):
+        for _ in range(30_000):
             if [message["kind"] for message in sent].count(kind) >= count:
                 return
             time.sleep(0.01)
@@ -639,15 +640,22 @@ class TestChatBox:
     def test_an_answer_can_be_stopped_and_one_more_asked(self):
         session = talk(lambda said, turn: tiny_tokenizer().encode("word " * (40 if said == "slow" else 1)))
         box, sent, send = self.live(session)
-        session.backend.before = lambda held: time.sleep(0.02)
+        stopped = threading.Event()
+
+        def before(held):
+            if [message["kind"] for message in sent].count("piece") >= 3:
+                assert stopped.wait(300)
+
+        session.backend.before = before
         send({"kind": "ask", "text": "slow"})
         self.wait(sent, "piece", 3)
         send({"kind": "ask", "text": "not heard while the model speaks"})
         send({"kind": "cancel"})
+        stopped.set()
         self.wait(sent, "end")
         assert box.data["turns"][-1]["end"].startswith("The answer was stopped: ")
         assert len(box.data["turns"][-1]["tokens"]) < 40
-        box._worker.join(5)
+        box._worker.join(300)
         send({"kind": "ask", "text": "again"})
         self.wait(sent, "end", 2)
         assert [turn["end"].partition(":")[0][-7:] for turn in box.data["turns"]] == ["er ends", "stopped", "er ends"]
