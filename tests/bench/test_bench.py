@@ -119,6 +119,7 @@ def test_ids_that_change_while_they_are_timed(bad, tmp_path):
     assert "while it is timed" in reasons(record, "wrong later")
 
 
+@pytest.mark.slow
 def test_libraries_that_fail(bad, tmp_path):
     plan = only("encode", "load", "pathological", seconds=5, pathological_seconds=5, pathological=("one letter",))
     names = ["tiktoken", "panics", "hangs", "crashes", "hoards", "chatters"]

@@ -174,6 +174,7 @@ def test_packages_that_extend_numba_are_left_alone():
     assert done.stdout.split() == ["False"], done.stderr
 
 
+@pytest.mark.slow
 def test_the_process_in_the_background(tmp_path):
     """It is started by a process that ends at once, is nobody's zombie, and leaves a folder that says it is complete.
 
