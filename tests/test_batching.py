@@ -315,6 +315,7 @@ def _child(number: int, queue) -> None:
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.slow
 def test_a_fork_after_use_works():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(_work, [PLAIN] * 4, range(4)))

@@ -416,6 +416,7 @@ def test_the_marked_line():
 
 
 @posix
+@pytest.mark.slow
 def test_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "GRACE", 60.0)  # what was printed before the end is read then, however busy it is
     start, endless = time.monotonic(), ("hangs", "ignores", "closes")
@@ -446,16 +447,18 @@ def running(pid):
 @posix
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
 @pytest.mark.parametrize("away", [False, True])
-def test_what_a_process_started_holds_nobody_up(tmp_path, away):
+@pytest.mark.slow
+def test_what_a_process_started_holds_nobody_up(tmp_path, monkeypatch, away):
     """A child that keeps the pipe open ends with its group; one in a session of its own is left, and not waited for."""
-    limit = 5.0 if away else 300.0
+    if not away:
+        monkeypatch.setattr(processes, "GRACE", 60.0)
     note = tmp_path / "pid"
     code = (
         "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(900)'], "
         f"start_new_session={away}); open({str(note)!r}, 'w').write(str(child.pid)); print('an answer', flush=True)"
     )
     start = time.monotonic()
-    said = ask({"parent": [sys.executable, "-c", code]}, limit)["parent"]
+    said = ask({"parent": [sys.executable, "-c", code]}, 5.0)["parent"]
     assert time.monotonic() - start < 600  # the child sleeps for 900 s
     pid = int(note.read_text())
     if away:
@@ -471,6 +474,7 @@ def test_what_a_process_started_holds_nobody_up(tmp_path, away):
 
 
 @posix
+@pytest.mark.slow
 def test_an_interrupt_leaves_nothing_behind(tmp_path):
     (tmp_path / "sleeper.py").write_text(
         "import os, pathlib, time\n"

@@ -292,6 +292,7 @@ def test_an_interrupt_ends_the_answer_and_not_the_session():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+@pytest.mark.slow
 def test_interrupts_at_any_moment(llama):
     """Ctrl-C at random times: what was said stays, whole, and the session goes on."""
 

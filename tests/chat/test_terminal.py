@@ -179,6 +179,7 @@ def test_commands(tmp_path):
     assert [message["content"] for message in saved["messages"]] == ["Be kind.", "Hello", "you said 'Hello'"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_an_answer_and_not_the_chat():
     with talk("slow") as person:
         person.until("> ")
@@ -422,6 +423,7 @@ def test_wrong_usage(capsys):
     assert "is not at least 1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_a_pipe_ends_the_program():
     words = [sys.executable, "-m", "tests.chat.talk", "slow", "--lines"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "preexec_fn": heeds_interrupts}

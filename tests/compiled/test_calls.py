@@ -161,6 +161,7 @@ def test_threads_on_short_texts(both):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.slow
 def test_after_a_fork(both):
     slow, fast = both
     text = book_text()[:500]

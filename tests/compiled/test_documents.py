@@ -178,6 +178,7 @@ def test_no_thread_to_be_had(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.slow
 def test_a_fork_after_threads():
     code = """
 import os, sys, warnings
@@ -196,6 +197,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or expected[0] != t.
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.slow
 def test_ctrl_c_ends_a_batch():
     """Sent while several threads work; the batch ends early, and the tokenizer is as good as before."""
     code = """

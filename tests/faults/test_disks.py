@@ -12,7 +12,10 @@ import pytest
 from ..conftest import amount
 from .test_killed import drive
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="ends children, which needs fork")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="ends children, which needs fork"),
+]
 
 
 @pytest.fixture

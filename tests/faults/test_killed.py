@@ -8,7 +8,10 @@ import pytest
 
 from ..conftest import ROOT, amount
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="ends children, which needs fork")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="ends children, which needs fork"),
+]
 
 
 def drive(what: str, folder, number: int, **environment: str) -> None:

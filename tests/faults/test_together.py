@@ -32,6 +32,7 @@ def test_sixteen_threads(encoder):
     together.threads(amount(32, 3_000), [encoder])
 
 
+@pytest.mark.slow
 def test_threads_without_the_interpreters_lock():
     """By a Python that has none, where there is one; it needs nothing but the standard library and what is here."""
     found = [shutil.which(f"python3.{minor}t") for minor in (13, 14, 15)]
@@ -46,12 +47,14 @@ def test_threads_without_the_interpreters_lock():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.slow
 def test_forks_amid_threads(tmp_path):
     drive("together:forks", tmp_path, amount(6, 500))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("lock", ["forks.unforked", "jit.global_compiler_lock._lock", "jit.ffi.lib._lock._lock"])
+@pytest.mark.slow
 def test_a_fork_waits_for_what_another_thread_imports(lock):
     """In the child nobody would let go of the lock of a module, of numba's, or of LLVM's."""
     if "jit" in lock:

@@ -15,6 +15,7 @@ from ..conftest import ROOT, SOAK
 EVERY = [*TRAINERS, "compiled"]
 
 
+@pytest.mark.slow
 def test_every_way_to_the_same_files(tmp_path):
     pytest.importorskip("distributed")
     pytest.importorskip("numba")

@@ -49,6 +49,7 @@ def end(child) -> tuple[int, str]:
     return child.returncode, said
 
 
+@pytest.mark.slow
 def test_killed_before_each_step(corpus, tokenizer, texts, tmp_path, tiny):
     """Every run is killed a few steps behind where it began, until one of them comes to the end."""
     tiny(SIZES)
@@ -71,6 +72,7 @@ def test_killed_before_each_step(corpus, tokenizer, texts, tmp_path, tiny):
     open_shards(tmp_path / "out").verify(tokenizer)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(corpus, tokenizer, tmp_path, tiny):
     tiny(SIZES)
     expected, rng, code, kills = undisturbed(corpus, tokenizer, tmp_path), random.Random(4), -1, 0
@@ -121,6 +123,7 @@ def test_going_on_from_every_shard(tokenizer, texts, tmp_path, tiny, monkeypatch
     assert contents(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_no_room(corpus, tokenizer, tmp_path, tiny):
     """A file can't grow, as on a full disk: said in one line, nothing half written, and the next run goes on."""
     tiny(SIZES)

@@ -234,6 +234,7 @@ def test_it_is_found_by_name():
     assert find_trainer("compiled") is train_compiled
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_counting_and_merging():
     """Delivered while kernels run: it arrives within a moment, and no thread is left behind."""
     program = """

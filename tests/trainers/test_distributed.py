@@ -176,6 +176,7 @@ def test_a_table_that_is_too_large_is_spilled(tmp_path, monkeypatch):
 # -- clusters -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_merges_from_all_forms(client, tmp_path):
     documents = [text for text in made(5, 120) if text]
     for name in ("a.txt", "b.jsonl", "c.parquet"):
@@ -194,6 +195,7 @@ def test_the_same_merges_from_all_forms(client, tmp_path):
     assert both.model == BPETokenizer.train(documents * 2, 700, trainer="compiled").model
 
 
+@pytest.mark.slow
 def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "ROUND", 4)
     path = tmp_path / "a.txt"
@@ -222,6 +224,7 @@ def recorded(monkeypatch, owner, name):
     return calls
 
 
+@pytest.mark.slow
 def test_rounds_are_of_some_size_and_few_are_open(here, tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text("one two three. " * 200)
@@ -247,6 +250,7 @@ def broken(part, job):
     return 1 // 0
 
 
+@pytest.mark.slow
 def test_a_pattern_that_needs_the_whole(here, tmp_path, monkeypatch):
     """Neither parts nor blocks end within a document."""
     monkeypatch.setattr(corpus, "BLOCK", 50)
@@ -258,6 +262,7 @@ def test_a_pattern_that_needs_the_whole(here, tmp_path, monkeypatch):
     assert count_files(tmp_path / "a.txt", whole, here, part=100).as_dict() == {texts[0].encode(): 1}
 
 
+@pytest.mark.slow
 def test_how_parts_are_read(here, tmp_path):
     (tmp_path / "lines").write_text('{"body": "A b"}\n{"body": "a"}\n')
     job = Job(CL100K, NONE, normalize=str.lower, field="body")
@@ -265,6 +270,7 @@ def test_how_parts_are_read(here, tmp_path):
     assert found.as_dict() == {b"a": 2, b" b": 1}
 
 
+@pytest.mark.slow
 def test_counts_go_to_the_folder_of_the_worker(here, tmp_path, monkeypatch):
     """It is deleted with the worker."""
     runs = recorded(monkeypatch, distributed, "Runs")
@@ -290,6 +296,7 @@ def held(part, job, folder, waits, killed):
     return count_part(part, job)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_mid_run(client, tmp_path, monkeypatch):
     notes, waits, path, killed = tmp_path / "notes", tmp_path / "waits", tmp_path / "a.txt", tmp_path / "killed"
     notes.mkdir()
@@ -326,6 +333,7 @@ def fails_first(part, job):
     return count_part(part, job)
 
 
+@pytest.mark.slow
 def test_tasks_that_fail_are_tried_again(here, tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text(book_text()[:50_000])
@@ -335,6 +343,7 @@ def test_tasks_that_fail_are_tried_again(here, tmp_path, monkeypatch):
     assert len(SEEN) == 6
 
 
+@pytest.mark.slow
 def test_addresses_in_memory(here, tmp_path):
     fsspec, documents = pytest.importorskip("fsspec"), [text for text in made(8, 30) if text]
     for name in ("a.txt.gz", "b.jsonl", "c.parquet", "d.txt"):
@@ -377,6 +386,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.slow
 def test_addresses_of_the_web(client, tmp_path, ranges):
     pytest.importorskip("aiohttp")
     text = "".join(made(9, 60))
@@ -399,6 +409,7 @@ def test_addresses_of_the_web(client, tmp_path, ranges):
 # -- what goes wrong ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_named(here, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"a word " * 10_000 + b"\xff" + b" more" * 10_000)
     (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{}\n')
@@ -442,6 +453,7 @@ def test_clusters_that_are_not_there(monkeypatch, tmp_path):
         "BPETokenizer.from_pretrained('tok').encode_files(['a.txt'], 'shards', client='local')",
     ],
 )
+@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_so_once(tmp_path, call):
     (tmp_path / "a.txt").write_text("a b a b")
     BPETokenizer.train("ab", 256).save(tmp_path / "tok")
@@ -456,6 +468,7 @@ def test_a_script_without_a_guard_is_told_so_once(tmp_path, call):
     assert 'behind `if __name__ == "__main__":`' in last
 
 
+@pytest.mark.slow
 def test_the_bar_of_a_cluster_names_its_dashboard(here, tmp_path, capsys, monkeypatch):
     (tmp_path / "a.txt").write_text(book_text()[:20_000])
     monkeypatch.setattr(dask.Client, "dashboard_link", "http://10.0.0.7:8787/status")
@@ -474,6 +487,7 @@ def dies(part, job):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("a")
     monkeypatch.setattr(distributed, "count_part", dies)
@@ -486,6 +500,7 @@ def test_a_part_that_kills_every_worker(client, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not SOAK, reason="a gigabyte: BPELAB_SOAK=1 runs it")
+@pytest.mark.slow
 def test_a_gigabyte_with_workers_killed(client, tmp_path):
     path, done = tmp_path / "made.txt", threading.Event()
     with path.open("w") as file:
@@ -513,6 +528,7 @@ def test_a_gigabyte_with_workers_killed(client, tmp_path):
 # -- encoding and the command line ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
     documents = [text for text in made(10, 40) if text]
     for number, name in enumerate(("a.jsonl", "b.txt", "c.parquet")):
@@ -589,6 +605,7 @@ def workers(address, number):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="there is no such signal")
+@pytest.mark.slow
 def test_a_worker_that_stalls_while_it_writes(tmp_path, monkeypatch):
     """Dask takes it for lost and has another do its task, which waits: the first still has the folder's lock."""
     notes, texts = tmp_path / "notes", [text for text in made(11, 6) if text]
