@@ -30,7 +30,7 @@ ids = BPETokenizer.from_pretrained("out").encode("the harbour")
 assert ids == tokenizer.encode("the harbour") and tokenizer.decode(ids) == "the harbour"
 print(bpelab.__version__)
 """
-FILES = ("py.typed", "data/book.txt", "data/unicode.txt", "data/tiny_chat/tokenizer.json", "widgets/js/", "widgets/css/")
+FILES = ("py.typed", "data/book.txt", "data/passages/", "data/tiny_chat/", "widgets/js/", "widgets/css/")
 
 
 def check_metadata(raw: bytes) -> str:
@@ -58,6 +58,7 @@ def check_archives(folder: Path) -> tuple[Path, str]:
         assert check_metadata(archive.extractfile(f"{top}/PKG-INFO").read()) == version
         for name in ("LICENSE", "README.md", "pyproject.toml", "bpelab/py.typed"):
             assert f"{top}/{name}" in archive.getnames(), f"{sdist.name} lacks {name}"
+        assert f"{top}/tests" not in archive.getnames(), f"{sdist.name} has tests that don't run without the others"
     return wheel, version
 
 
