@@ -2,7 +2,7 @@
 
 The text is `made_text`, so distinct pre-tokens follow from the recipe, on every machine. Two workers of Dask count it,
 as in chapter 13, then one process learns the merges. Each size has processes of its own, since memory that was taken
-once is not always given back. Needs `bpelab[distributed]`, 3 GB of memory, and a gigabyte of disk; takes some minutes.
+once is not always given back. Needs the extra `distributed`, 3 GB of memory, a gigabyte of disk, and some minutes.
 """
 
 import argparse

@@ -7,8 +7,17 @@ from docutils import nodes
 from lite import CHAPTERS, NEEDS, SITE, left_out
 from pybtex.database import parse_file
 
+from bpelab.install import from_repository
+
 REFERENCES = "book/references"
-INSTALL = '<code>pip install "bpelab[book]"</code>'
+
+
+def install_line(address):
+    """Return what to type before a chapter is run, from the address of a repository if _config.yml has one."""
+    if address:
+        requirement = from_repository(address, "chapters")
+        return f'<code>pip install "{requirement}"</code>'
+    return '<code>pip install -e ".[chapters]"</code> in a copy of the repository'
 
 
 def launch_buttons(app, config):
@@ -38,7 +47,8 @@ def run_in_browser(app, page, template, context, doctree):
         if names := left_out(name):
             note += f", without the cells that need {' or '.join(names)}"
     elif name in NEEDS:
-        note = f"Needs {NEEDS[name]}: {INSTALL}"
+        install = install_line(app.config.html_theme_options.get("repository_url"))
+        note = f"Needs {NEEDS[name]}: {install}"
     else:
         return
     context["body"] = context["body"].replace("</h1>", f'</h1>\n<p class="run-chapter">{note}</p>', 1)

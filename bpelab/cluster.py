@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import waiting
 from .errors import ClusterError, MissingDependencyError
+from .install import install_command
 from .waiting import ClusterWaits, Watch, in_thread, patiently
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def connected(cluster: Cluster, worker_timeout: float | None = None) -> Iterator
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise MissingDependencyError(
-            'Dask is not installed, which works on several machines: pip install "bpelab[distributed]"'
+            f"Dask is not installed, which works on several machines: {install_command('distributed')}"
         ) from error
     started = list[Any]()
     try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import MissingDependencyError
+from .install import install_command
 
 GREY = "#5E5E5E"
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"]
@@ -51,7 +52,7 @@ def pyplot() -> Any:
         if sys.platform == "emscripten":
             print("There is no matplotlib in this browser's Python. The figure is on the chapter's page in the book.")
             return Undrawn()
-        raise MissingDependencyError('figures need matplotlib: pip install "bpelab[book]"') from error
+        raise MissingDependencyError(f"figures need matplotlib: {install_command('chapters')}") from error
     style: dict[str, Any] = {
         "axes.prop_cycle": cycler(color=COLOURS),
         "axes.spines.right": False,

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .errors import MissingDependencyError
+from .install import install_command
 
 if TYPE_CHECKING:
     import tiktoken
@@ -42,7 +43,7 @@ def show_source(*objects: Any) -> Any:
     try:
         from IPython.display import Markdown
     except ImportError as error:
-        raise MissingDependencyError('showing source needs IPython: pip install "bpelab[book]"') from error
+        raise MissingDependencyError(f"showing source needs IPython: {install_command('chapters')}") from error
     blocks = [
         f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
     ]
@@ -64,7 +65,7 @@ def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
 
         return tiktoken.get_encoding(name)
     except ImportError:
-        print('tiktoken is not installed here: pip install "bpelab[tiktoken]", restart, and run this cell again.')
+        print("tiktoken is not installed here. Restart, and run this cell again, after", install_command("tiktoken"))
     except Exception as error:  # whatever its HTTP client raises where there is no network
         print(
             f"tiktoken could not load the vocabulary of {name} ({type(error).__name__}). It needs the network once, or "

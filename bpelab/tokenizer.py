@@ -148,9 +148,9 @@ class BPETokenizer(Vocabulary):
             min_pre_token_frequency: pre-tokens that occur less often in the whole corpus are left out before merging,
                 whichever the trainer. 1 leaves out none; more saves memory, and takes from pairs what they have in
                 rare words, which can change merges.
-            trainer: "naive", "incremental", "compiled" (needs numba: `pip install "bpelab[fast]"`), or "auto", which
+            trainer: "naive", "incremental", "compiled" (needs numba: the extra `fast`), or "auto", which
                 takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
-                Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (`bpelab[distributed]`);
+                Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (the extra `distributed`);
                 its corpus is what `encode_files` takes: paths, folders and patterns, also as str, and addresses that
                 fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
@@ -365,7 +365,7 @@ class BPETokenizer(Vocabulary):
     def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> "Ids":
         """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
 
-        With numba (`bpelab[fast]`) long texts are encoded compiled, as `encode` does: see the encoders "auto" and
+        With numba (the extra `fast`) long texts are encoded compiled, as `encode` does: see the encoders "auto" and
         "compiled".
 
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
@@ -477,7 +477,7 @@ class BPETokenizer(Vocabulary):
                 inside `folder`, which all workers must see under that name. `threads` are those of a task: 1.
             worker_timeout: with `client`, seconds that the cluster may be without a worker, as for `train`.
 
-        Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (`bpelab[files]`).
+        Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (the extra `files`).
         `index.json`, which tells what is in the folder, is described in `bpelab.shards.index`.
 
         Raises CorpusError naming the file, the line or row and the field; ShardsError for a folder that can't be

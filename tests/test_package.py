@@ -1,9 +1,8 @@
-"""The package as it is installed: quick to import, nothing heavy, everything in the wheel, nothing foreign."""
+"""The package: quick to import, nothing heavy, nothing foreign. What is built of it: tests/test_tools.py."""
 
 import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -68,44 +67,6 @@ def test_every_public_name_is_there():
 
 def test_the_book_text_is_what_its_script_writes():
     subprocess.run([sys.executable, "-m", "bpelab.data.make_book_text", "--check"], check=True, cwd=ROOT)
-
-
-@pytest.mark.slow
-def test_the_wheel_works_elsewhere(tmp_path):
-    """Built, installed into an empty environment outside the tree, and used."""
-    pytest.importorskip("build")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, "--no-isolation", ROOT],
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "env", with_pip=True)
-    empty = next((tmp_path / "env").glob("[bS][ic]*/python*"))
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    subprocess.run(
-        [empty, "-m", "pip", "install", "--quiet", "--no-deps", wheel], check=True, capture_output=True, env=clean
-    )
-    program = (
-        "import bpelab; from pathlib import Path\n"
-        "from bpelab import BPETokenizer; from bpelab.notebook import book_text\n"
-        "t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=['<x>']); t.save('out')\n"
-        "assert BPETokenizer.from_pretrained('out').encode('the harbour') == t.encode('the harbour')\n"
-        "assert (Path(bpelab.__file__).parent / 'py.typed').exists(); print(bpelab.__file__)"
-    )
-    done = subprocess.run([empty, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, env=clean)
-    assert done.returncode == 0, done.stderr
-    assert str(tmp_path) in done.stdout
-    script = next((tmp_path / "env").glob("[bS][ic]*/bpelab*"))
-    done = subprocess.run(
-        [script, "count", "low lower", "-t", "out"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=clean,
-    )
-    assert done.stdout.strip().isdigit(), done.stderr
 
 
 def test_the_project_speaks_of_itself_alone():

@@ -1,9 +1,9 @@
 """README's lines, run as printed and in their order, by somebody who has an empty home and an empty folder.
 
 Python's blocks are one session, the command line's another. What stands for something that the reader has, or for
-something out of reach here, is listed with its reason (`YOURS`, `ELSEWHERE`, `NOT_RUN`); all else is not touched. The
-soak does it as a newcomer: a wheel, each pip line in an environment with nothing in it, the book from a copy of the
-sources.
+something out of reach here, is listed with its reason (`ELSEWHERE`, `NOT_RUN`); all else is not touched. The slow tests
+do it as a newcomer: from a copy of the sources and from the wheel, each pip line in an environment with nothing in it,
+and the book from a copy of the sources.
 """
 
 import json
@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 import urllib.request
 import venv
@@ -21,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer
+from bpelab import BPETokenizer, __version__
+from bpelab.formats.minbpe import save as save_minbpe
+from bpelab.notebook import book_text
 
 from .conftest import ROOT, SOAK, encoding
 from .shards import corpora
@@ -31,10 +32,20 @@ BLOCKS = [
     (README.count("\n", 0, found.start(2)), found[1], found[2])  # its first line is number + 1
     for found in re.finditer(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 ]
-WHOLE, BY_HAND = (text.splitlines() for _, _, text in BLOCKS[:2])
-INSTALL = [text.strip() for _, _, text in BLOCKS if text.startswith("pip install")]
-LINES = next(text for _, _, text in BLOCKS if text.startswith("bpelab count")).splitlines()
-soak = pytest.mark.skipif(not SOAK, reason="installs and builds for many minutes: `make soak`")
+
+
+def block(words: str) -> list[str]:
+    """The lines of the only block that has these words."""
+    (text,) = (text for _, _, text in BLOCKS if words in text)
+    return text.splitlines()
+
+
+MAKE = [line for _, _, text in BLOCKS if text.startswith("make ") for line in text.splitlines()]
+USE = block("&& . .venv/bin/activate\npip install -e")
+BOOK_BY_HAND, TESTS_BY_HAND, WINDOWS = block('".[book]"'), block("&& pytest -c"), block("Activate.ps1")
+(ALL_EXTRAS,) = block("[bench,chat,files,tiktoken]")
+LINES = block("tail -f")
+WHEEL = re.search(r'`pip install "(dist/(bpelab-.*?\.whl))\[tiktoken\]"`', README)
 
 # What isn't a name of README's own: what is put in its place, and why.
 ELSEWHERE = {
@@ -43,10 +54,12 @@ ELSEWHERE = {
     "s3://bucket/*.parquet": ("bucket/*.parquet", "nobody has that bucket: a folder here"),
     "/shared/shards": ("shared-shards", "a file system that machines share: a folder here"),
 }
+HIDDEN = {"mutation", "backends"}
+"""Extras of make's targets that a reader of README has no use for."""
 NOT_RUN = {
     "make test": "is what runs this",
-    "make test-backends": "compiles llama.cpp, and has a job of its own",
-    "pytest &&": "is what runs this",
+    "pytest": "is what runs this",
+    "conda": "needs conda; tests/test_workflows.py reads environment.yml",
 }
 SHOWN = {
     'tokenizer.decode(tokenizer.encode("naïve 日本 😀"))': "'naïve 日本 😀'",
@@ -70,7 +83,7 @@ print("\\n" + json.dumps(shown))
 
 
 def surroundings(folder: Path, programs: Path) -> dict[str, str]:
-    """An environment with nothing of this user's; tiktoken's vocabularies, which need the network once, excepted."""
+    """An environment with nothing of this user's but what needs the network once: vocabularies, pip's downloads."""
     home = folder.parent / "home"
     home.mkdir(exist_ok=True)
     kept = (
@@ -79,6 +92,8 @@ def surroundings(folder: Path, programs: Path) -> dict[str, str]:
         "PIP_INDEX_URL",
         "PIP_CERT",
         "PIP_CONFIG_FILE",
+        "PIP_FIND_LINKS",
+        "NPM_CONFIG_REGISTRY",
         "SSL_CERT_FILE",
         "NODE_EXTRA_CA_CERTS",
     )
@@ -205,27 +220,101 @@ def test_the_command_line_of_readme(folder, env):
     command_line(folder, env, without=["pip", "bpelab bench"])  # minutes: in the soak
 
 
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table under a heading, without its head."""
+    table = re.search(r"^\|.*?\n\n", README.partition(f"### {heading}\n")[2], re.MULTILINE | re.DOTALL)
+    return [[cell.strip() for cell in line.strip("|").split(" |")] for line in table[0].splitlines()[2:-1]]
+
+
 def test_what_readme_names_is_there():
-    """Files, make's targets, extras, commands, options of the environment."""
+    """Files, make's targets, extras, commands, options of the environment, the version."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    for line in WHOLE:
-        command, name, *_ = line.split()
-        assert command == "make" and name in targets
+    assert {line.split()[1] for line in MAKE} | set(re.findall(r"`make ([\w-]+)", README)) <= targets
     for target in re.findall(r"\]\(([\w./]+)\)", README):
         assert (ROOT / target).exists(), target
     where = README.partition("## Where things are")[2]
     for path in re.findall(r"`((?:bpelab|book|tests|formats|encoders|trainers|pretokenizers)/|\w+\.py)`", where):
         assert (ROOT / path).exists() or (ROOT / "bpelab" / path).exists(), path
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    named = {extra for found in re.findall(r"bpelab\[([\w,]+)\]", README) for extra in found.split(",")}
+    assert {name for first, _ in rows("Extras") for name in re.findall(r"`(\w+)`", first)} == set(extras) - HIDDEN
+    named = {extra for found in re.findall(r"\[([a-z]+(?:,[a-z]+)*)\]\"", README) for extra in found.split(",")}
     assert named and named <= set(extras)
     for command in set(re.findall(r"`bpelab ([\w-]+)", README)):
         done = subprocess.run([sys.executable, "-m", "bpelab", command, "--help"], capture_output=True, check=False)
         assert done.returncode == 0, command
-    assert (ROOT / "environment.yml").exists()
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bpelab").rglob("*.py"))
     for variable in re.findall(r"`(BPELAB_\w+)=", README):
         assert variable in sources, variable
+    assert WHEEL[2] == f"bpelab-{__version__}-py3-none-any.whl"
+    assert f"This is {__version__}." in README
+
+
+def test_windows_gets_the_same_lines():
+    """Where there is no PowerShell, its block is compared with the ones that are run."""
+    made, activated, *others = WINDOWS
+    assert (made, activated) == ("py -3.11 -m venv .venv", r".venv\Scripts\Activate.ps1")
+    here = [part for line in BOOK_BY_HAND[1:] for part in line.split(" && ")]
+    here[0] = TESTS_BY_HAND[1]
+    assert others == [*here, TESTS_BY_HAND[2].partition(" && ")[0]]
+    assert not any("&&" in line or "*" in line for line in WINDOWS)  # its older version has no &&, none expands *
+
+
+def names_of_the_table(folder: Path) -> dict[str, object]:
+    """What the cells of the table take for given."""
+    tiktoken, transformers = pytest.importorskip("tiktoken"), pytest.importorskip("transformers")
+    text = "the harbour <|end|> naïve 日本"
+    t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=["<|end|>"], progress=False)
+    t.metadata["chat_template"] = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>\n{% endfor %}"
+    t.save(folder / "folder")
+    save_minbpe(t, folder / "mb.model")
+    hf = transformers.AutoTokenizer.from_pretrained(folder / "folder")
+    names = {"text": text, "texts": ["lower", "the harbour"], "ids": t.encode(text, allowed_special="all")}
+    names |= {"t": t, "enc": t.to_tiktoken(), "hf": hf, "chat": [{"role": "user", "content": "How deep is it?"}]}
+    return names | {"tiktoken": tiktoken, "AutoTokenizer": transformers.AutoTokenizer, "BPETokenizer": BPETokenizer}
+
+
+def comparable(what: str, value: object, names: dict[str, object]) -> object:
+    """A value of a row as the row's other values are: tokenizers by what they do, and not what saves or trains."""
+    if what == "open":
+        return value.decode(value.encode(names["text"]))
+    if what in ("train", "save"):
+        return True
+    if what == "where tokens stand":  # tiktoken says where a token begins
+        return [place if isinstance(place, int) else place[0] for place in value]
+    return value
+
+
+@pytest.mark.filterwarnings("ignore")  # of the other libraries
+def test_the_names_that_others_have_for_it(tmp_path, monkeypatch):
+    """Each expression of the table is evaluated, and those of a row agree."""
+    encoding("cl100k_base")
+    names = names_of_the_table(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    table = rows("What you know, and what it is called here")
+    assert len(table) > 9
+    for what, tiktoken, hugging_face, _, ours in table:
+        values = [
+            comparable(what, eval(expression, names), names)
+            for expression in re.findall("`(.*?)`", f"{tiktoken} {hugging_face} {ours}")
+        ]
+        assert len(values) >= 2 and all(value == values[0] for value in values), (what, values)
+
+
+def test_minbpes_names_for_it(tmp_path, monkeypatch):
+    """The same for minbpe, which is no package: PYTHONPATH=a copy of it."""
+    minbpe = pytest.importorskip("minbpe", reason="minbpe is not at hand")
+    names = names_of_the_table(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for what, _, _, theirs, ours in rows("What you know, and what it is called here"):
+        names["mb"] = minbpe.RegexTokenizer()
+        names["mb"].load("mb.model")
+        names["mb"].register_special_tokens(names["t"].special_tokens)
+        for expression in re.findall("`(.*?)`", theirs):
+            value = eval(expression, names)
+            if what in ("train", "save", "open"):
+                continue
+            first = eval(re.search("`(.*?)`", ours)[1], names)
+            assert value == first - ("vocab" in expression and what.startswith("size")), what
 
 
 def copy_of_the_sources(folder: Path) -> Path:
@@ -239,78 +328,113 @@ def copy_of_the_sources(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """pip finds bpelab in this folder, as it would on an index."""
-    source = copy_of_the_sources(tmp_path_factory.mktemp("source"))
-    out = tmp_path_factory.mktemp("wheels")
-    words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", out, source]
-    subprocess.run(words, check=True, capture_output=True)
-    return out
+def clone(tmp_path_factory):
+    """A copy of the sources, in which a wheel is built."""
+    folder = copy_of_the_sources(tmp_path_factory.mktemp("clones") / "clone")
+    words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", "dist", "."]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    shutil.rmtree(folder / "build")
+    return folder
 
 
 @pytest.fixture
-def installed(folder, wheel):
-    """An empty environment, and pip's lines of README in their order."""
+def newcomer(folder):
+    """The surroundings of somebody who has just made and activated an environment."""
     programs = folder.parent / "venv" / "bin"
     venv.create(programs.parent, with_pip=True)
-    env = surroundings(folder, programs)
-    find = os.environ.get("PIP_FIND_LINKS", "").split()
-    return env | {"PIP_FIND_LINKS": " ".join([*find, str(wheel)]), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return surroundings(folder, programs) | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
-@soak
-def test_installed_as_readme_says(folder, installed, scheduler):
-    """Each Python block with what was named up to it, and the command line, speed measured, with its pip line."""
+def install(way: str, extras: str, clone: Path, env: dict[str, str]) -> None:
+    """The install line of README for these extras, from the clone or, as it says, from the wheel."""
+    line = ALL_EXTRAS.replace("bench,chat,files,tiktoken", extras)
+    if way == "wheel":
+        line = WHEEL[0].strip("`").replace("tiktoken", extras)
+    shell(line, clone, env)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["clone", "wheel"])
+def test_installed_as_readme_says(way, folder, clone, newcomer, scheduler):
+    """The first block of Python with one extra, and the command line, speed measured, with all that it needs."""
     encoding("cl100k_base")
     put_yours(folder)
-    first, last = INSTALL
-    shell(first, folder, installed)
-    python_session(folder, installed, scheduler, python_blocks()[:1])
+    install(way, "tiktoken", clone, newcomer)
+    python_session(folder, newcomer, scheduler, python_blocks()[:1])
     shutil.rmtree(folder / "my-tokenizer")
-    shell(last, folder, installed)
-    command_line(folder, installed)
+    install(way, "bench,chat,files,tiktoken", clone, newcomer)
+    command_line(folder, newcomer)
 
 
-@soak
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("extras", "block"), [("hub,tiktoken", 1), ("chat,tiktoken", 2), ("chat,tiktoken", 3), ("files,tiktoken", 4)]
+    ("extras", "number"), [("hub,tiktoken", 1), ("chat,tiktoken", 2), ("chat,tiktoken", 3), ("files,tiktoken", 4)]
 )
-def test_an_extra_is_enough_for_its_block(extras, block, folder, installed, scheduler):
+def test_an_extra_is_enough_for_its_block(extras, number, folder, clone, newcomer, scheduler):
     """The first block makes what the others use; `extras` are what README names for the block."""
     encoding("cl100k_base")
     put_yours(folder)
-    shell(f'pip install "bpelab[{extras}]"', folder, installed)
-    python_session(folder, installed, scheduler, [python_blocks()[0], python_blocks()[block]])
+    install("wheel", extras, clone, newcomer)
+    python_session(folder, newcomer, scheduler, [python_blocks()[0], python_blocks()[number]])
 
 
-@soak
-def test_the_book_from_a_copy_of_the_sources(tmp_path):
-    """`make book`, `make serve`, and the lines for those without make, in a folder where nothing was built."""
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["clone", "wheel"])
+def test_what_an_error_says_to_type_can_be_typed(way, folder, clone, newcomer):
+    """Where an extra is missing, the command of the message, typed as it is, brings it."""
+    shell(f"pip install {'-e .' if way == 'clone' else WHEEL[1]}", clone, newcomer)
+    program = (
+        "from bpelab import BPETokenizer, MissingDependencyError as M\n"
+        "try: print(BPETokenizer.from_tiktoken('gpt2').n_vocab)\n"
+        "except M as error: print(str(error).partition(': ')[2])"
+    )
+    encoding("gpt2")
+    line = f'python -c "{program}"'
+    told = shell(line, folder, newcomer).strip()
+    assert told.startswith("pip install") and str(clone) in told and "[tiktoken]" in told
+    shell(told, folder, newcomer)
+    assert shell(line, folder, newcomer).strip() == "50257"
+
+
+@pytest.mark.slow
+def test_the_lines_to_use_it(tmp_path):
+    encoding("cl100k_base")
     folder = copy_of_the_sources(tmp_path / "clone")
-    env = surroundings(folder, Path("/usr/local/bin")) | {"PIP_FIND_LINKS": os.environ.get("PIP_FIND_LINKS", "")}
-    for line in (*WHOLE, *BY_HAND):
-        if any(line.startswith(name) for name in NOT_RUN):
-            continue
-        if line.startswith("make serve"):
-            words = ["bash", "-c", line]
-            with subprocess.Popen(words, cwd=folder, env=env, start_new_session=True) as server:
-                try:
-                    assert b"book/index.html" in patiently("http://localhost:8000/")  # leads on to
-                    assert b"bpelab" in patiently("http://localhost:8000/book/index.html")
-                finally:
-                    os.killpg(server.pid, signal.SIGTERM)
-        else:
-            activate = ". .venv/bin/activate && " if (folder / ".venv").exists() and line in BY_HAND else ""
-            shell(activate + line, folder, env, timeout=3_600)
-    assert (folder / "_build" / "html" / "book" / "00_start.html").exists()
+    env = surroundings(folder, Path(sys.base_prefix, "bin"))
+    assert shell("\n".join(USE), folder, env).endswith("\n6\n")
 
 
-def patiently(address: str) -> bytes:
-    """A page of a server that is being started."""
-    for _ in range(100):
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [MAKE, BOOK_BY_HAND], ids=["make", "by hand"])
+def test_the_book_from_a_copy_of_the_sources(lines, tmp_path):
+    """The lines that build and serve it, in a folder where nothing was built."""
+    folder = copy_of_the_sources(tmp_path / "clone")
+    *built, served = [line for line in lines if not line.startswith(tuple(NOT_RUN))]
+    env = surroundings(folder, Path(sys.base_prefix, "bin")) | {"PYTHON": sys.executable}
+    script = "\n".join(["set -e", *built, f"exec {served}"])
+    words = ["bash", "-c", script]
+    with subprocess.Popen(
+        words, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as server:
         try:
-            with urllib.request.urlopen(address, timeout=10) as page:
-                return page.read()
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(address)
+            output = []
+            while not (found := re.search(r"served at (\S+)", output[-1] if output else "")):
+                output.append(server.stdout.readline())
+                assert output[-1], "".join(output)  # ended without serving
+            assert b"book/index.html" in page(found[1])  # leads on to
+            assert b"bpelab" in page(f"{found[1]}/book/00_start.html")
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+
+
+@pytest.mark.skipif(not SOAK, reason="installs for many minutes what the tests run in already: `make soak`")
+def test_the_environment_of_the_tests_by_hand(tmp_path):
+    folder = copy_of_the_sources(tmp_path / "clone")
+    env = surroundings(folder, Path(sys.base_prefix, "bin"))
+    collect = "pytest --collect-only -q -n 0"
+    shell("\n".join(["set -e", *TESTS_BY_HAND[:-1], collect]), folder, env, timeout=3_600)
+
+
+def page(address: str) -> bytes:
+    with urllib.request.urlopen(address) as opened:
+        return opened.read()

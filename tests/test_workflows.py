@@ -1,14 +1,25 @@
-"""The workflows are valid and do nothing but call the make targets."""
+"""The workflows are valid and do nothing but call the make targets; a release can't go past its checks."""
 
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
 from .conftest import ROOT
 
+yaml = pytest.importorskip("yaml")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(name: str):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def steps(job) -> list[str]:
+    """What a job does, by names without versions."""
+    return [step.get("run") or step["uses"].partition("@")[0] for step in job.get("steps", ())]
 
 
 def test_they_fit_the_schema():
@@ -20,10 +31,52 @@ def test_they_fit_the_schema():
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_they_call_make(path):
-    commands = re.findall(r"- run: (.*)", path.read_text(encoding="utf-8"))
+    commands = re.findall(r"run: (.*)", path.read_text(encoding="utf-8"))
     assert commands
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for command in commands:
         words = command.split()
         assert words[0] == "make"
         assert words[1] in targets
+        assert "${{" not in command  # names of tags could hold commands: they go through the environment
+
+
+def test_a_release():
+    """Tested, checked, built, attested; then published by an identity that no other job has; then announced."""
+    release = read(".github/workflows/release.yml")
+    assert release[True] == {"push": {"tags": ["v*"]}}  # YAML takes `on` for a truth value
+    jobs = release["jobs"]
+    assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
+    assert "workflow_call" in read(".github/workflows/tests.yml")[True]
+    assert [jobs[name].get("needs") for name in ("build", "publish", "announce")] == ["tests", "build", "publish"]
+    assert steps(jobs["build"])[2:] == [
+        "make release-check",
+        "make dist",
+        "actions/attest-build-provenance",
+        "actions/upload-artifact",
+    ]
+    assert steps(jobs["publish"]) == ["actions/download-artifact", "pypa/gh-action-pypi-publish"]
+    assert jobs["publish"]["environment"] == "pypi"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert steps(jobs["announce"])[-1] == "make github-release"
+    assert release["permissions"] == {"contents": "read"}
+
+
+def test_the_book_has_its_address_before_it_is_built():
+    ran = steps(read(".github/workflows/book.yml")["jobs"]["book"])
+    assert ran.index("make address") < ran.index("make book")
+
+
+def test_ci_runs_everything():
+    ran = {step for job in read(".github/workflows/tests.yml")["jobs"].values() for step in steps(job)}
+    assert {"make test-all PYTHON=python", "make chapters", "make test-backends"} <= ran
+
+
+def test_the_environment_of_conda_and_binder():
+    environment = read("environment.yml")
+    (packages,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert packages == ["--constraint constraints.txt", "--editable .[chapters,test]"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {"chapters", "test"} <= set(project["optional-dependencies"])
+    (python,) = (entry for entry in environment["dependencies"] if str(entry).startswith("python="))
+    assert project["requires-python"] == f">={python.removeprefix('python=')}"

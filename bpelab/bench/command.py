@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BPELabError, MissingDependencyError
+from ..install import install_command
 from ..options import read_text
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ how:
 
 Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
 or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
-tiktoken's files in its cache; without them a tokenizer is trained on the spot. pip install "bpelab[bench]" brings the
+tiktoken's files in its cache; without them a tokenizer is trained on the spot. The extra `bench` brings the
 libraries.
 """
 
@@ -122,7 +123,7 @@ def measure(args: argparse.Namespace) -> "Record":
     try:
         import numpy  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError('measuring needs numpy: pip install "bpelab[bench]"') from error
+        raise MissingDependencyError(f"measuring needs numpy: {install_command('bench')}") from error
     from .driver import Driver
     from .peers import PEERS, obstacle
     from .record import begin

@@ -99,8 +99,8 @@ def size(count: int | None) -> str:
 def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
     """A command in lines that can be pasted together.
 
-    >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install "bpelab[llama]"', 40)
-    ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install "bpelab[llama]"']
+    >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python', 40)
+    ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install llama-cpp-python']
     """
     if len(command) <= width:
         return [command] if command else []

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConversationError, MissingDependencyError, TemplateError
+from ..install import install_command
 from .budget import Budget, current
 from .messages import Message, check, marked, marked_messages, marked_tools
 from .named import NAMED
@@ -60,10 +61,10 @@ def compiled(source: str) -> "Template":
     try:
         import jinja2
     except ImportError as error:
-        raise MissingDependencyError('chat templates need jinja2: pip install "bpelab[chat]"') from error
+        raise MissingDependencyError(f"chat templates need jinja2: {install_command('chat')}") from error
     if tuple(int(part) for part in jinja2.__version__.split(".")[:3] if part.isdigit()) < (3, 1, 6):
         raise MissingDependencyError(
-            f'jinja2 {jinja2.__version__} can be broken out of; 3.1.6 can\'t: pip install "bpelab[chat]"'
+            f"jinja2 {jinja2.__version__} can be broken out of; 3.1.6 can't: {install_command('chat')}"
         )
     from .environment import Environment
 

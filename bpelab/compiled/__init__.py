@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
 from ..forks import unforked
+from ..install import install_command
 
 if TYPE_CHECKING:
     from ..model import BPEModel
@@ -35,7 +36,7 @@ def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Eng
         try:
             from .engine import Engine
         except ImportError as error:
-            raise MissingDependencyError('compiled encoding needs numba: pip install "bpelab[fast]"') from error
+            raise MissingDependencyError(f"compiled encoding needs numba: {install_command('fast')}") from error
         from .steps import plan_for
 
         return Engine.of(model, plan_for(pre_tokenizer, model))

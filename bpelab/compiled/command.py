@@ -6,6 +6,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from ..errors import BPELabError
+from ..install import install_command
 from .background import writable
 from .kernel_folder import kernel_folder, numba_version
 
@@ -28,7 +29,7 @@ def run_warmup(args: argparse.Namespace) -> int:
     from ..formats.detect import open_tokenizer
 
     if numba_version() is None:
-        raise BPELabError('there is nothing to compile without numba: pip install "bpelab[fast]"')
+        raise BPELabError(f"there is nothing to compile without numba: {install_command('fast')}")
     folder = kernel_folder()
     if folder is None:
         raise BPELabError("nothing is kept while BPELAB_CACHE is empty: name a folder, or unset it")

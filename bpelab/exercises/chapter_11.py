@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from ..errors import MissingDependencyError
+from ..install import install_command
 from ..model import BPEModel
 from ..pretokenizers.regex_dfa import dfa_for
 from .engine import Exercise
@@ -97,7 +98,7 @@ def _all_keys(answer: Callable[..., Any], size: int, keys: list[int]) -> dict[st
     try:
         import numpy as np
     except ImportError as error:
-        raise MissingDependencyError('this exercise needs numpy: pip install "bpelab[book]"') from error
+        raise MissingDependencyError(f"this exercise needs numpy: {install_command('chapters')}") from error
     rows, asked = np.zeros((size, 2), np.int64), list[int]()
 
     def find(key: int) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BPELabError, MissingDependencyError, TokenizerFileError
+from ..install import install_command
 
 COMPANIONS = (
     "tokenizer_config.json",
@@ -84,7 +85,7 @@ def download(
         import huggingface_hub.constants
         import huggingface_hub.errors
     except ImportError as error:
-        raise MissingDependencyError('huggingface_hub is not installed: pip install "bpelab[hub]"') from error
+        raise MissingDependencyError(f"huggingface_hub is not installed: {install_command('hub')}") from error
     cache = None if cache_dir is None else Path(cache_dir).expanduser()
     hub = kind(huggingface_hub, repo, revision, token, cache, **options)
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
+from ..install import install_command
 from ..model import BPEModel
 from ..pretokenizers.patterns import find_pattern
 from ..special_tokens import SpecialTokens
@@ -71,7 +72,7 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
     try:
         import tiktoken
     except ImportError as error:
-        raise MissingDependencyError('tiktoken is not installed: pip install "bpelab[tiktoken]"') from error
+        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
     if isinstance(name_or_encoding, str):
         return _by_name(name_or_encoding, encoder)
     encoding = name_or_encoding
@@ -141,7 +142,7 @@ def to_tiktoken(tokenizer: BPETokenizer, name: str) -> "tiktoken.Encoding":
     try:
         import tiktoken
     except ImportError as error:
-        raise MissingDependencyError('tiktoken is not installed: pip install "bpelab[tiktoken]"') from error
+        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
     return tiktoken.Encoding(
         name=name,
         pat_str=_covering(tokenizer.pattern),

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import BPELabError, MissingDependencyError, PublishingError
 from ..formats.detect import in_home
+from ..install import install_command
 from .card import CARD
 from .folder import changed_files
 
@@ -64,7 +65,7 @@ def ready(repo: str, token: str | None = None) -> str:
         import huggingface_hub.errors
         import huggingface_hub.utils
     except ImportError as error:
-        raise MissingDependencyError('huggingface_hub is not installed: pip install "bpelab[hub]"') from error
+        raise MissingDependencyError(f"huggingface_hub is not installed: {install_command('hub')}") from error
     try:
         huggingface_hub.utils.validate_repo_id(repo)  # type: ignore[attr-defined]
     except huggingface_hub.errors.HFValidationError as error:

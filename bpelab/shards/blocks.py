@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import CorpusError, MissingDependencyError
+from ..install import install_command
 from .inputs import Input
 from .remote import opened
 
@@ -70,7 +71,7 @@ def _zstd(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
     try:
         import zstandard
     except ImportError as error:
-        raise MissingDependencyError(f'{path}: zstandard is not installed: pip install "bpelab[files]"') from error
+        raise MissingDependencyError(f"{path}: zstandard is not installed: {install_command('files')}") from error
     decompressor = zstandard.ZstdDecompressor()
     frame, begun, frames = decompressor.decompressobj(), False, 0
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import CorpusError, MissingDependencyError
+from ..install import install_command
 from .blocks import BLOCK, Advance
 from .documents import Reading
 from .inputs import Input
@@ -62,7 +63,7 @@ def _pyarrow(source: Input) -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingDependencyError(f'{source.path}: pyarrow is not installed: pip install "bpelab[files]"') from error
+        raise MissingDependencyError(f"{source.path}: pyarrow is not installed: {install_command('files')}") from error
     return pyarrow
 
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
 from ..formats.json_file import open_file
+from ..install import install_command
 
 BUFFER = 1 << 20
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://")
@@ -36,9 +37,7 @@ def _file_system(address: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingDependencyError(
-            f'{address}: fsspec is not installed: pip install "bpelab[distributed]"'
-        ) from error
+        raise MissingDependencyError(f"{address}: fsspec is not installed: {install_command('distributed')}") from error
     try:
         found: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ..compiled.kernel_folder import compiled, note_compiled, numba_version
 from ..documents import thread_count
 from ..errors import MissingDependencyError
+from ..install import install_command
 from ..pretokenizers.split import Split
 from ..trace import TrainStep
 from .corpus import BLOCK
@@ -133,4 +134,4 @@ def require_numba() -> None:
     try:
         import numba  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError('compiled training needs numba: pip install "bpelab[fast]"') from error
+        raise MissingDependencyError(f"compiled training needs numba: {install_command('fast')}") from error

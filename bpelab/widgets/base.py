@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
 from ..errors import BPELabError, MissingDependencyError
+from ..install import install_command
 from ..textio import valid_text
 from .visible import number
 
@@ -19,7 +20,7 @@ try:
     import traitlets
     from anywidget import AnyWidget
 except ImportError as error:
-    raise MissingDependencyError('interactive figures need anywidget: pip install "bpelab[book]"') from error
+    raise MissingDependencyError(f"interactive figures need anywidget: {install_command('chapters')}") from error
 
 SHARED = ("shared.js", "columns.js")
 """Front-end code that stands before that of every figure."""

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from ..errors import MissingDependencyError
+from ..install import install_command
 
 
 class Sweep:
@@ -54,7 +55,7 @@ class Sweep:
         try:
             import ipywidgets
         except ImportError as error:
-            raise MissingDependencyError('a slider needs ipywidgets: pip install "bpelab[book]"') from error
+            raise MissingDependencyError(f"a slider needs ipywidgets: {install_command('chapters')}") from error
         slider = ipywidgets.SelectionSlider(options=self.values, description=self.label, continuous_update=False)
         shown = ipywidgets.HTML()
 

@@ -11,6 +11,7 @@ import pytest
 from bpelab.chat.backends import BACKENDS, close_backends, open_backend
 from bpelab.chat.models import find_model
 from bpelab.errors import BackendError, MissingDependencyError, ModelFileError
+from bpelab.install import install_command
 from bpelab.user_cache import cache_folder
 
 from ..chat.tiny import write_tiny_llama
@@ -118,7 +119,7 @@ def test_a_package_that_is_missing(files, name, monkeypatch):
         patch.setitem(sys.modules, package, None)  # what Python itself notes of a module that isn't there
         with pytest.raises(MissingDependencyError) as caught:
             open_backend(name, files)
-        assert package in str(caught.value) and f'pip install "bpelab[{extra}]"' in str(caught.value)
+        assert package in str(caught.value) and install_command(extra) in str(caught.value)
     if name != "openvino":  # whose conversion is no part of this
         assert len(greedy(open_backend(name, files), [1], 3)) == 3
         close_backends()

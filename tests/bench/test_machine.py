@@ -16,6 +16,7 @@ from bpelab.bench.processes import _processor_time
 from bpelab.bench.steps import Step
 from bpelab.cli import main
 from bpelab.errors import MissingDependencyError
+from bpelab.install import install_command
 from bpelab.notebook import book_text
 
 from .test_timing import sample
@@ -66,7 +67,7 @@ def test_progress_without_tqdm(monkeypatch, capsys):
 def test_without_numpy_nothing_is_measured(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert main(["bench", "--quick"]) == 1
-    assert 'pip install "bpelab[bench]"' in capsys.readouterr().err
+    assert install_command("bench") in capsys.readouterr().err
 
 
 def test_no_rounds_at_all(capsys):

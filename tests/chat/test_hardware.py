@@ -20,6 +20,7 @@ from bpelab.chat.probes.parts import plain
 from bpelab.chat.probes.processes import Said
 from bpelab.chat.probes.survey import questions, understand
 from bpelab.errors import BackendError
+from bpelab.install import install_command
 
 from .machines import (
     ALL,
@@ -51,7 +52,7 @@ def test_windows():
     assert status(found, "llama_cpp").install.startswith('$env:CMAKE_ARGS="-DGGML_CUDA=on"; pip install')
     assert (
         status(found, "transformers").install
-        == "pip install uv; uv pip install --reinstall-package torch torch --torch-backend=auto"
+        == "pip install uv; uv pip install --reinstall-package torch --torch-backend=auto torch"
     )
 
 
@@ -94,8 +95,8 @@ def test_macs():
     assert status_of(found, "mlx") == (("metal: Apple M2 Max", "cpu"), None)
     assert status_of(found, "llama_cpp") == (("metal: Some Device", "cpu"), None)
     assert status_of(found, "transformers") == (("mps: Some Device", "mps: Some Device", "cpu"), None)
-    assert status(found, "llama_cpp").install == 'pip install "bpelab[llama]" --no-cache-dir'
-    assert status(found, "mlx").install == 'pip install "bpelab[mlx]"'
+    assert status(found, "llama_cpp").install == install_command("llama", pip="pip install --no-cache-dir")
+    assert status(found, "mlx").install == install_command("mlx")
     assert status(found, "transformers").note is None
     translated = mac("sysctl-rosetta.txt", "x86_64")
     assert status_of(translated, "mlx") == (
@@ -118,7 +119,7 @@ def test_nvidia_and_torch_for_the_cpu():
     assert status_of(found, "transformers") == (("cpu",), "torch 2.13.0+cpu was not built for NVIDIA H200")
     assert (
         status(found, "transformers").install
-        == "pip install uv && uv pip install --reinstall-package torch torch --torch-backend=auto"
+        == "pip install uv && uv pip install --reinstall-package torch --torch-backend=auto torch"
     )
     assert status_of(found, "llama_cpp") == (
         ("cpu",),
@@ -145,7 +146,7 @@ def test_nvidia_that_works():
     found = machine({**H200, **answered(torch=CUDA_TORCH, llama_cpp=CUDA_LLAMA)})
     assert status_of(found, "transformers") == (("cuda: Some Device", "cuda: Some Device", "cpu"), None)
     assert status_of(found, "llama_cpp") == (("cuda: Some Device", "cpu"), None)
-    assert status(found, "transformers").install == 'pip install "bpelab[transformers]"'
+    assert status(found, "transformers").install == install_command("transformers")
     older = {"version": "0.2", "offload": True, "built": "CUDA = 1"}
     assert status(machine(answered(llama_cpp=older)), "llama_cpp").devices == ("gpu", "cpu")
 
@@ -157,19 +158,18 @@ VULKAN = {"vulkaninfo": Said(recorded("vulkaninfo-amd.txt"))}
 @pytest.mark.parametrize("said, flag", [(H200 | VULKAN, "CUDA"), (RADEON | VULKAN, "HIP"), (VULKAN, "VULKAN")])
 def test_llama_is_built_for_the_gpu_that_is_there(said, flag):
     command = status(machine(said, versions={}), "llama_cpp").install
-    assert command == f'CMAKE_ARGS="-DGGML_{flag}=on" pip install "bpelab[llama]" --no-cache-dir'
+    assert command == install_command("llama", pip=f'CMAKE_ARGS="-DGGML_{flag}=on" pip install --no-cache-dir')
 
 
 def test_nothing_installed():
     found = machine(versions={})
     assert [entry.devices for entry in found.backends] == [()] * 5
     assert [entry.installed for entry in found.backends] == [None] * 5
-    assert status(found, "reference").install == 'pip install "bpelab[chat]"'
+    assert status(found, "reference").install == install_command("chat")
     assert "several GB" in status(found, "transformers").note
-    assert (
-        status(machine({"vulkaninfo": Said(recorded("vulkaninfo-software.txt"))}, versions={}), "llama_cpp").install
-        == 'pip install "bpelab[llama]" --no-cache-dir'
-    )
+    assert status(
+        machine({"vulkaninfo": Said(recorded("vulkaninfo-software.txt"))}, versions={}), "llama_cpp"
+    ).install == install_command("llama", pip="pip install --no-cache-dir")
     with pytest.raises(BackendError) as caught:
         found.choose()
     for entry in found.backends:

@@ -21,6 +21,7 @@ from bpelab.chat.probes import amd, apple, host, nvidia, processes, survey, vulk
 from bpelab.chat.probes.parts import MIB, count, plain
 from bpelab.chat.probes.processes import MOST, Said, ask
 from bpelab.chat.probes.survey import marked
+from bpelab.install import install_command
 
 from ..conftest import amount
 from .machines import CPU_ONLY, GIB, RECORDED, SCRIPTS, answered, linux, machine, posix, recorded, status
@@ -153,7 +154,7 @@ def test_intel_without_openvino_or_its_driver():
         Device("openvino-npu", "Intel NPU 8086:7d1d"),
     )
     assert status(found, "openvino").problem == "openvino, optimum-intel and torch are not installed"
-    assert status(found, "openvino").install == 'pip install "bpelab[openvino]"'
+    assert status(found, "openvino").install == install_command("openvino")
     seen = status(machine(pci=bus[:1]), "openvino")
     assert seen.devices == ("cpu",)
     assert seen.problem.startswith("OpenVINO doesn't see Intel GPU 8086:56a0: Intel's compute driver")

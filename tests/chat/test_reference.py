@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import threading
 import time
 from functools import lru_cache
@@ -15,6 +16,7 @@ from bpelab.chat import backends
 from bpelab.chat.backends import base, close_backends, open_backend, reference
 from bpelab.chat.models import find_model
 from bpelab.errors import BackendError, ConversationError, ModelFileError
+from bpelab.install import install_command
 
 from ..conftest import amount
 from .tiny import tiny_tokenizer, write_gguf, write_tiny_llama
@@ -464,5 +466,5 @@ def test_numpy_that_is_not_installed(llama, monkeypatch):
         raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
 
     monkeypatch.setattr(backends, "import_module", missing)
-    with pytest.raises(MissingDependencyError, match=r'numpy is not installed: pip install "bpelab\[chat\]"'):
+    with pytest.raises(MissingDependencyError, match=re.escape(f"numpy is not installed: {install_command('chat')}")):
         open_backend("reference", find_model(llama()))

@@ -25,6 +25,7 @@ from bpelab.compiled.scan import CHUNK, ScanTable, scan
 from bpelab.compiled.sweeping import by_sweeping
 from bpelab.encoders import HeapEncoder
 from bpelab.errors import PatternError
+from bpelab.install import install_command
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.patterns import PATTERNS
 from bpelab.pretokenizers.regex_dfa import dfa_for
@@ -332,4 +333,4 @@ except MissingDependencyError as error:
     print(error)
 """
     done = run(code, BPELAB_CACHE=str(tmp_path))
-    assert done.stdout == 'True\ncompiled encoding needs numba: pip install "bpelab[fast]"\n'
+    assert done.stdout == f"True\ncompiled encoding needs numba: {install_command('fast')}\n"

@@ -17,6 +17,7 @@ import pytest
 
 from bpelab import BPELabError, BPETokenizer, MissingDependencyError, TokenizerFileError
 from bpelab.formats.hub import fetch
+from bpelab.install import install_command
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT
@@ -474,7 +475,7 @@ def test_revisions_that_can_not_be(tmp_path):
 
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "bpelab\[hub\]"') as caught:
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("hub"))) as caught:
         fetch("org/public")
     assert isinstance(caught.value, BPELabError)
 

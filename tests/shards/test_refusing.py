@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from bpelab import CorpusError, MissingDependencyError, ShardsError, SpecialTokenError
+from bpelab.install import install_command
 from bpelab.shards import open_shards
 from bpelab.shards.ahead import ahead
 
@@ -183,7 +184,7 @@ def test_packages_that_are_missing(tmp_path, package, name):
         "except MissingDependencyError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 'not installed: pip install "bpelab[files]"' in done.stdout
+    assert f"not installed: {install_command('files')}" in done.stdout
     assert MissingDependencyError
 
 

@@ -18,10 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from bpelab.install import install_command
+
 from .scratch_book import EMPTY, FIGURES, HOSTILE, build, write_notebook
 
-pytest.importorskip("jupyter_book", reason='the book needs jupyter-book: pip install "bpelab[book]"')
-playwright = pytest.importorskip("playwright.sync_api", reason='a browser needs playwright: pip install "bpelab[test]"')
+pytest.importorskip("jupyter_book", reason=f"the book needs jupyter-book: {install_command('book')}")
+playwright = pytest.importorskip("playwright.sync_api", reason=f"a browser needs playwright: {install_command('test')}")
 
 pytestmark = pytest.mark.slow
 
@@ -314,7 +316,7 @@ def test_no_widget_state_and_no_code_in_the_pages(pages):
 @pytest.fixture
 def jupyter(tmp_path):
     """A Jupyter server on this machine with one notebook; the address of the notebook in it."""
-    pytest.importorskip("jupyterlab", reason='a live notebook needs jupyterlab: pip install "bpelab[book]"')
+    pytest.importorskip("jupyterlab", reason=f"a live notebook needs jupyterlab: {install_command('chapters')}")
     figures = ", ".join(FIGURES.values())
     write_notebook(tmp_path / "live.ipynb", "Live", [f"from IPython.display import display\n\ndisplay({figures})"])
     with socket.socket() as probe:

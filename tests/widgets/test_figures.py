@@ -34,6 +34,7 @@ from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
 from bpelab.errors import BackendError, BPELabError, ConversationError, TemplateError
+from bpelab.install import install_command
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.matching import Pattern
@@ -48,7 +49,7 @@ from ..chat.scripted import Scripted
 from ..chat.tiny import tiny_tokenizer
 from ..conftest import amount, fuzz_text, random_merges
 
-pytest.importorskip("anywidget", reason='interactive figures need anywidget: pip install "bpelab[book]"')
+pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {install_command('chapters')}")
 
 from bpelab import widgets
 from bpelab.widgets import (
@@ -798,4 +799,4 @@ def test_a_missing_anywidget_is_named():
         "try:\n    bpelab.widgets.MergePlayer\n"
         "except bpelab.MissingDependencyError as error:\n    print(error)"
     )
-    assert 'pip install "bpelab[book]"' in run(program)
+    assert install_command("chapters") in run(program)

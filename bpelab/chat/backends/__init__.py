@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, MissingDependencyError, ModelFileError
+from ...install import install_command
 from .base import Backend
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _module(name: str) -> Any:
     try:
         return import_module(f".{name}", __package__)
     except ImportError as error:
-        raise MissingDependencyError(f'{error.name} is not installed: pip install "bpelab[chat]"') from error
+        raise MissingDependencyError(f"{error.name} is not installed: {install_command('chat')}") from error
 
 
 def _state(files: "ModelFiles") -> Hashable:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, BPELabError, MissingDependencyError, ModelFileError
+from ...install import install_command
 from ..probes import host
 
 if TYPE_CHECKING:
@@ -42,14 +43,14 @@ def package(name: str, extra: str) -> Any:
     except Exception as error:  # a driver or a library of the system that is missing, of any kind
         raise BackendError(
             f"{name} is installed, but does not load here: {_said(error)}. Install it again, for this machine: "
-            f'pip install --force-reinstall "bpelab[{extra}]"'
+            f"{install_command(extra, pip='pip install --force-reinstall')}"
         ) from error
 
 
 def missing(name: str, module: str | None, extra: str) -> MissingDependencyError:
     """The error for a package `name` that isn't installed, or that lacks `module`."""
     what = name if module in (name, name.partition(".")[0], None) else f"{module}, which {name} needs,"
-    return MissingDependencyError(f'{what} is not installed: pip install "bpelab[{extra}]"')
+    return MissingDependencyError(f"{what} is not installed: {install_command(extra)}")
 
 
 @contextmanager

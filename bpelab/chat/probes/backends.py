@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...install import install_command
 from . import install
 from .parts import BackendStatus, Device, plain
 
@@ -136,7 +137,7 @@ def _command(name: str, facts: Facts, again: bool) -> tuple[str, str | None]:
     if name == "transformers":
         return install.transformers(facts.system, facts.architecture, facts.kinds, again)
     extra = {"reference": "chat"}.get(name, name)
-    return f'pip install {"--force-reinstall " if again else ""}"bpelab[{extra}]"', None
+    return install_command(extra, pip="pip install --force-reinstall" if again else "pip install"), None
 
 
 def _shown(kind: str, name: object) -> str:

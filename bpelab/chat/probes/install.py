@@ -8,8 +8,9 @@ MLX, OpenVINO and PyTorch, and uv's guide for PyTorch.
 
 from collections.abc import Collection
 
+from ...install import install_command
+
 LARGE = "torch for Linux brings several GB of packages for CUDA"
-LARGE_CPU = f'{LARGE}; without them: uv pip install "bpelab[transformers]" --torch-backend=cpu'
 UV = "it downloads several GB; uv asks for a virtual environment"
 COMPILED = "it is compiled, which takes minutes"
 FLAGS = (
@@ -31,9 +32,9 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
         again: whether it is installed, and not for the device.
 
     >>> llama("Linux", {"cuda", "cpu"}, {"g++", "nvcc"}, again=False)[0]
-    'CMAKE_ARGS="-DGGML_CUDA=on" pip install "bpelab[llama]" --no-cache-dir'
+    'CMAKE_ARGS="-DGGML_CUDA=on" pip install --no-cache-dir -e ".[llama]"'
     """
-    command = 'pip install "bpelab[llama]" --no-cache-dir'
+    command = install_command("llama", pip="pip install --no-cache-dir")
     if again:
         command = "pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python"
     missing = [] if any(tool in there for tool in COMPILERS) else ["a C++ compiler"]
@@ -52,15 +53,19 @@ def transformers(system: str, architecture: str, kinds: Collection[str], again: 
     """The command for transformers with PyTorch, and what to know about it; the arguments are those of `llama`.
 
     >>> transformers("Linux", "x86_64", {"cpu"}, again=False)[0]
-    'pip install "bpelab[transformers]"'
+    'pip install -e ".[transformers]"'
     >>> transformers("Windows", "AMD64", {"cuda", "cpu"}, again=True)[0]
-    'pip install uv; uv pip install --reinstall-package torch torch --torch-backend=auto'
+    'pip install uv; uv pip install --reinstall-package torch --torch-backend=auto torch'
     """
     if system == "macOS" or not {"cuda", "rocm"} & set(kinds):
-        command = "pip install --force-reinstall torch" if again else 'pip install "bpelab[transformers]"'
-        return command, LARGE_CPU if system == "Linux" and not again else None
+        if again:
+            return "pip install --force-reinstall torch", None
+        small = install_command("transformers", pip="uv pip install --torch-backend=cpu")
+        return install_command("transformers"), f"{LARGE}; without them: {small}" if system == "Linux" else None
     if system == "Linux" and architecture == "x86_64" and "cuda" in kinds and not again:
-        return 'pip install "bpelab[transformers]"', LARGE
+        return install_command("transformers"), LARGE
     join = ";" if system == "Windows" else " &&"
-    what = "--reinstall-package torch torch" if again else '"bpelab[transformers]"'
-    return f"pip install uv{join} uv pip install {what} --torch-backend=auto", UV
+    uv = f"pip install uv{join} uv pip install"
+    if again:
+        return f"{uv} --reinstall-package torch --torch-backend=auto torch", UV
+    return install_command("transformers", pip=f"{uv} --torch-backend=auto"), UV

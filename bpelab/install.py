@@ -1,0 +1,99 @@
+"""How to install bpelab and its extras: the one answer, which every message that has to say it takes from here.
+
+It depends on where this copy came from. A clone is installed from its folder. What pip was given an address, a folder
+or a wheel for is installed from there again (PEP 610: pip keeps that in `direct_url.json`). All else comes from an
+index once there is a release, and until then from the repository.
+"""
+
+import json
+import os
+from pathlib import Path
+
+PUBLISHED = False
+"""Whether package indexes have bpelab. The first release sets it: see book/publishing.md."""
+ANYWHERE = "  # in a clone of bpelab's repository"
+"""What is said of a command that works in one folder only, where that folder isn't known."""
+
+
+def install_command(*extras: str, pip: str = "pip install") -> str:
+    """Return the command that installs bpelab with these extras, as it can be typed where this process runs.
+
+    Args:
+        pip: the installer and its options, which stand before the package.
+
+    >>> install_command("chat", "tiktoken", pip="uv pip install")  # in a clone
+    'uv pip install -e ".[chat,tiktoken]"'
+    """
+    names = _bracketed(extras)
+    return f"{pip} {_from_folder(names) or _from_origin(names) or _from_elsewhere(names)}"
+
+
+def from_repository(address: str, *extras: str) -> str:
+    """Return pip's requirement for bpelab, with these extras, from the repository at `address`.
+
+    >>> from_repository("https://git.example/bpelab", "chat")
+    'bpelab[chat] @ git+https://git.example/bpelab'
+    """
+    return f"bpelab{_bracketed(extras)} @ git+{address}"
+
+
+def _bracketed(extras: tuple[str, ...]) -> str:
+    return f"[{','.join(extras)}]" if extras else ""
+
+
+def _from_folder(names: str) -> str | None:
+    """A clone, editable: the package's own folder is the one that is installed."""
+    root = Path(__file__).resolve().parents[1]
+    return f'-e "{_shown(root)}{names}"' if _is_source(root) else None
+
+
+def _from_origin(names: str) -> str | None:
+    """What pip was given, if that is still there."""
+    from importlib import metadata
+    from urllib.parse import urlparse
+    from urllib.request import url2pathname
+
+    try:
+        origin = json.loads(metadata.distribution("bpelab").read_text("direct_url.json") or "null")
+    except metadata.PackageNotFoundError:
+        return None
+    if not origin:
+        return None
+    address = urlparse(origin["url"])
+    path = Path(url2pathname(address.path)) if address.scheme == "file" else None
+    if version := origin.get("vcs_info"):
+        revision = f"@{version['requested_revision']}" if "requested_revision" in version else ""
+        return f'"bpelab{names} @ {version["vcs"]}+{origin["url"]}{revision}"'
+    if path is None or path.is_file():
+        return f'"bpelab{names} @ {origin["url"]}"'
+    return f'"{_shown(path)}{names}"' if _is_source(path) else None
+
+
+def _from_elsewhere(names: str) -> str:
+    from importlib import metadata
+
+    if PUBLISHED:
+        return f'"bpelab{names}"' if names else "bpelab"
+    try:
+        links = metadata.metadata("bpelab").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # a copy of the package's folder alone
+        links = []
+    for label, _, address in (link.partition(", ") for link in links):
+        if label == "Repository":
+            return f'"bpelab{names} @ git+{address}"'
+    return f'".{names}"{ANYWHERE}'
+
+
+def _is_source(folder: Path) -> bool:
+    """Whether a folder holds the sources of bpelab, and not some project that has a copy of the package."""
+    file = folder / "pyproject.toml"
+    return file.is_file() and 'name = "bpelab"' in file.read_text(encoding="utf-8")
+
+
+def _shown(folder: Path) -> str:
+    """A folder as it is typed: from the inside as a way up, from elsewhere whole."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it is gone
+        return str(folder)
+    return os.path.relpath(folder, here) if here.is_relative_to(folder) else str(folder)

@@ -1,0 +1,171 @@
+"""What a maintainer runs: the address written everywhere and taken out again, what a release needs, what is built."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+
+import pytest
+
+from .conftest import ROOT
+
+ADDRESS = "https://github.com/somebody/bpelab"
+NAMES = ["_config.yml", "pyproject.toml", "README.md", "book/index.md", "CHANGELOG.md"]
+NAMES += ["bpelab/__init__.py", "bpelab/install.py"]
+NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "book").glob("*.ipynb"))
+
+
+def tool(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the files that the tools read and write, without an address."""
+    for name in [*NAMES, *NOTEBOOKS]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    tool("set_repository").write(tmp_path, "")
+    return tmp_path
+
+
+def read(folder, names=(*NAMES, *NOTEBOOKS)):
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+class TestTheAddress:
+    def test_is_written_everywhere(self, copy):
+        yaml = pytest.importorskip("yaml")
+        changed = tool("set_repository").write(copy, ADDRESS + "/")
+        assert changed == ["_config.yml", "pyproject.toml", "README.md", "book/index.md", *NOTEBOOKS]
+        assert yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"] == ADDRESS
+        project = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert project["urls"] == {"Repository": ADDRESS} and "chat" in project["optional-dependencies"]
+        for page in ("README.md", "book/index.md"):
+            assert f"`git clone {ADDRESS}`" in (copy / page).read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", NOTEBOOKS)
+    def test_is_in_the_first_cell_and_changes_no_other(self, name, copy):
+        before = json.loads((copy / name).read_text(encoding="utf-8"))
+        tool("set_repository").write(copy, ADDRESS)
+        after = json.loads((copy / name).read_text(encoding="utf-8"))
+        first = next(cell for cell in after["cells"] if cell["cell_type"] == "code")
+        line = f"""get_ipython().run_line_magic("pip", 'install --quiet "bpelab[chapters] @ git+{ADDRESS}"')"""
+        assert line in "".join(first["source"])
+        first["source"] = next(cell for cell in before["cells"] if cell["cell_type"] == "code")["source"]
+        assert before == after
+
+    def test_is_changed_and_taken_out(self, copy):
+        before, write = read(copy), tool("set_repository").write
+        write(copy, ADDRESS)
+        with_one = read(copy)
+        assert write(copy, ADDRESS) == write(copy, None) == []
+        write(copy, "https://git.example/group/team/bpelab.git")
+        write(copy, ADDRESS)
+        assert read(copy) == with_one
+        write(copy, "")
+        assert read(copy) == before
+
+    def test_of_the_configuration_is_the_one_everywhere(self, tmp_path):
+        """In the project as it is: nothing is left to write."""
+        for name in [*NAMES, *NOTEBOOKS]:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+        assert tool("set_repository").write(tmp_path, None) == []
+
+    @pytest.mark.parametrize(
+        "wrong", ["bpelab", "github.com/a/b", "http://github.com/a/b", "https://x/a", 'https://x/a/"']
+    )
+    def test_has_to_be_one(self, wrong, copy):
+        before = read(copy)
+        with pytest.raises(ValueError, match="https://HOST/OWNER/NAME"):
+            tool("set_repository").write(copy, wrong)
+        assert read(copy) == before
+
+
+class TestARelease:
+    @pytest.fixture
+    def ready(self, copy):
+        """The sources of a release 9.8.7."""
+        tool("set_repository").write(copy, ADDRESS)
+        (copy / "bpelab" / "__init__.py").write_text('__version__ = "9.8.7"\n', encoding="utf-8")
+        (copy / "bpelab" / "install.py").write_text("PUBLISHED = True\n", encoding="utf-8")
+        log = "# Changelog\n\n## 9.8.7 (2030-01-31)\n\n- This.\n- That.\n\n## 9.8.6 (2029-01-31)\n\n- Before.\n"
+        (copy / "CHANGELOG.md").write_text(log, encoding="utf-8")
+        return copy
+
+    def test_that_is_ready(self, ready):
+        release = tool("release")
+        assert release.problems(ready, "v9.8.7") == []
+        assert release.notes(ready, "9.8.7") == "- This.\n- That."
+        assert release.notes(ready, "9.8.6") == "- Before."
+
+    @pytest.mark.parametrize(
+        "name, before, after, problem",
+        [
+            ("bpelab/__init__.py", "9.8.7", "9.8.8", "the tag is 'v9.8.7', but bpelab.__version__ is '9.8.8'"),
+            ("CHANGELOG.md", "(2030-01-31)", "(unreleased)", 'no heading "## 9.8.7 (YYYY-MM-DD)"'),
+            ("bpelab/install.py", "True", "False", "PUBLISHED in bpelab/install.py is not True"),
+            ("pyproject.toml", ADDRESS, "", "does not know its repository"),
+        ],
+    )
+    def test_that_is_not(self, name, before, after, problem, ready):
+        text = (ready / name).read_text(encoding="utf-8")
+        (ready / name).write_text(text.replace(before, after), encoding="utf-8")
+        assert any(problem in found for found in tool("release").problems(ready, "v9.8.7"))
+
+    def test_is_refused_with_a_sentence_for_each_reason(self):
+        words = [sys.executable, ROOT / "tools" / "release.py", "check", "v0"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and done.stderr.startswith("the tag is 'v0', but bpelab.__version__ is ")
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    """What `make dist` builds, from a copy, since building leaves folders there."""
+    pytest.importorskip("build")
+    source, dist = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    shutil.copytree(ROOT / "bpelab", source / "bpelab", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "tests", source / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source)
+    words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, source]
+    subprocess.run(words, check=True, capture_output=True)
+    return dist
+
+
+@pytest.mark.slow
+class TestWhatIsBuilt:
+    def test_works_in_an_empty_environment(self, dist):
+        """Without its dependencies, which the standard library stands in for: no network is needed."""
+        words = [sys.executable, ROOT / "tools" / "check_dist.py", dist, "--no-deps"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "the wheel works" in done.stdout, done.stderr
+
+    def test_and_what_is_amiss_is_found(self, dist, tmp_path):
+        check = tool("check_dist")
+        (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
+        shutil.copy(sdist, tmp_path)
+        with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(tmp_path / wheel.name, "w") as part:
+            for name in whole.namelist():
+                if name != "bpelab/py.typed":
+                    part.writestr(name, whole.read(name))
+        with pytest.raises(AssertionError, match=r"lacks \['py\.typed'\]"):
+            check.check_archives(tmp_path)
+        with zipfile.ZipFile(shutil.copy(wheel, tmp_path), "a") as more:
+            more.writestr("tests/test_it.py", "")
+        with pytest.raises(AssertionError, match=r"would install \['tests/test_it\.py'\]"):
+            check.check_archives(tmp_path)
+
+    def test_the_sources_build_it_again(self, dist):
+        (sdist,) = dist.glob("*.tar.gz")
+        with tarfile.open(sdist) as archive:
+            names = {name.partition("/")[2].partition("/")[0] for name in archive.getnames()}
+        assert {"bpelab", "pyproject.toml", "README.md", "LICENSE"} <= names and not names & {"tests", "book"}

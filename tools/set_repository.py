@@ -1,0 +1,64 @@
+"""Write the repository's address into the files that need it: `make address ADDRESS=https://github.com/you/bpelab`
+
+`_config.yml` is where it is kept: with it, notebooks get their buttons for Binder and Colab. From there it goes into
+pyproject.toml (so that an installed package knows where it comes from), into the first cell of each notebook (which
+Colab runs where nothing is installed), and into README.md and book/index.md. Without an argument the address of
+`_config.yml` is written into the others; with an empty one it is taken out of all of them.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTING = re.compile(r'(?<=^  url: ")[^"]*(?=")', re.MULTILINE)
+LINKS = re.compile(r'^\[project\.urls\]\nRepository = "[^"\n]*"\n\n', re.MULTILINE)
+CELL = re.compile(r'(?<=install --quiet \\")[^"\\]*\[chapters\][^"\\]*(?=\\")')
+PLACE = re.compile(r"(?<=^<!-- address -->\n).*?(?=^<!-- /address -->$)", re.MULTILINE | re.DOTALL)
+
+
+def in_pyproject(text: str, address: str) -> str:
+    links = f'[project.urls]\nRepository = "{address}"\n\n' if address else ""
+    return re.sub(r"(?=^\[project\.optional-dependencies\])", lambda _: links, LINKS.sub("", text), flags=re.MULTILINE)
+
+
+def in_notebook(text: str, address: str) -> str:
+    """Without an address the cell installs the copy of the repository that the notebook lies in."""
+    wanted = f"bpelab[chapters] @ git+{address}" if address else "..[chapters]"
+    return CELL.sub(lambda _: wanted, text)
+
+
+def in_page(text: str, address: str) -> str:
+    line = f'`git clone {address}` fetches the repository; `pip install "bpelab @ git+{address}"` the library alone.\n'
+    return PLACE.sub(lambda _: line if address else "", text)
+
+
+def write(root: Path, address: str | None) -> list[str]:
+    """Write an address into the files under `root`, and return the names of those that it changed.
+
+    Raises ValueError for what is no address of a repository.
+    """
+    config = (root / "_config.yml").read_text(encoding="utf-8")
+    if address is None:
+        address = SETTING.findall(config)[0]
+    address = address.removesuffix("/").removesuffix(".git")
+    if address and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+){2,}", address):
+        raise ValueError(f"{address!r} is no address of a repository: https://HOST/OWNER/NAME is")
+    changes = {"_config.yml": lambda text, address: SETTING.sub(address, text), "pyproject.toml": in_pyproject}
+    changes |= dict.fromkeys(("README.md", "book/index.md"), in_page)
+    changes |= {path.relative_to(root).as_posix(): in_notebook for path in sorted(root.glob("book/*.ipynb"))}
+    changed = []
+    for name, change in changes.items():
+        text = (root / name).read_text(encoding="utf-8")
+        if (new := change(text, address)) != text:
+            (root / name).write_text(new, encoding="utf-8", newline="\n")
+            changed.append(name)
+    return changed
+
+
+if __name__ == "__main__":
+    try:
+        for name in write(ROOT, *(sys.argv[1:] or [None])):
+            print("changed:", name)
+    except ValueError as error:
+        sys.exit(str(error))
