@@ -34,7 +34,7 @@ install = -m pip install --quiet --disable-pip-version-check --constraint constr
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters dist clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters dist address release-check github-release browser clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -130,5 +130,19 @@ chapters: $(VENV)/.ready  ## execute the chapters in place and store their outpu
 	@echo "Executing $(words $(CHAPTERS)) notebooks: some ten minutes."
 	@$(PY) book/execute.py $(CHAPTERS)
 
-clean:           ## remove what was built, but not .venv
+dist: $(VENV)/.ready  ## build the sdist and the wheel into dist/, and try the wheel in an empty environment
+	@rm -rf dist build
+	@$(PY) -m build --no-isolation
+	@$(PY) tools/check_dist.py dist
+address:         ## write the repository's address where it is needed: make address ADDRESS=https://github.com/you/bpelab
+	@$(PYTHON) tools/set_repository.py $${ADDRESS+"$$ADDRESS"}
+release-check:   ## whether these sources can be released as TAG: the version, the changelog, the address
+	@$(PYTHON) tools/release.py check "$$TAG"
+github-release:  ## what CI does last: a GitHub release of TAG, with the changelog's section and what is in dist/
+	@notes=$$($(PYTHON) tools/release.py notes "$$TAG") && \
+	gh release create "$$TAG" dist/* --title "$$TAG" --verify-tag --notes "$$notes"
+browser: $(VENV)/.ready  ## install the Chromium that the tests in a browser use, where there is none
+	@$(PY) -m playwright install chromium
+
+clean:          ## remove what was built, but not .venv
 	rm -rf _build build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
