@@ -56,7 +56,7 @@ $(BOOK)/.ready: pyproject.toml constraints.txt
 	@$(old_python)
 	@echo "Installing what the build needs into $(BOOK): about a minute, once."
 	@$(call environment,$(BOOK_PY),$(BOOK))
-	@$(BOOK_PY) $(install) --editable ".[book]"
+	@$(BOOK_PY) $(install) --no-compile --editable ".[book]"
 	@touch $@
 _build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
 	@echo "Fetching MathJax: seconds, once."
