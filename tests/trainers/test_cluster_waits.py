@@ -137,27 +137,30 @@ def held(*given, of, folder):
     return of(*given)
 
 
-def test_workers_that_vanish_and_return(tmp_path, work, monkeypatch):
+def test_workers_that_vanish_and_return(client, cluster, tmp_path, work, monkeypatch):
     notes = tmp_path / "notes"
     notes.mkdir()
     monkeypatch.setattr(counting, "count_part", partial(held, of=count_part, folder=str(notes)))
     monkeypatch.setattr(encoding, "write_part", partial(held, of=write_part, folder=str(notes)))
-    with (
-        dask.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
-        dask.Client(cluster) as client,
-        heard() as hear,
-    ):
+    cluster.scale(1)
+    with heard() as hear:
 
         def vanish():
             until((notes / "begun").exists)
-            cluster.scale(0)
+            client.run_on_scheduler(lost)
             hear("the cluster has 0 workers")
             (notes / "go").touch()
-            cluster.scale(1)
+            cluster.scale(2)
             hear("the work goes on: ")
 
         with beside(vanish):
             work(client)
+
+
+async def lost(dask_scheduler):
+    """What Dask does when it has lost its workers."""
+    for address in list(dask_scheduler.workers):
+        await dask_scheduler.remove_worker(address, stimulus_id="lost")
 
 
 @contextmanager
