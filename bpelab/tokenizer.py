@@ -708,7 +708,7 @@ class BPETokenizer(Vocabulary):
         messages: Sequence["Message"],
         model_path: str | Path | None = None,
         *,
-        max_tokens: int = 256,
+        max_new_tokens: int = 256,
         template: str | None = None,
         backend: str = "auto",
         **options: Any,
@@ -719,16 +719,17 @@ class BPETokenizer(Vocabulary):
             model_path: a GGUF file, a folder, or a Hub id; None for the small model that bpelab ships. It must have
                 been trained with this tokenizer.
             template: by default this tokenizer's own, and the model's where it has none.
-            options: context, gpu_layers, threads, sampling, and what the template reads; as for
-                `bpelab.chat.ChatSession`, which is there for longer conversations.
+            options: temperature, top_p and other settings of sampling, n_ctx, n_gpu_layers, threads, and what the
+                template reads; as for `bpelab.chat.ChatSession`, which is there for longer conversations.
 
         Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
-        tokenizer has), BackendError, MissingDependencyError. Cost: the model is loaded once and kept.
+        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is none.
+        Cost: the model is loaded once and kept.
         """
         from .chat.session import ChatSession
 
         session = ChatSession(
-            model_path, tokenizer=self, template=template, backend=backend, max_tokens=max_tokens, **options
+            model_path, tokenizer=self, template=template, backend=backend, max_new_tokens=max_new_tokens, **options
         )
         return session.ask(messages).text
 
