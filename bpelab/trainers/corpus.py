@@ -9,6 +9,7 @@ Cost: linear; memory for the distinct words and one block.
 """
 
 import codecs
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -24,6 +25,10 @@ from ..textio import utf8_counts, utf8_size
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
+LONGEST_NAME = 4_096
+"""Characters beyond which a text is not taken for a file's name."""
+LOOKED_AT = 100
+"""Texts of an iterable that are looked at: who gives names gives them from the first on."""
 
 
 def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
@@ -82,10 +87,11 @@ def safe_blocks(blocks: Iterable[str], whole: bool, special: SpecialTokens) -> I
 def documents(corpus: Corpus) -> Iterator[str | Path]:
     """The texts and files of a corpus, one by one.
 
-    Raises TypeError for anything else, and for texts mixed with files: a text that names a file is easily meant as
-    one, and training on the name would go unnoticed.
+    Raises TypeError for anything else, for texts mixed with files, and for a text that is the name of a file: it is
+    meant as one, and training on the name would go unnoticed.
     """
     if isinstance(corpus, (str, Path)):
+        _refuse_name(corpus, "the corpus")
         yield corpus
         return
     if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
@@ -99,7 +105,16 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
                 "pathlib.Path (files)"
             )
         kind = found
+        if number < LOOKED_AT:
+            _refuse_name(item, f"item {number} of the corpus")
         yield item  # type: ignore[misc]
+
+
+def _refuse_name(text: object, what: str) -> None:
+    if isinstance(text, str) and len(text) <= LONGEST_NAME and os.path.isfile(os.path.expanduser(text)):
+        raise TypeError(
+            f"{what} is the text {text!r}, which is the name of a file: pass Path({text!r}) to learn from what it holds"
+        )
 
 
 def ordinary_texts(
