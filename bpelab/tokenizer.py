@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import limits
 from .added_tokens import AddedToken
-from .batching import encode_rows
+from .batch import Batch
+from .batching import encode_rows, pad
 from .cache import CacheStatistics
 from .chunks import chunks
 from .decoders import Bytes, Decoder
@@ -22,6 +23,7 @@ from .encoders.dropout import DropoutEncoder
 from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
 from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
+from .other_names import TOKENIZER, explained
 from .pipeline import Pipeline
 from .placing import in_original, spaces_around, trimmings
 from .postprocessors import PostProcessor
@@ -51,7 +53,16 @@ CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
 
 
-class BPETokenizer(Vocabulary):
+class _Explaining(type):
+    """A class whose missing names are explained: `BPETokenizer.from_file`, say."""
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that exists
+
+        def __getattr__(cls, name: str) -> Any:
+            raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
+
+
+class BPETokenizer(Vocabulary, metaclass=_Explaining):
     """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
 
     Args:
@@ -115,6 +126,13 @@ class BPETokenizer(Vocabulary):
             post_processor.check(self._special)
             self._post_processor = post_processor.without_ids(self._special)
         self._trimmings = trimmings(post_processor)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in TOKENIZER:
+                raise AttributeError(explained(type(self).__name__, name, TOKENIZER), name=name, obj=self)
+            return object.__getattribute__(self, name)  # which raises it anew: perhaps inside a property
 
     @classmethod
     def train(
@@ -295,8 +313,10 @@ class BPETokenizer(Vocabulary):
         return_token_type_ids: bool = False,
         allowed_special: Special = (),
         disallowed_special: Special = (),
-    ) -> dict[str, Any]:
+    ) -> Batch:
         """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
+
+        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
 
         Args:
             padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
@@ -340,6 +360,40 @@ class BPETokenizer(Vocabulary):
             return_token_type_ids=return_token_type_ids,
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
+        )
+
+    def pad(
+        self,
+        encoded: Any,
+        padding: bool | str = True,
+        *,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+    ) -> Batch:
+        """What calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
+
+        Args:
+            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
+                stay as they are.
+            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
+                other arguments.
+
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
+        >>> t.pad([t("ab"), t("cab")])
+        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
+
+        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
+        """
+        return pad(
+            self,
+            encoded,
+            padding,
+            max_length=max_length,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
         )
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -398,6 +452,14 @@ class BPETokenizer(Vocabulary):
         if add_special_tokens and self._post_processor is not None:
             return [self._post_processor.apply(ids, self._special) for ids in found]
         return found
+
+    def encode_batch_fast(self, texts: Iterable[str], *, add_special_tokens: bool = True) -> list[list[int]]:
+        """`encode_batch`, under the name of Hugging Face's tokenizers; nothing is left out to be fast."""
+        return self.encode_batch(texts, add_special_tokens=add_special_tokens)
+
+    def encode_ordinary_batch(self, texts: Iterable[str], *, threads: int | None = None) -> list[list[int]]:
+        """`encode_ordinary` for each of several texts."""
+        return self.encode_batch(texts, threads=threads, add_special_tokens=False)
 
     def encode_batch_array(
         self,
@@ -744,6 +806,11 @@ class BPETokenizer(Vocabulary):
         from .formats.huggingface import save
 
         save(self, Path(folder))
+
+    def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
+        """`save`, under the name of transformers; the paths of the files that were written."""
+        self.save(folder)
+        return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> "BPETokenizer":
