@@ -822,7 +822,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         from .formats.detect import in_home, open_tokenizer
 
         if not os.path.exists(in_home(path)):  # unlike Path.exists, never an OSError
-            raise TokenizerFileError(path, "", "there is no such file or folder")
+            from .formats.hub import elsewhere
+
+            raise TokenizerFileError(path, "", f"there is no such file or folder{elsewhere(os.fspath(path))}")
         return open_tokenizer(path, pattern=pattern, encoder=encoder)
 
     @classmethod
@@ -854,7 +856,11 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     @classmethod
     def from_tiktoken(cls, name_or_encoding: "str | tiktoken.Encoding", *, encoder: str = "auto") -> "BPETokenizer":
-        """The tokenizer of a tiktoken encoding: "cl100k_base", say, or an Encoding object. Needs tiktoken."""
+        """The tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding. Needs tiktoken.
+
+        Its eos_token is `<|endoftext|>`, as tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
+        know, MissingDependencyError.
+        """
         from .formats.tiktoken import from_tiktoken
 
         return from_tiktoken(name_or_encoding, encoder)

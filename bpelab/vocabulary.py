@@ -6,7 +6,7 @@ surrogates, so that none is lost.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, overload
+from typing import Any, SupportsIndex, overload
 
 from . import decoding
 from .added_tokens import AddedToken
@@ -188,7 +188,7 @@ class Vocabulary:
         return self._bytes_of.get(decoding.as_ids([token_id])[0])
 
     @overload
-    def convert_tokens_to_ids(self, tokens: bytes | str) -> int: ...
+    def convert_tokens_to_ids(self, tokens: bytes | str) -> int: ...  # type: ignore[overload-overlap]
     @overload
     def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
     def convert_tokens_to_ids(self, tokens: bytes | str | Iterable[bytes | str]) -> int | list[int]:
@@ -216,7 +216,7 @@ class Vocabulary:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]: ...
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> bytes | list[bytes]:
         """The bytes of each id, or of one id. Raises UnknownTokenError for an id that doesn't exist."""
-        if not isinstance(ids, Iterable) and hasattr(ids, "__index__"):
+        if not isinstance(ids, Iterable) and isinstance(ids, SupportsIndex):
             return decoding.join_tokens([ids], self._bytes_of)[0]
         return decoding.join_tokens(ids, self._bytes_of)
 

@@ -201,5 +201,5 @@ def test_what_a_call_gives_has_attributes():
     found = T("low", return_offsets=True)
     assert found.input_ids == found["input_ids"] and found.offset_mapping == found["offset_mapping"]
     assert isinstance(found, dict) and repr(found) == repr(dict(found)) and found == dict(found)
-    with pytest.raises(AttributeError, match="has no attribute 'word_ids': use tokenizer.encode_with_offsets"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'word_ids': use tokenizer\.encode_with_offsets"):
         _ = found.word_ids
