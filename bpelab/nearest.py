@@ -1,7 +1,6 @@
 """What somebody may have meant: the known name that is nearest to a wrong one."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -12,6 +11,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("padding", ["tools", "add_generation_prompt"]) is None
     True
     """
+    from difflib import get_close_matches  # for errors only, so not when bpelab is imported
+
     return next(iter(get_close_matches(name, known, 1)), None)
 
 

@@ -28,6 +28,7 @@ from .pipeline import Pipeline
 from .placing import in_original, spaces_around, trimmings
 from .postprocessors import PostProcessor
 from .pretokenizers.base import PreTokenizer
+from .pretokenizers.patterns import refuse_misspelt
 from .pretokenizers.safe_cuts import safe_parts
 from .pretokenizers.split import Split
 from .sections import Padding, Truncation
@@ -84,7 +85,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         cache_size: the number of pieces whose ids are kept.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
-    that can't be compiled, ValueError for names that don't exist.
+    that can't be compiled or that looks like a name and is none, ValueError for names that don't exist.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
     >>> tokenizer.encode("lowest slow"), tokenizer.tokenize("lowest slow")
@@ -116,6 +117,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
         super().__init__(model, special, roles, decoder, compiled=encoder == "compiled")
         if pre_tokenizer is None and pattern is not None:
+            refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)
         self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, cache_size)
         self._encoder_name = encoder
@@ -180,7 +182,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
-        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached. Raises TrainingError
+        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached, with HardlyCut when the
+        pattern matches next to nothing of the corpus. Raises TrainingError
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
         for a corpus that is neither text nor files, and for a text that is the name of a file; CorpusError naming a
         file of records or, for "distributed", of any kind, and ClusterError. What can be wrong with the other arguments
@@ -191,6 +194,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         """
         if "pre_tokenizer" in options:
             raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
+        if pattern is not None:
+            refuse_misspelt(pattern)
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
 

@@ -10,6 +10,7 @@ Cost: linear; memory for the distinct words and one block.
 
 import codecs
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -25,10 +26,20 @@ from ..textio import utf8_counts, utf8_size
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
+SAMPLE = 1 << 16
+"""Characters at the beginning of a corpus in which a pattern is looked for."""
+LEAST_SEEN = 1_000
+"""Characters in a corpus from which a pattern that is hardly found is worth a warning."""
+LEAST_MATCHED = 0.01
+"""Share of them that a pattern which cuts texts matches."""
 LONGEST_NAME = 4_096
 """Characters beyond which a text is not taken for a file's name."""
 LOOKED_AT = 100
 """Texts of an iterable that are looked at: who gives names gives them from the first on."""
+
+
+class HardlyCut(UserWarning):
+    """The pattern matches next to nothing of the corpus, so that whole texts are pieces."""
 
 
 def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
@@ -128,13 +139,25 @@ def ordinary_texts(
 ) -> Iterator[str]:
     """The texts that are to be cut, each by itself: normalized, of about a block at most, without special tokens.
 
-    Arguments and errors are those of `count_words`.
+    Arguments and errors are those of `count_words`. Warns with HardlyCut, at the end.
     """
     whole = takes_whole(pre_tokenizer)
+    seen = matched = 0
     for document in documents(corpus):
         for text in document_parts(document, whole, special, form, field):
-            yield from without_special(text, special, normalize)
+            for ordinary in without_special(text, special, normalize):
+                if pre_tokenizer is not None and pre_tokenizer.name is None and seen < SAMPLE:
+                    seen, matched = seen + len(ordinary), matched + pre_tokenizer.covered(ordinary[: SAMPLE - seen])
+                yield ordinary
             advance(utf8_size(text))
+    if seen >= LEAST_SEEN and matched < LEAST_MATCHED * min(seen, SAMPLE):
+        warnings.warn(
+            f"the pattern {pre_tokenizer and pre_tokenizer.pattern!r} matches {matched:,} of the first "
+            f"{min(seen, SAMPLE):,} characters: what is between two matches is one piece, however long, so that hardly "
+            "anything was cut",
+            HardlyCut,
+            stacklevel=2,
+        )
 
 
 def takes_whole(pre_tokenizer: Split | None) -> bool:
