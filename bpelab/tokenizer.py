@@ -37,6 +37,7 @@ from .textio import valid_text
 from .trainers.corpus import Corpus
 from .trainers.learn import learn
 from .vocabulary import Vocabulary
+from .whole_number import whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,8 +120,13 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         if pre_tokenizer is None and pattern is not None:
             refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)
-        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, cache_size)
+        capacity = whole_number("cache_size", cache_size)
+        if capacity < 0:
+            raise ValueError(f"cache_size is the number of pieces that are kept, 0 for none, not {capacity}")
+        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, capacity)
         self._encoder_name = encoder
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
         self.truncation, self.padding, self.dropout = truncation, padding, dropout
         self.metadata = dict(metadata)
         self._post_processor = post_processor
@@ -590,19 +596,32 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         """The pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
         return self._pipeline.pieces(valid_text(text))
 
-    def count_tokens(self, text: str, limit: int | None = None, **options: Any) -> int:
+    def count_tokens(
+        self,
+        text: str,
+        limit: int | None = None,
+        *,
+        allowed_special: Special = (),
+        disallowed_special: Special = (),
+        add_special_tokens: bool = True,
+    ) -> int:
         """How many tokens `encode` gives, with the same options.
 
         With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
         `count_tokens(text, limit=n) <= n`.
         """
-        if limit is None:
-            return len(self.encode(text, **options))
-        if not self._pipeline.plain or options.get("allowed_special") or options.get("disallowed_special"):
-            return min(len(self.encode(text, **options)), limit + 1)
+        limit = None if limit is None else whole_number("limit", limit)
+        if limit is None or not self._pipeline.plain or allowed_special != () or disallowed_special != ():
+            ids = self.encode(
+                text,
+                allowed_special=allowed_special,
+                disallowed_special=disallowed_special,
+                add_special_tokens=add_special_tokens,
+            )
+            return len(ids) if limit is None else min(len(ids), limit + 1)
         text, pipeline = valid_text(text), self._pipeline
         pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
-        added = self._added(options.get("add_special_tokens", True))
+        added = self._added(add_special_tokens)
         counts = (len(pipeline.cache.get(piece) or pipeline.piece_ids(piece)) for piece in pieces)
         return limits.count_up_to((n for counter in ([added], counts) for n in counter), limit)
 
@@ -621,7 +640,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         found.
         """
         text = valid_text(text)
-        room = max_tokens - self._added(add_special_tokens)
+        room = whole_number("max_tokens", max_tokens) - self._added(add_special_tokens)
         if room < 0:
             raise ValueError(f"max_tokens={max_tokens} is too small: {max_tokens - room} special tokens are added")
         return text[: self._fitting(text, room)]
@@ -806,10 +825,13 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold.
+        Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
+        an empty name.
         """
         from .formats.huggingface import save
 
+        if folder == "":  # which Path takes for the current folder
+            raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
         save(self, Path(folder))
 
     def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:

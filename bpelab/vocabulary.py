@@ -179,6 +179,8 @@ class Vocabulary:
         """The id of a token or a special token; None where there is none."""
         if isinstance(token, str) and token in self._ids_of_added:
             return self._ids_of_added[token]
+        if not isinstance(token, (bytes, str)):
+            raise TypeError(f"a token is bytes or a str, not {type(token).__name__}: id_to_token takes an id")
         data = utf8(token) if isinstance(token, str) else token
         ordinary = self._model.ids.get(data)
         return self._ids_of_added.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary

@@ -188,7 +188,7 @@ def test_the_patterns_are_tiktokens_own():
         ("cl100k-base", "cl100k_base"),
         ("o200", "o200k"),
         ("p50k_bse", "p50k_base"),
-    ],  # fmt: skip
+    ],
 )
 def test_a_misspelt_name_is_no_pattern(pattern, meant):
     for make in (
