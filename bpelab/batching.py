@@ -7,10 +7,10 @@ Chapter: Special tokens, chat templates, injection. Cost: that of `encode_batch`
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .batch import Batch, as_columns, pad_columns
 from .encoded import Encoded, make_row
 from .errors import MissingDependencyError
 from .padding import choose_padding, pad_rows
@@ -20,6 +20,10 @@ from .truncation import check_name, choose_truncation, windows
 
 if TYPE_CHECKING:
     from .tokenizer import BPETokenizer
+
+INTEGERS = {"input_ids", "attention_mask", "token_type_ids", "special_tokens_mask", "offset_mapping"}
+INTEGERS |= {"overflow_to_sample_mapping"}
+"""The columns that a call gives; a data collator's own, such as labels, may be of other numbers."""
 
 
 def encode_rows(
@@ -42,13 +46,11 @@ def encode_rows(
     return_token_type_ids: bool,
     allowed_special: Special,
     disallowed_special: Special,
-) -> dict[str, Any]:
+) -> Batch:
     """What `BPETokenizer.__call__` gives."""
     texts, many = texts_and_pairs(text, text_pair)
     names = tokenizer.metadata
-    limit = names.get("model_max_length")
-    if not isinstance(limit, int) or not 0 < limit <= LONGEST:  # files without a limit write 10^30
-        limit = None
+    limit = _limit(tokenizer)
     cut = choose_truncation(
         truncation,
         max_length,
@@ -107,8 +109,42 @@ def encode_rows(
     if return_overflowing_tokens:
         columns["overflow_to_sample_mapping"] = sample
     if return_tensors is not None:
-        return to_tensors(columns, return_tensors)
-    return dict(columns) if many or return_overflowing_tokens else {name: rows[0] for name, rows in columns.items()}
+        return Batch(to_tensors(columns, return_tensors))
+    return Batch(columns if many or return_overflowing_tokens else {name: rows[0] for name, rows in columns.items()})
+
+
+def pad(
+    tokenizer: "BPETokenizer",
+    encoded: Any,
+    padding: bool | str,
+    *,
+    max_length: int | None,
+    pad_to_multiple_of: int | None,
+    padding_side: str | None,
+    return_tensors: str | None,
+) -> Batch:
+    """What `BPETokenizer.pad` gives."""
+    columns, many = as_columns(encoded)
+    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.padding is None else None)
+    fill = choose_padding(
+        "longest" if padding is True else padding,
+        max_length,
+        pad_to_multiple_of,
+        side,
+        tokenizer.pad_token_id,
+        tokenizer.padding,
+        _limit(tokenizer),
+    )
+    padded = pad_columns(columns if many else {name: [row] for name, row in columns.items()}, fill)
+    if return_tensors is not None:
+        return Batch(to_tensors(padded, return_tensors))
+    return Batch(padded if many else {name: rows[0] for name, rows in padded.items()})
+
+
+def _limit(tokenizer: "BPETokenizer") -> int | None:
+    """The "model_max_length" of the tokenizer's file. Files without a limit write 10^30."""
+    limit = tokenizer.metadata.get("model_max_length")
+    return limit if isinstance(limit, int) and 0 < limit <= LONGEST else None
 
 
 def texts_and_pairs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | None]], bool]:
@@ -142,22 +178,26 @@ def _listed(texts: Any, what: str) -> list[Any]:
 
 
 def to_tensors(columns: dict[str, list[Any]], kind: str) -> dict[str, Any]:
-    """The columns as arrays of 64-bit integers: of numpy for "np", of torch for "pt".
+    """The columns as arrays, those of a call as 64-bit integers: of numpy for "np", of torch for "pt".
 
     Raises ValueError for rows of different lengths and for other kinds, MissingDependencyError where the package is not
     installed.
     """
-    make = _array_maker(kind)
+    make, integers = _array_maker(kind)
     lengths = sorted(set(map(len, columns["input_ids"])))
     if len(lengths) > 1:
         raise ValueError(
             f"rows of {lengths[0]} to {lengths[-1]} tokens make no tensor: pass padding=True, and truncation=True with "
             "max_length where they may get too long"
         )
-    return {name: make(column) for name, column in columns.items()}
+    for name, column in columns.items():
+        if len({len(row) if isinstance(row, list) else None for row in column}) > 1:
+            raise ValueError(f"the rows of {name!r} have different lengths and make no tensor: make them equally long")
+    return {name: make(column, dtype=integers if name in INTEGERS else None) for name, column in columns.items()}
 
 
-def _array_maker(kind: str) -> Callable[[list[Any]], Any]:
+def _array_maker(kind: str) -> tuple[Callable[..., Any], Any]:
+    """What makes an array, and the type of 64-bit integers."""
     check_name(kind, "return_tensors", ("np", "pt"))
     package, maker = {"np": ("numpy", "array"), "pt": ("torch", "tensor")}[kind]
     try:
@@ -166,4 +206,4 @@ def _array_maker(kind: str) -> Callable[[list[Any]], Any]:
         raise MissingDependencyError(
             f'return_tensors="{kind}" needs {package}: pip install {package}, or leave return_tensors out for lists'
         ) from error
-    return partial(getattr(module, maker), dtype=module.int64)
+    return getattr(module, maker), module.int64

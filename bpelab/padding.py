@@ -3,8 +3,6 @@
 Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/padding.rs`.
 """
 
-from typing import Any
-
 from .encoded import Row
 from .errors import SpecialTokenError
 from .sections import Padding
@@ -63,24 +61,17 @@ def choose_padding(
 
 def pad_rows(rows: list[Row], padding: Padding, longest: int) -> list[Row]:
     """Every row filled up, to a fixed length or to `longest`, rounded up to the multiple."""
-    length = padding.strategy["Fixed"] if isinstance(padding.strategy, dict) else longest
-    if padding.pad_to_multiple_of:
-        length += -length % padding.pad_to_multiple_of
+    length = padding.length(longest)
     return [_padded(row, length - len(row.ids), padding) for row in rows]
 
 
 def _padded(row: Row, count: int, padding: Padding) -> Row:
     if count <= 0:
         return row
-    left = padding.direction == "Left"
-
-    def fill(old: list[Any], value: Any) -> list[Any]:
-        return [value] * count + old if left else old + [value] * count
-
     return Row(
-        fill(row.ids, padding.pad_id),
-        fill(row.mask, 0),
-        fill(row.types, padding.pad_type_id),
-        fill(row.special, 1),
-        fill(row.offsets, (0, 0)),
+        padding.filled(row.ids, count, padding.pad_id),
+        padding.filled(row.mask, count, 0),
+        padding.filled(row.types, count, padding.pad_type_id),
+        padding.filled(row.special, count, 1),
+        padding.filled(row.offsets, count, (0, 0)),
     )

@@ -7,6 +7,7 @@ Chapter: File formats. Source: tokenizers `utils/truncation.rs` and `utils/paddi
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 LONGEST = 1 << 24
 """Ids that padding makes at most."""
@@ -74,8 +75,13 @@ class Padding:
 
     def apply(self, ids: list[int]) -> list[int]:
         """`ids` filled up."""
-        length = self.strategy["Fixed"] if isinstance(self.strategy, dict) else len(ids)
-        if self.pad_to_multiple_of:
-            length += -length % self.pad_to_multiple_of
-        more = [self.pad_id] * (length - len(ids))
-        return more + ids if self.direction == "Left" else ids + more
+        return self.filled(ids, self.length(len(ids)) - len(ids), self.pad_id)
+
+    def length(self, longest: int) -> int:
+        """How long rows become of which the longest has so many ids."""
+        length = self.strategy["Fixed"] if isinstance(self.strategy, dict) else longest
+        return length + (-length % self.pad_to_multiple_of if self.pad_to_multiple_of else 0)
+
+    def filled(self, old: list[Any], count: int, value: Any) -> list[Any]:
+        """A list with `count` values more, on the side where padding goes."""
+        return [value] * count + old if self.direction == "Left" else old + [value] * count

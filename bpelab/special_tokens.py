@@ -82,6 +82,8 @@ class SpecialTokens:
             return self._everything
         if isinstance(chosen, str):
             raise SpecialTokenError(f'{parameter} is "all" or a collection of names, not the string {chosen!r}')
+        if not isinstance(chosen, Iterable):
+            raise TypeError(f'{parameter} is "all" or a collection of names, () for none, not {chosen!r}')
         names = frozenset(chosen)
         if unknown := sorted(names - self._everything):
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import limits
 from .added_tokens import AddedToken
-from .batching import encode_rows
+from .batch import Batch
+from .batching import encode_rows, pad
 from .cache import CacheStatistics
 from .chunks import chunks
 from .decoders import Bytes, Decoder
@@ -22,10 +23,12 @@ from .encoders.dropout import DropoutEncoder
 from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
 from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
+from .other_names import TOKENIZER, explained
 from .pipeline import Pipeline
 from .placing import in_original, spaces_around, trimmings
 from .postprocessors import PostProcessor
 from .pretokenizers.base import PreTokenizer
+from .pretokenizers.patterns import refuse_misspelt
 from .pretokenizers.safe_cuts import safe_parts
 from .pretokenizers.split import Split
 from .sections import Padding, Truncation
@@ -34,6 +37,7 @@ from .textio import valid_text
 from .trainers.corpus import Corpus
 from .trainers.learn import learn
 from .vocabulary import Vocabulary
+from .whole_number import whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +55,16 @@ CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
 
 
-class BPETokenizer(Vocabulary):
+class _Explaining(type):
+    """A class whose missing names are explained: `BPETokenizer.from_file`, say."""
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that exists
+
+        def __getattr__(cls, name: str) -> Any:
+            raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
+
+
+class BPETokenizer(Vocabulary, metaclass=_Explaining):
     """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
 
     Args:
@@ -73,7 +86,7 @@ class BPETokenizer(Vocabulary):
         cache_size: the number of pieces whose ids are kept.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
-    that can't be compiled, ValueError for names that don't exist.
+    that can't be compiled or that looks like a name and is none, ValueError for names that don't exist.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
     >>> tokenizer.encode("lowest slow"), tokenizer.tokenize("lowest slow")
@@ -105,9 +118,15 @@ class BPETokenizer(Vocabulary):
         roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
         super().__init__(model, special, roles, decoder, compiled=encoder == "compiled")
         if pre_tokenizer is None and pattern is not None:
+            refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)
-        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, cache_size)
+        capacity = whole_number("cache_size", cache_size)
+        if capacity < 0:
+            raise ValueError(f"cache_size is the number of pieces that are kept, 0 for none, not {capacity}")
+        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, capacity)
         self._encoder_name = encoder
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
         self.truncation, self.padding, self.dropout = truncation, padding, dropout
         self.metadata = dict(metadata)
         self._post_processor = post_processor
@@ -115,6 +134,13 @@ class BPETokenizer(Vocabulary):
             post_processor.check(self._special)
             self._post_processor = post_processor.without_ids(self._special)
         self._trimmings = trimmings(post_processor)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in TOKENIZER:
+                raise AttributeError(explained(type(self).__name__, name, TOKENIZER), name=name, obj=self)
+            return object.__getattribute__(self, name)  # which raises it anew: perhaps inside a property
 
     @classmethod
     def train(
@@ -162,16 +188,20 @@ class BPETokenizer(Vocabulary):
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
-        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached. Raises TrainingError
+        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached, with HardlyCut when the
+        pattern matches next to nothing of the corpus. Raises TrainingError
         (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
-        for a corpus that is neither text nor files; CorpusError naming a file of records or, for "distributed", of any
-        kind, and ClusterError. What can be wrong with the other arguments is raised before anything is counted.
+        for a corpus that is neither text nor files, and for a text that is the name of a file; CorpusError naming a
+        file of records or, for "distributed", of any kind, and ClusterError. What can be wrong with the other arguments
+        is raised before anything is counted.
 
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.3 s compiled; 2.3 s compiled for 100 MB and
         32,768. Memory for the distinct pre-tokens, not for the corpus.
         """
         if "pre_tokenizer" in options:
             raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
+        if pattern is not None:
+            refuse_misspelt(pattern)
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
 
@@ -294,8 +324,10 @@ class BPETokenizer(Vocabulary):
         return_token_type_ids: bool = False,
         allowed_special: Special = (),
         disallowed_special: Special = (),
-    ) -> dict[str, Any]:
+    ) -> Batch:
         """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
+
+        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
 
         Args:
             padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
@@ -339,6 +371,40 @@ class BPETokenizer(Vocabulary):
             return_token_type_ids=return_token_type_ids,
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
+        )
+
+    def pad(
+        self,
+        encoded: Any,
+        padding: bool | str = True,
+        *,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+    ) -> Batch:
+        """What calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
+
+        Args:
+            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
+                stay as they are.
+            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
+                other arguments.
+
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
+        >>> t.pad([t("ab"), t("cab")])
+        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
+
+        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
+        """
+        return pad(
+            self,
+            encoded,
+            padding,
+            max_length=max_length,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
         )
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -397,6 +463,14 @@ class BPETokenizer(Vocabulary):
         if add_special_tokens and self._post_processor is not None:
             return [self._post_processor.apply(ids, self._special) for ids in found]
         return found
+
+    def encode_batch_fast(self, texts: Iterable[str], *, add_special_tokens: bool = True) -> list[list[int]]:
+        """`encode_batch`, under the name of Hugging Face's tokenizers; nothing is left out to be fast."""
+        return self.encode_batch(texts, add_special_tokens=add_special_tokens)
+
+    def encode_ordinary_batch(self, texts: Iterable[str], *, threads: int | None = None) -> list[list[int]]:
+        """`encode_ordinary` for each of several texts."""
+        return self.encode_batch(texts, threads=threads, add_special_tokens=False)
 
     def encode_batch_array(
         self,
@@ -522,19 +596,32 @@ class BPETokenizer(Vocabulary):
         """The pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
         return self._pipeline.pieces(valid_text(text))
 
-    def count_tokens(self, text: str, limit: int | None = None, **options: Any) -> int:
+    def count_tokens(
+        self,
+        text: str,
+        limit: int | None = None,
+        *,
+        allowed_special: Special = (),
+        disallowed_special: Special = (),
+        add_special_tokens: bool = True,
+    ) -> int:
         """How many tokens `encode` gives, with the same options.
 
         With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
         `count_tokens(text, limit=n) <= n`.
         """
-        if limit is None:
-            return len(self.encode(text, **options))
-        if not self._pipeline.plain or options.get("allowed_special") or options.get("disallowed_special"):
-            return min(len(self.encode(text, **options)), limit + 1)
+        limit = None if limit is None else whole_number("limit", limit)
+        if limit is None or not self._pipeline.plain or allowed_special != () or disallowed_special != ():
+            ids = self.encode(
+                text,
+                allowed_special=allowed_special,
+                disallowed_special=disallowed_special,
+                add_special_tokens=add_special_tokens,
+            )
+            return len(ids) if limit is None else min(len(ids), limit + 1)
         text, pipeline = valid_text(text), self._pipeline
         pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
-        added = self._added(options.get("add_special_tokens", True))
+        added = self._added(add_special_tokens)
         counts = (len(pipeline.cache.get(piece) or pipeline.piece_ids(piece)) for piece in pieces)
         return limits.count_up_to((n for counter in ([added], counts) for n in counter), limit)
 
@@ -553,7 +640,7 @@ class BPETokenizer(Vocabulary):
         found.
         """
         text = valid_text(text)
-        room = max_tokens - self._added(add_special_tokens)
+        room = whole_number("max_tokens", max_tokens) - self._added(add_special_tokens)
         if room < 0:
             raise ValueError(f"max_tokens={max_tokens} is too small: {max_tokens - room} special tokens are added")
         return text[: self._fitting(text, room)]
@@ -708,7 +795,7 @@ class BPETokenizer(Vocabulary):
         messages: Sequence["Message"],
         model_path: str | Path | None = None,
         *,
-        max_tokens: int = 256,
+        max_new_tokens: int = 256,
         template: str | None = None,
         backend: str = "auto",
         **options: Any,
@@ -719,16 +806,17 @@ class BPETokenizer(Vocabulary):
             model_path: a GGUF file, a folder, or a Hub id; None for the small model that bpelab ships. It must have
                 been trained with this tokenizer.
             template: by default this tokenizer's own, and the model's where it has none.
-            options: context, gpu_layers, threads, sampling, and what the template reads; as for
-                `bpelab.chat.ChatSession`, which is there for longer conversations.
+            options: temperature, top_p and other settings of sampling, n_ctx, n_gpu_layers, threads, and what the
+                template reads; as for `bpelab.chat.ChatSession`, which is there for longer conversations.
 
         Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
-        tokenizer has), BackendError, MissingDependencyError. Cost: the model is loaded once and kept.
+        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is none.
+        Cost: the model is loaded once and kept.
         """
         from .chat.session import ChatSession
 
         session = ChatSession(
-            model_path, tokenizer=self, template=template, backend=backend, max_tokens=max_tokens, **options
+            model_path, tokenizer=self, template=template, backend=backend, max_new_tokens=max_new_tokens, **options
         )
         return session.ask(messages).text
 
@@ -737,11 +825,19 @@ class BPETokenizer(Vocabulary):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold.
+        Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
+        an empty name.
         """
         from .formats.huggingface import save
 
+        if folder == "":  # which Path takes for the current folder
+            raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
         save(self, Path(folder))
+
+    def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
+        """`save`, under the name of transformers; the paths of the files that were written."""
+        self.save(folder)
+        return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> "BPETokenizer":
@@ -753,7 +849,9 @@ class BPETokenizer(Vocabulary):
         from .formats.detect import in_home, open_tokenizer
 
         if not os.path.exists(in_home(path)):  # unlike Path.exists, never an OSError
-            raise TokenizerFileError(path, "", "there is no such file or folder")
+            from .formats.hub import elsewhere
+
+            raise TokenizerFileError(path, "", f"there is no such file or folder{elsewhere(os.fspath(path))}")
         return open_tokenizer(path, pattern=pattern, encoder=encoder)
 
     @classmethod
@@ -785,7 +883,11 @@ class BPETokenizer(Vocabulary):
 
     @classmethod
     def from_tiktoken(cls, name_or_encoding: "str | tiktoken.Encoding", *, encoder: str = "auto") -> "BPETokenizer":
-        """The tokenizer of a tiktoken encoding: "cl100k_base", say, or an Encoding object. Needs tiktoken."""
+        """The tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding. Needs tiktoken.
+
+        Its eos_token is `<|endoftext|>`, as tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
+        know, MissingDependencyError.
+        """
         from .formats.tiktoken import from_tiktoken
 
         return from_tiktoken(name_or_encoding, encoder)

@@ -6,7 +6,7 @@ surrogates, so that none is lost.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from . import decoding
 from .added_tokens import AddedToken
@@ -140,6 +140,10 @@ class Vocabulary:
         pad = self.pad_token_id if skip_padding else None
         return [self.decode(ids if pad is None else decoding.without_padding(ids, pad), **options) for ids in batch]
 
+    def batch_decode(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = False) -> list[str]:
+        """`decode` for each of several sequences of ids, as in transformers: pad tokens are tokens like others."""
+        return self.decode_batch(sequences, skip_padding=False, skip_special_tokens=skip_special_tokens)
+
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
         """The text of `ids`, and for each id the index in it of the character in which its token begins.
 
@@ -159,6 +163,11 @@ class Vocabulary:
         """The highest id plus one: the rows that an embedding table needs. `len` counts the tokens there are."""
         return max(self._bytes_of) + 1
 
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens the model has, without the special and other added tokens beside it, as in transformers."""
+        return len(self._model.tokens)
+
     def __len__(self) -> int:
         return len(self._bytes_of)
 
@@ -170,6 +179,8 @@ class Vocabulary:
         """The id of a token or a special token; None where there is none."""
         if isinstance(token, str) and token in self._ids_of_added:
             return self._ids_of_added[token]
+        if not isinstance(token, (bytes, str)):
+            raise TypeError(f"a token is bytes or a str, not {type(token).__name__}: id_to_token takes an id")
         data = utf8(token) if isinstance(token, str) else token
         ordinary = self._model.ids.get(data)
         return self._ids_of_added.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary
@@ -178,20 +189,37 @@ class Vocabulary:
         """The bytes of a token; None for an id that doesn't exist."""
         return self._bytes_of.get(decoding.as_ids([token_id])[0])
 
-    def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]:
-        """The id of each token; that of the unk token for unknown ones, if one was set, else UnknownTokenError."""
-        ids = []
-        for token in tokens:
-            found = self.token_to_id(token)
-            if found is None:
-                found = self.unk_token_id
-            if found is None:
-                raise UnknownTokenError(f"there is no token {token!r}, and no unk token is set")
-            ids.append(found)
-        return ids
+    @overload
+    def convert_tokens_to_ids(self, tokens: bytes | str) -> int: ...  # type: ignore[overload-overlap]
+    @overload
+    def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
+    def convert_tokens_to_ids(self, tokens: bytes | str | Iterable[bytes | str]) -> int | list[int]:
+        """The id of each token, or of one token; that of the unk token for unknown ones, if one was set.
 
-    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]:
-        """The bytes of each id. Raises UnknownTokenError for an id that doesn't exist."""
+        Raises UnknownTokenError for unknown ones where none was set.
+
+        >>> from bpelab import BPETokenizer
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|eot|>"])
+        >>> t.convert_tokens_to_ids("<|eot|>"), t.convert_tokens_to_ids([b"ab", "a"])
+        (257, [256, 97])
+        """
+        if not isinstance(tokens, (bytes, str)):
+            return [self.convert_tokens_to_ids(token) for token in tokens]
+        found = self.token_to_id(tokens)
+        if found is None:
+            found = self.unk_token_id
+        if found is None:
+            raise UnknownTokenError(f"there is no token {tokens!r}, and no unk token is set")
+        return found
+
+    @overload
+    def convert_ids_to_tokens(self, ids: int) -> bytes: ...
+    @overload
+    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]: ...
+    def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> bytes | list[bytes]:
+        """The bytes of each id, or of one id. Raises UnknownTokenError for an id that doesn't exist."""
+        if not isinstance(ids, Iterable) and isinstance(ids, SupportsIndex):
+            return decoding.join_tokens([ids], self._bytes_of)[0]
         return decoding.join_tokens(ids, self._bytes_of)
 
     def convert_tokens_to_string(self, tokens: Iterable[bytes], errors: str = "replace") -> str:

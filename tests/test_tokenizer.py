@@ -1,5 +1,6 @@
 """The tokenizer as its users meet it."""
 
+import math
 import pickle
 import random
 import threading
@@ -294,3 +295,46 @@ def test_threads_share_one_tokenizer():
 
 def test_repr(tokenizer):
     assert repr(tokenizer) == "<BPETokenizer: 900 tokens, pattern 'cl100k', 3 special>"
+
+
+def test_wrong_arguments_are_errors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    t = BPETokenizer.train("low lower " * 9, 262, special_tokens=["<|end|>"])
+    for limit in (2.5, "2", True):
+        with pytest.raises(TypeError, match="limit must be an integer"):
+            t.count_tokens("low lower", limit)
+        with pytest.raises(TypeError, match="max_tokens must be an integer"):
+            t.truncate("low lower", limit)
+    for limit in (None, 1):
+        with pytest.raises(TypeError, match="alowed_special"):
+            t.count_tokens("low", limit, alowed_special="all")
+        for wrong in (None, 5):
+            with pytest.raises(
+                TypeError, match=r'^allowed_special is "all" or a collection of names, \(\) for none, not'
+            ):
+                t.count_tokens("low", limit, allowed_special=wrong)
+    with pytest.raises(TypeError, match=r'^disallowed_special is "all" or'):
+        t.encode("low", disallowed_special=None)
+    with pytest.raises(TypeError, match=r"^a token is bytes or a str, not int: id_to_token takes an id$"):
+        t.token_to_id(5)
+    for size, error in ((-1, ValueError), (1.5, TypeError), (None, TypeError)):
+        with pytest.raises(error, match="cache_size"):
+            t.with_options(cache_size=size)
+    for dropout in (5, -0.1, math.nan):
+        with pytest.raises(ValueError, match="dropout is a probability from 0 to 1, not"):
+            t.with_options(dropout=dropout)
+    for save in (t.save, t.save_pretrained):
+        with pytest.raises(ValueError, match="name of a folder, and it is empty"):
+            save("")
+    assert not list(tmp_path.iterdir())
+
+
+def test_integers_of_numpy_are_integers():
+    numpy = pytest.importorskip("numpy")
+    size = numpy.int64(261)
+    t = BPETokenizer.train("low lower " * 9, size, min_frequency=numpy.int32(2))
+    assert t.get_vocab() == BPETokenizer.train("low lower " * 9, 261).get_vocab()
+    assert t.count_tokens("low lower", numpy.uint8(1)) == 2 and type(t.n_vocab) is int
+    assert t.truncate("low lower", numpy.int64(1)) == t.truncate("low lower", 1)
+    with pytest.raises(TypeError, match="vocab_size must be an integer"):
+        BPETokenizer.train("low", numpy.float64(261))

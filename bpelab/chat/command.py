@@ -53,7 +53,9 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     chat.add_argument("--system", metavar="TEXT", help="the system message")
     chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and leave")
     chat.add_argument("--load", metavar="FILE", help="go on with a conversation that /save wrote")
-    chat.add_argument("--max-tokens", type=_positive, metavar="N", help="tokens of an answer, at most (default: 256)")
+    chat.add_argument(
+        "--max-new-tokens", type=_positive, metavar="N", help="tokens of an answer, at most (default: 256)"
+    )
     chat.add_argument(
         "--n-ctx", type=_positive, metavar="N", help="tokens that the model holds (default: its own, <= 4096)"
     )
@@ -127,16 +129,16 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         backend=args.backend,
         template=template_source(args.template),
         system=args.system,
-        context=args.n_ctx,
-        gpu_layers=args.n_gpu_layers,
+        n_ctx=args.n_ctx,
+        n_gpu_layers=args.n_gpu_layers,
         threads=args.threads,
         sampling=sampling,
     )
     if args.load is not None:
         session.load(args.load)
         session.sampling = replace(session.sampling, **given)  # what the command line says goes first
-    if args.max_tokens is not None:
-        session.max_tokens = args.max_tokens
+    if args.max_new_tokens is not None:
+        session.max_new_tokens = args.max_new_tokens
     return session
 
 

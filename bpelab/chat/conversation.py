@@ -9,7 +9,7 @@ Chapter: Special tokens, chat templates, injection. Cost: as encoding the text.
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConversationError, TemplateError
@@ -19,6 +19,7 @@ from .messages import Message, check, with_system_prompt
 from .named import NAMED
 from .provenance import Marked
 from .template import find_template, render
+from .variables import own_keywords, variables_for
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -39,6 +40,7 @@ def apply_chat_template(
     return_assistant_mask: bool = False,
     end_of_turn: bool = True,
     system_prompt: str | None = None,
+    template_variables: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> Any:
     """A conversation in a model's format: its ids, or its text.
@@ -54,15 +56,16 @@ def apply_chat_template(
         return_assistant_mask: (ids, mask) instead, where mask has a 1 for each token that the assistant said.
         end_of_turn: whether the control token right behind what the assistant said is in the mask.
         system_prompt: the text of a system message, for conversations without one.
-        variables: what else the template reads ("enable_thinking", say); their strings can't become control tokens.
+        template_variables: what else the template reads, by name; their strings can't become control tokens.
+        variables: the same as keywords (`enable_thinking=False`, say), which must be names that the template reads.
 
     A template's text is equal to that of transformers, and so are the ids of conversations in which no message has the
     text of a control token in it. Such a text is encoded as what it is, text. The post-processor is not applied: the
     template writes bos, if there is to be one. Alpaca's headers are ordinary text, and a message may forge them.
 
     Raises ConversationError for messages that are none, naming message and key; TemplateError for a template that
-    fails, that takes too long or writes too much, or that refuses the conversation; MissingDependencyError without
-    jinja2.
+    fails, that takes too long or writes too much, or that refuses the conversation; TypeError for a keyword that is no
+    argument and that the template doesn't read; MissingDependencyError without jinja2.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("hello", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -75,6 +78,10 @@ def apply_chat_template(
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
     options: dict[str, Any] = {"tools": tools, "documents": documents}
+    if variables or template_variables is not None:
+        source = find_template(tokenizer, template, tools is not None)
+        own = own_keywords(apply_chat_template)
+        variables = variables_for("apply_chat_template", own, source, template_variables, variables)
     text = _rendered(
         tokenizer,
         messages,
@@ -154,7 +161,9 @@ def count_conversation(
     >>> count_conversation(t, [{"role": "user", "content": "hi"}], "chatml")
     7
     """
-    return len(apply_chat_template(tokenizer, messages, template, **options))
+    return len(
+        apply_chat_template(tokenizer, messages, template, tokenize=True, return_assistant_mask=False, **options)
+    )
 
 
 class Fitted(NamedTuple):

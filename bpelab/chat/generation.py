@@ -35,7 +35,7 @@ def generate(
     ids: Sequence[int],
     sampling: Sampling = GREEDY,
     *,
-    max_tokens: int,
+    max_new_tokens: int,
     stop: frozenset[int] = frozenset(),
     cancelled: Callable[[], bool] = never,
 ) -> Generator[Generated, None, Reason]:
@@ -45,12 +45,12 @@ def generate(
         stop: ids at which the answer ends. The one that ends it is not yielded.
         cancelled: asked before each token, and between the parts of a long prompt.
 
-    "stop": at a stop id; "length": after max_tokens; "context": the model can hold no more; "cancelled".
+    "stop": at a stop id; "length": after max_new_tokens; "context": the model can hold no more; "cancelled".
     Raises ConversationError for a prompt that is longer than the context.
     """
     began = perf_counter()
     row, choose = list(ids), sampling.chooser()
-    for _ in range(max_tokens):
+    for _ in range(max_new_tokens):
         if cancelled():
             return "cancelled"
         if len(row) > max(backend.context, len(ids)):

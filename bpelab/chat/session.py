@@ -10,7 +10,8 @@ Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; th
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import EllipsisType
@@ -28,6 +29,7 @@ from .parity import Parity, compare
 from .sampling import GREEDY, Sampling
 from .stopping import stop_ids
 from .template import find_template
+from .variables import SETTINGS, own_keywords, variables_for
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -48,14 +50,17 @@ class ChatSession:
             "reference" is); or an opened Backend.
         template: the name of a template, or Jinja; by default the tokenizer's own, and the model's where that has none.
         system: the text of the system message.
-        max_tokens: an answer ends after so many.
-        context, gpu_layers, threads: as for `open_backend`.
+        max_new_tokens: an answer ends after so many.
+        n_ctx, n_gpu_layers, threads: as for `open_backend`.
         sampling: how tokens are chosen.
-        variables: what else the template reads ("enable_thinking", say), as for `apply_chat_template`.
+        template_variables: what else the template reads, by name.
+        options: temperature, top_k, top_p, min_p, repetition_penalty and seed, each in place of that of `sampling`; and
+            variables that the template reads (`enable_thinking=False`, say), as for `apply_chat_template`.
 
     One answer at a time: who asks while another answer is under way, in whatever thread, gets a ConversationError.
     Raises ModelFileError, BackendError, MissingDependencyError, TokenizerFileError; TemplateError where there is no
-    template, or it can't be used with this tokenizer.
+    template, or it can't be used with this tokenizer; TypeError for an option that is neither a setting nor read by the
+    template.
 
     >>> session = ChatSession()
     >>> answer = session.ask("What is a token?")
@@ -71,18 +76,20 @@ class ChatSession:
         backend: str | Backend = "auto",
         template: str | None = None,
         system: str | None = None,
-        max_tokens: int = 256,
-        context: int | None = None,
-        gpu_layers: int | None = None,
+        max_new_tokens: int = 256,
+        n_ctx: int | None = None,
+        n_gpu_layers: int | None = None,
         threads: int | None = None,
         sampling: Sampling = GREEDY,
-        **variables: Any,
+        template_variables: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> None:
-        if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
-            raise ValueError(f"max_tokens must be a whole number of at least 1, and is {max_tokens!r}")
-        self.max_tokens, self.sampling = max_tokens, sampling
-        self._template, self._variables = template, variables
-        self._options: dict[str, Any] = {"context": context, "gpu_layers": gpu_layers, "threads": threads}
+        if not isinstance(max_new_tokens, int) or isinstance(max_new_tokens, bool) or max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens must be a whole number of at least 1, and is {max_new_tokens!r}")
+        self.max_new_tokens = max_new_tokens
+        self.sampling = replace(sampling, **{name: options.pop(name) for name in SETTINGS if name in options})
+        self._template = template
+        self._options: dict[str, Any] = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads}
         self._opened = backend if isinstance(backend, Backend) else None
         self.files: ModelFiles | None = None
         """The model's files; None where an opened backend and a tokenizer were given instead."""
@@ -96,6 +103,7 @@ class ChatSession:
         elif template is None and self.files is not None and not tokenizer.metadata.get("chat_template"):
             self._template = find_template(self.files.tokenizer(), None, False)
         self.tokenizer = tokenizer
+        self._variables = self._checked(template_variables, options)
         self._turn: Turn | None = None
         self._guard = Lock()
         self.parity: Parity | None = None
@@ -104,7 +112,7 @@ class ChatSession:
         """The answer before."""
         self.reset(system=system)
         known = () if self.files is None else self.files.stop_ids
-        self.stop = stop_ids(tokenizer, self._template, known, variables)
+        self.stop = stop_ids(tokenizer, self._template, known, self._variables)
         """The ids at which an answer ends."""
         self._backend_name = "" if self._opened else _chosen(str(backend), self.files)
         self._refuse_large_ids()
@@ -118,6 +126,12 @@ class ChatSession:
 
         assert self.files is not None
         return open_backend(self._backend_name, self.files, **self._options)
+
+    def _checked(self, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """The template's variables. Raises TypeError for a keyword that is none."""
+        known = [*own_keywords(ChatSession), *SETTINGS]
+        source = find_template(self.tokenizer, self._template, False)
+        return variables_for("ChatSession", known, source, given, keywords)
 
     def _refuse_large_ids(self) -> None:
         highest, rows = max(self.tokenizer.model.tokens), self.backend.vocab_size
@@ -151,9 +165,9 @@ class ChatSession:
         """Those of the messages that still go to the model. What was left out once stays out."""
 
     def save(self, path: str | Path) -> None:
-        """Write the messages, max_tokens and sampling to a JSON file, whole or not at all. Raises ConversationError."""
+        """Write messages, max_new_tokens and sampling to a JSON file, whole or not at all. Raises ConversationError."""
         name = "" if self.files is None else self.files.name
-        transcript.write(path, transcript.Transcript(self.messages, name, self.max_tokens, self.sampling))
+        transcript.write(path, transcript.Transcript(self.messages, name, self.max_new_tokens, self.sampling))
 
     def load(self, path: str | Path) -> None:
         """Go on with what `save` wrote, in place of the conversation so far; the model stays.
@@ -164,7 +178,7 @@ class ChatSession:
         self._refuse_while_answering()
         saved = transcript.read(path)
         self._prompt([*saved.messages, ANYTHING])
-        self.max_tokens, self.sampling = saved.max_tokens, saved.sampling
+        self.max_new_tokens, self.sampling = saved.max_tokens, saved.sampling
         self._messages, self._shown, self.last = saved.messages, list(saved.messages), None
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -236,7 +250,12 @@ class ChatSession:
 
     def _generated(self, turn: Turn, backend: Backend, ids: list[int]) -> Generator[Generated, None, None]:
         made = generate(
-            backend, ids, self.sampling, max_tokens=self.max_tokens, stop=self.stop, cancelled=lambda: turn.cancelled
+            backend,
+            ids,
+            self.sampling,
+            max_new_tokens=self.max_new_tokens,
+            stop=self.stop,
+            cancelled=lambda: turn.cancelled,
         )
         try:
             first = next(made)
@@ -249,16 +268,26 @@ class ChatSession:
 
     def _prompt(self, messages: Sequence[Message], **options: Any) -> Any:
         return apply_chat_template(
-            self.tokenizer, messages, self._template, add_generation_prompt=True, **self._variables, **options
+            self.tokenizer,
+            messages,
+            self._template,
+            add_generation_prompt=True,
+            template_variables=self._variables,
+            **options,
         )
 
     def _fitted(self, messages: list[Message], context: int) -> list[Message]:
         """The messages without the oldest turns, so that an answer fits behind them; a short one, if it must be."""
-        reserve = min(self.max_tokens, context // 2)
+        reserve = min(self.max_new_tokens, context // 2)
         while True:
             try:
                 return fit_to_context(
-                    self.tokenizer, messages, context, reserve=reserve, template=self._template, **self._variables
+                    self.tokenizer,
+                    messages,
+                    context,
+                    reserve=reserve,
+                    template=self._template,
+                    template_variables=self._variables,
                 ).messages
             except ConversationError as error:
                 if reserve <= 1:

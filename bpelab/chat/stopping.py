@@ -48,7 +48,9 @@ def _behind_an_answer(tokenizer: "BPETokenizer", template: str | None, variables
     one for completions, says nothing.
     """
     try:
-        ids, mask = apply_chat_template(tokenizer, PROBE, template, return_assistant_mask=True, **variables)
+        ids, mask = apply_chat_template(
+            tokenizer, PROBE, template, return_assistant_mask=True, template_variables=variables
+        )
     except (ConversationError, TemplateError):
         return None
     said = [token for token, own in zip(ids, mask) if own]

@@ -26,6 +26,8 @@ COMPANIONS = (
     "merges.txt",
 )
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.json", "*.tiktoken")
+FILES = (".json", ".model", ".gguf", ".tiktoken", ".vocab", ".txt", ".bpe")
+"""What names of a tokenizer's files end with."""
 LONG_LIST = 1_000  # beyond so many files the Hub may cut the list that comes with a repository's description
 TIMEOUT = 10  # seconds until the Hub has to answer, as long as huggingface_hub waits elsewhere
 
@@ -66,6 +68,24 @@ def fetch(
 def is_path(name: str) -> bool:
     """Whether a name can only be a path, and none of a repository."""
     return re.match(r"\.{0,2}/|~|[A-Za-z]:|.*\\", name, re.DOTALL) is not None
+
+
+def elsewhere(name: str) -> str:
+    """What opens a name that is no path here: the Hub, tiktoken, or both; nothing where it can only be a path.
+
+    >>> elsewhere("org/model"), elsewhere("./gpt2")
+    ('; if it is a repository on the Hugging Face Hub, call from_huggingface("org/model")', '')
+    """
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", name) or name.endswith(FILES):
+        return ""
+    advice = f'; if it is a repository on the Hugging Face Hub, call from_huggingface("{name}")'
+    try:
+        from .tiktoken import encoding_name
+
+        encoding_name(name)
+    except (ImportError, ValueError):
+        return advice
+    return f'{advice}; for tiktoken\'s, call from_tiktoken("{name}")'
 
 
 def download(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
 from ..install import install_command
 from ..model import BPEModel
+from ..nearest import nearest
 from ..pretokenizers.patterns import find_pattern
 from ..special_tokens import SpecialTokens
 from ..textio import write_atomically
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 
 HIGHEST_RANK = (1 << 32) - 1
+END_OF_TEXT = "<|endoftext|>"
+"""The token whose id tiktoken calls `eot_token`."""
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
@@ -65,7 +68,7 @@ def save_ranks(tokenizer: BPETokenizer, path: str | Path) -> None:
 
 
 def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer of an Encoding, given itself or by name.
+    """The tokenizer of an Encoding, given itself, by its name or by that of a model.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
@@ -74,12 +77,32 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
     except ImportError as error:
         raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
     if isinstance(name_or_encoding, str):
-        return _by_name(name_or_encoding, encoder)
+        return _by_name(encoding_name(name_or_encoding), encoder)
     encoding = name_or_encoding
     if not isinstance(encoding, tiktoken.Encoding):
         raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
     model = BPEModel.from_ranks(encoding._mergeable_ranks)
     return _tokenizer(model, encoding._pat_str, encoding._special_tokens, encoder)
+
+
+def encoding_name(name: str) -> str:
+    """The name of an encoding, given itself or by a model's. Raises ValueError for one that tiktoken doesn't know.
+
+    >>> encoding_name("gpt-4o"), encoding_name("cl100k_base")
+    ('o200k_base', 'cl100k_base')
+    """
+    import tiktoken
+    from tiktoken.model import MODEL_TO_ENCODING
+
+    encodings = tiktoken.list_encoding_names()
+    if name in encodings:
+        return name
+    try:
+        return tiktoken.encoding_name_for_model(name)
+    except KeyError:
+        meant = nearest(name, [*encodings, *MODEL_TO_ENCODING])
+        advice = f"did you mean {meant}?" if meant else f"its encodings are {', '.join(encodings)}"
+        raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
 
 
 def _by_name(name: str, encoder: str) -> BPETokenizer:
@@ -101,7 +124,9 @@ def _by_name(name: str, encoder: str) -> BPETokenizer:
 
 def _tokenizer(model: BPEModel, pattern: str, special: dict[str, int], encoder: str) -> BPETokenizer:
     # o200k_harmony has two names for 200018
-    return BPETokenizer(model, pattern=pattern, special_tokens=SpecialTokens(special, aliases=True), encoder=encoder)
+    tokens = SpecialTokens(special, aliases=True)
+    eos = END_OF_TEXT if END_OF_TEXT in special else None
+    return BPETokenizer(model, pattern=pattern, special_tokens=tokens, eos_token=eos, encoder=encoder)
 
 
 def load_ranks(path: Path, pattern: str, encoder: str = "auto") -> BPETokenizer:

@@ -8,7 +8,14 @@ possessive. Every named pattern matches every character: it leaves no gap.
 Chapter: Regex pre-tokenization.
 """
 
+import re
 from typing import NamedTuple
+
+from ..errors import PatternError
+from ..nearest import nearest
+
+_NAME = re.compile(r"[A-Za-z](?:[\w-]|\.\d){2,}")
+"""What is a word, and no expression that anybody would write."""
 
 
 class NamedPattern(NamedTuple):
@@ -89,3 +96,27 @@ def find_pattern(name_or_regex: str) -> NamedPattern | None:
     if name in PATTERNS:
         return PATTERNS[name]
     return next((p for p in PATTERNS.values() if name_or_regex in (p.regex, p.oniguruma)), None)
+
+
+def refuse_misspelt(pattern: object) -> None:
+    """Raise PatternError for what looks like a pattern's name and is none, TypeError for what is no str.
+
+    Read as a regular expression, such a word matches itself and nothing else, so that texts would hardly be cut.
+
+    >>> refuse_misspelt("gpt-4")
+    Traceback (most recent call last):
+      ...
+    bpelab.errors.PatternError: there is no pattern 'gpt-4': did you mean 'gpt4'? For the expression, write '(?:gpt-4)'
+    """
+    if not isinstance(pattern, str):
+        raise TypeError(f"a pattern is a name, a regular expression or None, not {type(pattern).__name__}")
+    if not _NAME.fullmatch(pattern) or find_pattern(pattern) is not None:
+        return
+    plain = {_plain(name): name for name in (*ALIASES, *PATTERNS)}
+    meant = nearest(_plain(pattern), plain)
+    advice = f"did you mean {plain[meant]!r}?" if meant else f"the names are {', '.join(PATTERNS)}."
+    raise PatternError(f"there is no pattern {pattern!r}: {advice} For the expression, write '(?:{pattern})'")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()

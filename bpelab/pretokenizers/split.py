@@ -73,6 +73,10 @@ class Split(PreTokenizer):
         """The pieces one by one, for callers that may stop early."""
         return self._with_gaps(text) if self.behavior == "Isolated" else iter(self.split(text))
 
+    def covered(self, text: str) -> int:
+        """How many characters of `text` the pattern matches; the others are pieces by having no match."""
+        return sum(end - start for start, end in self._matcher.spans(text))
+
     def _engine(self, text: str) -> Any:
         """The compiled pattern that cuts `text` right, where the pattern is a named one."""
         return self._matcher.engine(text) if isinstance(self._matcher, NamedMatcher) else None

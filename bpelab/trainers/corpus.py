@@ -9,6 +9,8 @@ Cost: linear; memory for the distinct words and one block.
 """
 
 import codecs
+import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -24,6 +26,20 @@ from ..textio import utf8_counts, utf8_size
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
+SAMPLE = 1 << 16
+"""Characters at the beginning of a corpus in which a pattern is looked for."""
+LEAST_SEEN = 1_000
+"""Characters in a corpus from which a pattern that is hardly found is worth a warning."""
+LEAST_MATCHED = 0.01
+"""Share of them that a pattern which cuts texts matches."""
+LONGEST_NAME = 4_096
+"""Characters beyond which a text is not taken for a file's name."""
+LOOKED_AT = 100
+"""Texts of an iterable that are looked at: who gives names gives them from the first on."""
+
+
+class HardlyCut(UserWarning):
+    """The pattern matches next to nothing of the corpus, so that whole texts are pieces."""
 
 
 def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
@@ -82,10 +98,11 @@ def safe_blocks(blocks: Iterable[str], whole: bool, special: SpecialTokens) -> I
 def documents(corpus: Corpus) -> Iterator[str | Path]:
     """The texts and files of a corpus, one by one.
 
-    Raises TypeError for anything else, and for texts mixed with files: a text that names a file is easily meant as
-    one, and training on the name would go unnoticed.
+    Raises TypeError for anything else, for texts mixed with files, and for a text that is the name of a file: it is
+    meant as one, and training on the name would go unnoticed.
     """
     if isinstance(corpus, (str, Path)):
+        _refuse_name(corpus, "the corpus")
         yield corpus
         return
     if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
@@ -99,7 +116,16 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
                 "pathlib.Path (files)"
             )
         kind = found
+        if number < LOOKED_AT:
+            _refuse_name(item, f"item {number} of the corpus")
         yield item  # type: ignore[misc]
+
+
+def _refuse_name(text: object, what: str) -> None:
+    if isinstance(text, str) and len(text) <= LONGEST_NAME and os.path.isfile(os.path.expanduser(text)):
+        raise TypeError(
+            f"{what} is the text {text!r}, which is the name of a file: pass Path({text!r}) to learn from what it holds"
+        )
 
 
 def ordinary_texts(
@@ -113,13 +139,25 @@ def ordinary_texts(
 ) -> Iterator[str]:
     """The texts that are to be cut, each by itself: normalized, of about a block at most, without special tokens.
 
-    Arguments and errors are those of `count_words`.
+    Arguments and errors are those of `count_words`. Warns with HardlyCut, at the end.
     """
     whole = takes_whole(pre_tokenizer)
+    seen = matched = 0
     for document in documents(corpus):
         for text in document_parts(document, whole, special, form, field):
-            yield from without_special(text, special, normalize)
+            for ordinary in without_special(text, special, normalize):
+                if pre_tokenizer is not None and pre_tokenizer.name is None and seen < SAMPLE:
+                    seen, matched = seen + len(ordinary), matched + pre_tokenizer.covered(ordinary[: SAMPLE - seen])
+                yield ordinary
             advance(utf8_size(text))
+    if seen >= LEAST_SEEN and matched < LEAST_MATCHED * min(seen, SAMPLE):
+        warnings.warn(
+            f"the pattern {pre_tokenizer and pre_tokenizer.pattern!r} matches {matched:,} of the first "
+            f"{min(seen, SAMPLE):,} characters: what is between two matches is one piece, however long, so that hardly "
+            "anything was cut",
+            HardlyCut,
+            stacklevel=2,
+        )
 
 
 def takes_whole(pre_tokenizer: Split | None) -> bool:

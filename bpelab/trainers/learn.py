@@ -13,6 +13,7 @@ from ..progress import bar
 from ..shards.input_forms import check_form, form_of
 from ..special_tokens import SpecialTokens
 from ..textio import utf8_size
+from ..whole_number import whole_number
 from . import find_trainer
 from .compiled import ON_DISK, count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
@@ -60,9 +61,9 @@ def learn(
 
         check_timeout(worker_timeout)
     check_form(input_form)
-    _check_number("vocab_size", vocab_size, 1)
-    _check_number("min_frequency", min_frequency, 1)
-    _check_number("min_pre_token_frequency", min_pre_token_frequency, 1)
+    vocab_size = _checked("vocab_size", vocab_size)
+    min_frequency = _checked("min_frequency", min_frequency)
+    min_pre_token_frequency = _checked("min_pre_token_frequency", min_pre_token_frequency)
     if isinstance(special_tokens, str):
         raise SpecialTokenError(
             f"special_tokens is a list of names or a dict of ids, not the string {special_tokens!r}"
@@ -147,11 +148,11 @@ def choose_trainer(corpus: Corpus) -> tuple[str, Corpus]:
     return "compiled" if size >= enough else "incremental", corpus
 
 
-def _check_number(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an integer, not {value!r}")
-    if value < least:
-        raise TrainingError(f"{name} must be at least {least}, not {value}")
+def _checked(name: str, value: object) -> int:
+    number = whole_number(name, value)
+    if number < 1:
+        raise TrainingError(f"{name} must be at least 1, not {number}")
+    return number
 
 
 def _size(corpus: object, form: str | None) -> int | None:

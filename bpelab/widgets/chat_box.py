@@ -33,7 +33,7 @@ class ChatBox(Figure):
     Raises what asking raises: ConversationError, TemplateError, BackendError.
 
     >>> from bpelab.chat import ChatSession
-    >>> box = ChatBox(ChatSession(max_tokens=4), "What is a token?")
+    >>> box = ChatBox(ChatSession(max_new_tokens=4), "What is a token?")
     >>> len(box.data["turns"][0]["tokens"]), box.data["count"]
     (4, 5)
     """

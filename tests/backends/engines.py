@@ -35,7 +35,7 @@ def open_engine(name: str, files: ModelFiles, *, context: int = 512, **options) 
 
 def greedy(backend: Backend, prompt: Sequence[int], number: int) -> list[int]:
     """The most likely ids after a prompt, stop ids being tokens like all others."""
-    return [each.id for each in generate(backend, prompt, max_tokens=number)]
+    return [each.id for each in generate(backend, prompt, max_new_tokens=number)]
 
 
 @dataclass(frozen=True)

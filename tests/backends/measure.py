@@ -35,7 +35,7 @@ def measure(name: str, folder: str) -> dict:
     start = perf_counter()
     backend = open_backend(name, files)
     loaded = perf_counter()
-    seconds = [each.seconds for each in generate(backend, prompt, max_tokens=NUMBER)]
+    seconds = [each.seconds for each in generate(backend, prompt, max_new_tokens=NUMBER)]
     return {
         "versions": {distribution: version(distribution) for distribution in DISTRIBUTIONS[name]},
         "device": backend.device,

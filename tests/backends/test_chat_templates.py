@@ -99,7 +99,9 @@ def test_text(name):
                     want = None
                 options = {"tools": tools, "add_generation_prompt": prompt}
                 try:
-                    got = apply_chat_template(tokenizer(), messages, source, tokenize=False, **options, **VARIABLES)
+                    got = apply_chat_template(
+                        tokenizer(), messages, source, tokenize=False, **options, template_variables=VARIABLES
+                    )
                 except (ConversationError, TemplateError):
                     got = None
                 assert got == want

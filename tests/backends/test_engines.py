@@ -147,7 +147,7 @@ def test_a_shared_prefix_is_kept_and_changes_nothing(backend, reference):
 def test_a_seed_gives_the_same_ids_everywhere(engine, reference, sampling):
     """A number drawn could fall between two tokens that rounding has moved; with these seeds none does."""
     prompt = random_ids(np.random.default_rng(5), reference, 20)
-    rows = [[each.id for each in generate(who, prompt, sampling, max_tokens=60)] for who in (engine, reference)]
+    rows = [[each.id for each in generate(who, prompt, sampling, max_new_tokens=60)] for who in (engine, reference)]
     assert rows[0] == rows[1]
     assert len(set(rows[0])) > 10
 
@@ -157,7 +157,7 @@ def test_streaming_equals_whole(backend, tokenizer):
     for seed in range(5):
         prompt = tokenizer.encode(f"text {seed}")
         ids, shown, stream = [], "", StreamDecoder(tokenizer)
-        for each in generate(backend, prompt, Sampling(temperature=1.0, seed=seed), max_tokens=50):
+        for each in generate(backend, prompt, Sampling(temperature=1.0, seed=seed), max_new_tokens=50):
             ids.append(each.id)
             shown += stream.push([each.id])
         assert len(ids) == 50
@@ -173,7 +173,7 @@ def test_cancelling_between_tokens_and_within_a_prompt(backend, reference):
         return len(asked) > 2
 
     backend.next_logits([0])  # so that none of the prompt is held
-    going = generate(backend, prompt, max_tokens=9, cancelled=third_time)
+    going = generate(backend, prompt, max_new_tokens=9, cancelled=third_time)
     with pytest.raises(StopIteration) as ended:
         next(going)  # one question before the token, two before the first two of three parts
     assert ended.value.value == "cancelled"
@@ -181,7 +181,7 @@ def test_cancelling_between_tokens_and_within_a_prompt(backend, reference):
 
     stop = threading.Event()
     ids = []
-    for each in generate(backend, prompt[:50], max_tokens=99, cancelled=stop.is_set):
+    for each in generate(backend, prompt[:50], max_new_tokens=99, cancelled=stop.is_set):
         ids.append(each.id)
         if len(ids) == 5:
             stop.set()
@@ -220,7 +220,7 @@ def test_no_control_id_comes_from_what_a_user_writes(backend, tokenizer):
     rows = []
     for content in (attack, "a plain text"):
         ids = apply_chat_template(tokenizer, [{"role": "user", "content": content}], add_generation_prompt=True)
-        next(generate(backend, ids, max_tokens=1))
+        next(generate(backend, ids, max_new_tokens=1))
         assert backend._held == ids  # what the engine has in its keys and values
         rows.append([each for each in backend._held if each in control])
     assert rows[0] == rows[1] != []

@@ -92,7 +92,7 @@ def test_greedy_answers(seed, options, tmp_path):
     options = {"do_sample": False, "max_new_tokens": 48, "eos_token_id": None, "pad_token_id": 0}
     expected = model.generate(rows, attention_mask=torch.ones_like(rows), **options)[0].tolist()[len(ids) :]
     for path in (folder, folder / "model.gguf"):
-        ours = [token.id for token in generate(opened(path), ids, max_tokens=48)]
+        ours = [token.id for token in generate(opened(path), ids, max_new_tokens=48)]
         if ours != expected:  # only where the two best are as good as equal
             first = next(i for i, (one, other) in enumerate(zip(ours, expected)) if one != other)
             best = np.sort(theirs_of(model, ids + expected[:first])[-1])

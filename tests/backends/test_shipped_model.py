@@ -107,7 +107,7 @@ def test_the_same_answers_sampled(engine, reference, files, prompts):
         sampling = Sampling(temperature=0.9, top_p=0.95, seed=seed)
         stop = frozenset(files.stop_ids)
         ours, theirs = (
-            [(each.id, each.probability) for each in generate(who, prompt, sampling, max_tokens=40, stop=stop)]
+            [(each.id, each.probability) for each in generate(who, prompt, sampling, max_new_tokens=40, stop=stop)]
             for who in (engine, reference)
         )
         assert [token for token, _ in ours] == [token for token, _ in theirs]

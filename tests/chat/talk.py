@@ -23,7 +23,7 @@ def main(kind: str, *options: str) -> int:
     backend = Scripted(ANSWERS[kind], context=150 if kind == "echo" else 4096)
     if kind == "slow":
         backend.before = lambda held: time.sleep(0.05)
-    session = ChatSession(backend=backend, tokenizer=tiny_tokenizer(), max_tokens=1_000 if kind == "slow" else 40)
+    session = ChatSession(backend=backend, tokenizer=tiny_tokenizer(), max_new_tokens=1_000 if kind == "slow" else 40)
     screen = Screen(sys.stdout, tokens="--tokens" in options)
     try:
         if "--lines" in options:

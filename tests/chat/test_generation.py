@@ -43,17 +43,17 @@ def run(backend, ids, sampling=GREEDY, **options):
 
 
 def test_why_it_ends():
-    assert run(Counting(), [1, 2], max_tokens=3) == ([3, 4, 5], "length")
-    assert run(Counting(), [1, 2], max_tokens=9, stop=frozenset({6, 9})) == ([3, 4, 5], "stop")
-    assert run(Counting(), [1, 2], max_tokens=0) == ([], "length")
-    assert run(Counting(context=4), [1, 2], max_tokens=9) == ([3, 4, 5], "context")
-    assert run(Counting(context=2), [1, 2], max_tokens=9) == ([3], "context")
-    assert run(Counting(), [1, 2], max_tokens=9, cancelled=lambda: True) == ([], "cancelled")
+    assert run(Counting(), [1, 2], max_new_tokens=3) == ([3, 4, 5], "length")
+    assert run(Counting(), [1, 2], max_new_tokens=9, stop=frozenset({6, 9})) == ([3, 4, 5], "stop")
+    assert run(Counting(), [1, 2], max_new_tokens=0) == ([], "length")
+    assert run(Counting(context=4), [1, 2], max_new_tokens=9) == ([3, 4, 5], "context")
+    assert run(Counting(context=2), [1, 2], max_new_tokens=9) == ([3], "context")
+    assert run(Counting(), [1, 2], max_new_tokens=9, cancelled=lambda: True) == ([], "cancelled")
 
 
 def test_a_prompt_that_fills_the_context_and_one_more():
     with pytest.raises(ConversationError, match="3 ids are more than the context of 2"):
-        run(Counting(context=2), [1, 2, 3], max_tokens=1)
+        run(Counting(context=2), [1, 2, 3], max_new_tokens=1)
 
 
 def test_cancelled_while_a_long_prompt_is_read():
@@ -63,29 +63,29 @@ def test_cancelled_while_a_long_prompt_is_read():
         asked.append(1)
         return len(asked) > 3
 
-    assert run(backend, [1] * 4_000, max_tokens=9, cancelled=cancelled) == ([], "cancelled")
+    assert run(backend, [1] * 4_000, max_new_tokens=9, cancelled=cancelled) == ([], "cancelled")
     assert len(backend.fed) == 2
-    assert run(backend, [1] * 4_000, max_tokens=2) == ([2, 3], "length")
+    assert run(backend, [1] * 4_000, max_new_tokens=2) == ([2, 3], "length")
 
 
 def test_cancelled_between_tokens():
     made = []
-    for token in generate(Counting(), [1], max_tokens=20, cancelled=lambda: len(made) == 4):
+    for token in generate(Counting(), [1], max_new_tokens=20, cancelled=lambda: len(made) == 4):
         made.append(token.id)
     assert made == [2, 3, 4, 5]
 
 
 def test_each_token_is_fed_once():
     backend = Counting()
-    run(backend, [1, 2, 3], max_tokens=4)
+    run(backend, [1, 2, 3], max_new_tokens=4)
     assert backend.fed == [[1, 2, 3], [4], [5], [6]]
-    run(backend, [1, 2, 3, 4, 5, 9], max_tokens=1)
+    run(backend, [1, 2, 3, 4, 5, 9], max_new_tokens=1)
     assert backend.fed[-1] == [9]
     assert backend.reused == 5
 
 
 def test_what_a_token_says():
-    tokens = list(generate(Counting(), [1], Sampling(repetition_penalty=1.5), max_tokens=3))
+    tokens = list(generate(Counting(), [1], Sampling(repetition_penalty=1.5), max_new_tokens=3))
     expected = float(np.exp(5) / (np.exp(5) + 29))
     assert [token.probability for token in tokens] == pytest.approx([expected] * 3)
     assert 0 <= tokens[0].seconds <= tokens[1].seconds <= tokens[2].seconds
@@ -93,7 +93,7 @@ def test_what_a_token_says():
 
 def test_the_row_is_what_the_penalty_counts():
     """A model that wants to go on in a circle, and a penalty that lets it not."""
-    assert run(Counting(), list(range(30)), max_tokens=2)[0] == [0, 1]
+    assert run(Counting(), list(range(30)), max_new_tokens=2)[0] == [0, 1]
 
     class Torn(Counting):
         def _feed(self, ids):
@@ -101,18 +101,18 @@ def test_the_row_is_what_the_penalty_counts():
             logits[29] = 4.9
             return logits
 
-    assert run(Torn(), [1], Sampling(repetition_penalty=1.1), max_tokens=3)[0] == [2, 3, 4]
-    assert run(Torn(), [2, 1], Sampling(repetition_penalty=1.1), max_tokens=1)[0] == [29]
+    assert run(Torn(), [1], Sampling(repetition_penalty=1.1), max_new_tokens=3)[0] == [2, 3, 4]
+    assert run(Torn(), [2, 1], Sampling(repetition_penalty=1.1), max_new_tokens=1)[0] == [29]
 
 
 def test_a_seed_repeats_an_answer(tmp_path):
     backend = open_backend("reference", find_model(write_tiny_llama(tmp_path)))
     try:
         sampling = Sampling(temperature=1.2, top_k=40, seed=11)
-        first = run(backend, [5, 6, 7], sampling, max_tokens=30)
-        assert run(backend, [5, 6, 7], sampling, max_tokens=30) == first
-        assert run(backend, [5, 6, 7], Sampling(temperature=1.2, top_k=40, seed=12), max_tokens=30) != first
-        whole = run(backend, [5, 6, 7], max_tokens=30)[0]
+        first = run(backend, [5, 6, 7], sampling, max_new_tokens=30)
+        assert run(backend, [5, 6, 7], sampling, max_new_tokens=30) == first
+        assert run(backend, [5, 6, 7], Sampling(temperature=1.2, top_k=40, seed=12), max_new_tokens=30) != first
+        whole = run(backend, [5, 6, 7], max_new_tokens=30)[0]
         assert whole == [int(backend.next_logits([5, 6, 7, *whole[:n]]).argmax()) for n in range(30)]
     finally:
         close_backends()

@@ -158,7 +158,7 @@ def test_a_shared_prefix_changes_nothing(tmp_path_factory, rows, chunk):
 
 
 def test_the_whole_context_and_no_more(llama):
-    backend = open_backend("reference", find_model(llama()), context=20)
+    backend = open_backend("reference", find_model(llama()), n_ctx=20)
     assert near(backend.next_logits([1] * 20), twin(llama(), [1] * 20)[-1])
     with pytest.raises(ConversationError, match="21 ids are more than the context of 20"):
         backend.next_logits([1] * 21)
@@ -220,12 +220,12 @@ def test_the_two_used_last_are_kept(llama):
 
 def test_other_options_and_other_files_are_other_models(llama, tmp_path):
     files = find_model(llama())
-    first = open_backend("reference", files, context=30)
-    assert open_backend("reference", files, context=31) is not first
-    assert open_backend("reference", files, context=30) is first
+    first = open_backend("reference", files, n_ctx=30)
+    assert open_backend("reference", files, n_ctx=31) is not first
+    assert open_backend("reference", files, n_ctx=30) is first
     with first:
         pass
-    assert open_backend("reference", files, context=30) is not first  # the user closed it
+    assert open_backend("reference", files, n_ctx=30) is not first  # the user closed it
     write_tiny_llama(tmp_path, seed=1)
     old = open_backend("reference", find_model(tmp_path))
     write_tiny_llama(tmp_path, seed=2, hidden=32)
@@ -281,10 +281,10 @@ def test_the_context_that_is_asked_for(llama):
     files = find_model(llama())
     assert open_backend("reference", files).context == 256
     assert open_backend("reference", find_model(llama(context=100_000))).context == 4_096
-    assert open_backend("reference", find_model(llama(context=100_000)), context=5_000).context == 5_000
+    assert open_backend("reference", find_model(llama(context=100_000)), n_ctx=5_000).context == 5_000
     with pytest.raises(BackendError, match="made for 256 ids"):
-        open_backend("reference", files, context=257)
-    for wrong in ({"context": 0}, {"context": 2.0}, {"context": True}, {"threads": 0}, {"gpu_layers": -1}):
+        open_backend("reference", files, n_ctx=257)
+    for wrong in ({"n_ctx": 0}, {"n_ctx": 2.0}, {"n_ctx": True}, {"threads": 0}, {"n_gpu_layers": -1}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
             open_backend("reference", files, **wrong)
     with pytest.raises(BackendError, match="no backend 'refrence': there are mlx"):
@@ -456,7 +456,7 @@ def test_broken_weights_say_so(tmp_path):
     arrays["model.norm.weight"][:] = np.nan
     save_file(arrays, folder / "model.safetensors")
     with pytest.raises(BackendError, match="weights are damaged"):
-        next(generate(open_backend("reference", find_model(folder)), [1], max_tokens=1))
+        next(generate(open_backend("reference", find_model(folder)), [1], max_new_tokens=1))
 
 
 def test_numpy_that_is_not_installed(llama, monkeypatch):

@@ -172,7 +172,7 @@ def test_an_answer_ends_at_ids_not_at_strings():
     assert not set(answer.ids) & session.stop
     session.ask("y")  # and what it wrote is text in the next prompt
     assert [session.backend.prompts[-1].count(number) for number in session.stop] == [3]
-    assert scripted("word " * 50, max_tokens=7).ask("x").reason == "length"
+    assert scripted("word " * 50, max_new_tokens=7).ask("x").reason == "length"
     full = scripted("word " * 500, context=64)
     assert full.ask("x").reason == "context"
     assert full.ask("y").reason == "context"
@@ -182,7 +182,7 @@ def test_an_answer_ends_at_ids_not_at_strings():
 
 
 def test_the_oldest_turns_are_left_out_visibly():
-    session = scripted("Hello there.", context=120, max_tokens=20, system="Be kind.")
+    session = scripted("Hello there.", context=120, max_new_tokens=20, system="Be kind.")
     gone = []
     for turn in range(12):
         answer = session.ask(f"This is message number {turn}")
@@ -236,7 +236,7 @@ def test_a_prompt_is_as_the_template_has_it():
 
 
 def test_cancel_from_another_thread():
-    session = scripted("word " * 1000, max_tokens=1000)
+    session = scripted("word " * 1000, max_new_tokens=1000)
     reached, go_on = threading.Event(), threading.Event()
 
     def before(held: int) -> None:
@@ -266,7 +266,7 @@ def test_cancel_from_another_thread():
 
 
 def test_an_interrupt_ends_the_answer_and_not_the_session():
-    session = scripted("word " * 100, max_tokens=40)
+    session = scripted("word " * 100, max_new_tokens=40)
 
     def before(held: int) -> None:
         if held == 50:
@@ -301,7 +301,7 @@ def test_interrupts_at_any_moment(llama):
 
     files = reference(llama)  # opened once: an interrupt while a file is opened is another matter
     session = ChatSession(
-        backend=files.backend, tokenizer=files.tokenizer, max_tokens=30, sampling=Sampling(0.9, seed=3)
+        backend=files.backend, tokenizer=files.tokenizer, max_new_tokens=30, sampling=Sampling(0.9, seed=3)
     )
     rng, cut = random.Random(8), 0
     plain = session.ask("x")
@@ -455,19 +455,19 @@ def test_reset():
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, "9", None, True])
-def test_max_tokens(number):
-    with pytest.raises(ValueError, match="max_tokens"):
-        scripted(max_tokens=number)
+def test_max_new_tokens(number):
+    with pytest.raises(ValueError, match="max_new_tokens"):
+        scripted(max_new_tokens=number)
 
 
 def test_save_and_load(tmp_path):
-    session = scripted(system="Be kind.", max_tokens=30, sampling=Sampling(0.5, seed=4))
+    session = scripted(system="Be kind.", max_new_tokens=30, sampling=Sampling(0.5, seed=4))
     session.ask("x")
     session.save(tmp_path / "c.json")
     other = scripted()
     other.load(tmp_path / "c.json")
     assert other.messages == session.messages
-    assert (other.max_tokens, other.sampling) == (30, Sampling(0.5, seed=4))
+    assert (other.max_new_tokens, other.sampling) == (30, Sampling(0.5, seed=4))
     assert other.ask("y").prompt_tokens == session.ask("y").prompt_tokens
     before = other.messages
     (tmp_path / "c.json").write_text("{}")
@@ -485,7 +485,7 @@ def test_a_tokenizer_that_does_not_fit():
 
 def test_200_turns_without_growth():
     """Held ids stay within the context, and memory grows by the history alone."""
-    session = scripted("Hello there.", context=200, max_tokens=20)
+    session = scripted("Hello there.", context=200, max_new_tokens=20)
     turns = amount(40, 200)
     for _ in range(turns // 2):
         session.ask("And now?")
@@ -510,20 +510,20 @@ def test_200_turns_without_growth():
 
 
 def test_a_real_model(llama):
-    session = reference(llama, max_tokens=25)
+    session = reference(llama, max_new_tokens=25)
     assert session.backend.name == "reference"
     pieces = list(session.stream("Hello"))
     answer = session.last
     assert "".join(piece.text for piece in pieces) == answer.text
     assert all(0 < piece.probability <= 1 for piece in pieces)
     assert answer.first_token_seconds > 0
-    again = reference(llama, max_tokens=25)
+    again = reference(llama, max_new_tokens=25)
     assert again.ask("Hello").ids == answer.ids
     assert session.parity.checked is False
     # The backend is kept and shared; two conversations side by side each get what they would get alone.
     assert again.backend is session.backend
-    one, two = reference(llama, max_tokens=9), reference(llama, max_tokens=9)
-    apart = [reference(llama, max_tokens=9).ask(text).ids for text in ("Rain", "Snow")]
+    one, two = reference(llama, max_new_tokens=9), reference(llama, max_new_tokens=9)
+    apart = [reference(llama, max_new_tokens=9).ask(text).ids for text in ("Rain", "Snow")]
     first, second = one.stream("Rain"), two.stream("Snow")
     mixed = list(zip(first, second))
     first.close(), second.close()
@@ -534,12 +534,12 @@ def test_a_real_model(llama):
 def test_conversations_in_threads(llama):
     """They share a loaded model; each gets what it would get alone."""
     texts = ["Rain", "Snow and hail", "x y z"]
-    alone = {text: reference(llama, max_tokens=30).ask(text).ids for text in texts}
+    alone = {text: reference(llama, max_new_tokens=30).ask(text).ids for text in texts}
     found: list[tuple[str, tuple[int, ...]]] = []
 
     def talk(text: str) -> None:
         for _ in range(amount(4, 100)):
-            found.append((text, reference(llama, max_tokens=30).ask(text).ids))
+            found.append((text, reference(llama, max_new_tokens=30).ask(text).ids))
 
     threads = [threading.Thread(target=talk, args=[text]) for text in texts]
     for thread in threads:
@@ -565,7 +565,7 @@ def test_the_backend_is_chosen(llama, monkeypatch):
 
 
 def test_a_cancelled_answer_leaves_a_real_backend_usable(llama):
-    session = reference(llama, max_tokens=25)
+    session = reference(llama, max_new_tokens=25)
     whole = session.ask("Hello").ids
     session.reset()
     stream = session.stream("Hello")
@@ -579,14 +579,14 @@ def test_a_cancelled_answer_leaves_a_real_backend_usable(llama):
 def test_one_answer_with_this_tokenizer(llama):
     tokenizer = BPETokenizer.from_pretrained(llama)
     messages = [{"role": "user", "content": "Hello"}]
-    expected = reference(llama, max_tokens=12).ask("Hello").text
-    assert tokenizer.chat(messages, llama, max_tokens=12, backend="reference") == expected
-    assert tokenizer.chat(messages, llama, max_tokens=12, backend="reference", template="chatml") == expected
+    expected = reference(llama, max_new_tokens=12).ask("Hello").text
+    assert tokenizer.chat(messages, llama, max_new_tokens=12, backend="reference") == expected
+    assert tokenizer.chat(messages, llama, max_new_tokens=12, backend="reference", template="chatml") == expected
     assert messages == [{"role": "user", "content": "Hello"}]
     bare = tokenizer.with_options(metadata={})
-    assert bare.chat(messages, llama, max_tokens=12, backend="reference") == expected  # the template is the model's
+    assert bare.chat(messages, llama, max_new_tokens=12, backend="reference") == expected  # the template is the model's
     history = [*messages, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "And?"}]
-    assert isinstance(tokenizer.chat(history, llama, max_tokens=5, backend="reference"), str)
+    assert isinstance(tokenizer.chat(history, llama, max_new_tokens=5, backend="reference"), str)
     larger = tiny_tokenizer(400)
     with pytest.raises(ModelFileError, match="was not trained with this tokenizer"):
         larger.chat(messages, llama, backend="reference")

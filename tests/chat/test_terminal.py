@@ -305,7 +305,7 @@ def test_no_history_where_nothing_is_kept(tmp_path):
 
 
 def test_a_real_model_in_a_terminal(llama):
-    words = ("-m", "bpelab", "chat", *model(llama), "--max-tokens", "20")
+    words = ("-m", "bpelab", "chat", *model(llama), "--max-new-tokens", "20")
     with typist(*words) as person:
         person.until("reference (", "> ")
         person.type("Hello\n")
@@ -333,45 +333,45 @@ def run(capsysbinary, monkeypatch):
 
 
 def test_lines_from_a_pipe(run, llama):
-    session = ChatSession(llama, backend="reference", max_tokens=12)
+    session = ChatSession(llama, backend="reference", max_new_tokens=12)
     expected = [session.ask(text) for text in ("Rain", "Snow")]
-    code, out, err = run(*model(llama), "--max-tokens", 12, stdin=b"Rain\n\nSnow\r\n")
+    code, out, err = run(*model(llama), "--max-new-tokens", 12, stdin=b"Rain\n\nSnow\r\n")
     assert (code, err) == (0, "")
     texts = [harmless(answer.text) for answer in expected]
     assert out == "".join(text if text.endswith("\n") else text + "\n" for text in texts)
-    code, out, err = run(*model(llama), "--max-tokens", 12, "--json", stdin=b"Rain\nSnow")
+    code, out, err = run(*model(llama), "--max-new-tokens", 12, "--json", stdin=b"Rain\nSnow")
     answers = list(map(json.loads, out.splitlines()))
     assert [answer["text"] for answer in answers] == [answer.text for answer in expected]
     assert [tuple(answer["ids"]) for answer in answers] == [answer.ids for answer in expected]
     assert answers[1]["reused"] == expected[1].reused
     assert answers[0]["reason"] == expected[0].reason
-    code, out, err = run(*model(llama), "--max-tokens", 12, "--prompt", "Rain")
+    code, out, err = run(*model(llama), "--max-new-tokens", 12, "--prompt", "Rain")
     assert out.rstrip("\n") == harmless(expected[0].text).rstrip("\n")
 
 
 def test_lines_that_are_wrong(run, llama):
     long = b"word " * 500
-    code, out, err = run(*model(llama), "--max-tokens", 5, "--json", stdin=long + b"\nRain\n")
+    code, out, err = run(*model(llama), "--max-new-tokens", 5, "--json", stdin=long + b"\nRain\n")
     assert code == 1
     first, second = map(json.loads, out.splitlines())
     assert "larger context" in first["error"]
     assert second["ids"]
     assert err.count("\n") == 1
-    code, out, err = run(*model(llama), "--max-tokens", 5, stdin=b"Rain\n\xff\n")
+    code, out, err = run(*model(llama), "--max-new-tokens", 5, stdin=b"Rain\n\xff\n")
     assert code == 1
     assert "line 2: is not UTF-8" in err
     assert out
 
 
 def test_tokens_in_a_pipe(run, llama):
-    out = run(*model(llama), "--max-tokens", 12, "--prompt", "Rain", "--tokens")[1]
-    ids = ChatSession(llama, backend="reference", max_tokens=12).ask("Rain").ids
+    out = run(*model(llama), "--max-new-tokens", 12, "--prompt", "Rain", "--tokens")[1]
+    ids = ChatSession(llama, backend="reference", max_new_tokens=12).ask("Rain").ids
     tokens = ChatSession(llama, backend="reference").tokenizer.convert_ids_to_tokens(ids)
     assert out.rstrip("\n") == "|".join(map(spelled, tokens)).rstrip("\n")
 
 
 def test_settings(run, llama, tmp_path):
-    session = ChatSession(llama, backend="reference", max_tokens=9)
+    session = ChatSession(llama, backend="reference", max_new_tokens=9)
     session.ask("Rain")
     session.save(tmp_path / "c.json")
     words = (*model(llama), "--load", tmp_path / "c.json", "--prompt", "Snow", "--json")
@@ -416,7 +416,7 @@ def test_not_a_gguf(tmp_path, capsys):
 
 
 def test_wrong_usage(capsys):
-    for words in (["--max-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"]):
+    for words in (["--max-new-tokens", "0"], ["--n-ctx", "x"], ["--nonsense"]):
         with pytest.raises(SystemExit) as left:
             main(["chat", *words])
         assert left.value.code == 2

@@ -486,3 +486,26 @@ def test_from_huggingface_takes_a_local_folder(tmp_path):
     assert BPETokenizer.from_huggingface(tmp_path).encode("lowest") == tokenizer.encode("lowest")
     with pytest.raises(ValueError, match="has no revision"):
         BPETokenizer.from_huggingface(str(tmp_path), revision="main")
+
+
+def test_a_name_of_the_hub_or_of_tiktoken_is_told_from_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hub, theirs = 'call from_huggingface("{}")', 'for tiktoken\'s, call from_tiktoken("{}")'
+    tiktoken = pytest.importorskip("tiktoken")
+    for name in ("gpt2", "gpt-4o", "cl100k_base", "Qwen/Qwen2.5-0.5B"):
+        with pytest.raises(TokenizerFileError, match="no such file or folder; if it is a repository") as caught:
+            BPETokenizer.from_pretrained(name)
+        known = name in tiktoken.list_encoding_names() or name in tiktoken.model.MODEL_TO_ENCODING
+        assert hub.format(name) in str(caught.value) and (theirs.format(name) in str(caught.value)) == known
+    for path in (
+        "./gpt2",
+        str(tmp_path / "gpt2"),
+        "gpt2/",
+        "a/b/c",
+        "tokenizer.json",
+        "model.gguf",
+        "a b",
+        Path("x/y/z"),
+    ):
+        with pytest.raises(TokenizerFileError, match=r"there is no such file or folder$"):
+            BPETokenizer.from_pretrained(path)

@@ -9,7 +9,8 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TokenizerFileError
 from bpelab.errors import MissingDependencyError
-from bpelab.formats.tiktoken import load_ranks, read_ranks, save_ranks
+from bpelab.formats.detect import open_tokenizer
+from bpelab.formats.tiktoken import encoding_name, load_ranks, read_ranks, save_ranks
 from bpelab.install import install_command
 from bpelab.notebook import book_text
 
@@ -36,10 +37,40 @@ def test_encodings_load(name):
 
 def test_names_that_tiktoken_does_not_know():
     pytest.importorskip("tiktoken")
-    with pytest.raises(ValueError, match="Unknown encoding"):
-        BPETokenizer.from_tiktoken("no_such_base")
+    for name, meant in (("cl100k", "cl100k_base"), ("gpt4o", "gpt-4o"), ("text-davinci-3", "text-davinci-003")):
+        with pytest.raises(ValueError, match=f"no encoding and no model '{name}': did you mean {meant}"):
+            BPETokenizer.from_tiktoken(name)
+    with pytest.raises(ValueError, match=r"no encoding and no model 'zzz': its encodings are .*cl100k_base"):
+        BPETokenizer.from_tiktoken("zzz")
     with pytest.raises(TypeError):
         BPETokenizer.from_tiktoken(5)
+
+
+def test_names_of_models():
+    tiktoken = pytest.importorskip("tiktoken")
+    from tiktoken.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING
+
+    for name in (*MODEL_TO_ENCODING, *(prefix + "later" for prefix in MODEL_PREFIX_TO_ENCODING)):
+        assert encoding_name(name) == tiktoken.encoding_name_for_model(name)
+    for name in tiktoken.list_encoding_names():
+        assert encoding_name(name) == name
+    encoding("o200k_base")
+    for ours in (BPETokenizer.from_tiktoken("gpt-4o"), open_tokenizer("gpt-4o")):  # the latter is the command line's
+        assert ours.encode("a cat") == encoding("o200k_base").encode("a cat")
+
+
+@pytest.mark.parametrize("name", [*ENCODINGS, "o200k_harmony"])
+def test_eos_token_is_theirs(name):
+    theirs = encoding(name)
+    for ours in (BPETokenizer.from_tiktoken(name), BPETokenizer.from_tiktoken(theirs)):
+        assert (ours.eos_token, ours.eos_token_id) == ("<|endoftext|>", theirs.eot_token)
+
+
+def test_an_encoding_without_end_of_text_has_no_eos_token():
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    theirs = tiktoken.Encoding("bytes", pat_str="(?s:.)", mergeable_ranks=ranks, special_tokens={"<|end|>": 256})
+    assert BPETokenizer.from_tiktoken(theirs).eos_token is None
 
 
 def test_rank_files_both_ways(tmp_path):

@@ -4,14 +4,18 @@ import pickle
 import random
 import re
 import time
+import warnings
 
 import pytest
 from hypothesis import given, strategies as st
 
+from bpelab import BPEModel, BPETokenizer
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split, find_pattern, matching, split as split_module
+from bpelab.pretokenizers.patterns import ALIASES, refuse_misspelt
 from bpelab.pretokenizers.portable import NotPortable, portable
+from bpelab.trainers.corpus import HardlyCut
 
 from ..conftest import amount, fuzz_text
 
@@ -170,3 +174,54 @@ def test_the_patterns_are_tiktokens_own():
     assert PATTERNS["cl100k"].regex in source
     for alternative in PATTERNS["o200k"].regex.split("|\\s")[:1]:
         assert alternative.split("|[^")[0] in source
+
+
+@pytest.mark.parametrize(
+    "pattern, meant",
+    [
+        ("gpt-4", "gpt4"),
+        ("GPT2", "gpt2"),
+        ("llama-3", "llama3"),
+        ("qwen", "qwen2"),
+        ("Qwen-2.5", "qwen2.5"),
+        ("gpt-4o", "gpt4o"),
+        ("cl100k-base", "cl100k_base"),
+        ("o200", "o200k"),
+        ("p50k_bse", "p50k_base"),
+    ],
+)
+def test_a_misspelt_name_is_no_pattern(pattern, meant):
+    for make in (
+        lambda: BPETokenizer.train("low lower", 257, pattern=pattern),
+        lambda: BPETokenizer(BPEModel.from_merges([]), pattern=pattern),
+        lambda: BPETokenizer(BPEModel.from_merges([])).with_options(pattern=pattern),
+    ):
+        with pytest.raises(PatternError, match=re.escape(f"no pattern {pattern!r}: did you mean {meant!r}?")):
+            make()
+
+
+def test_what_is_no_name():
+    with pytest.raises(PatternError, match=r"no pattern 'harbour': the names are gpt2, .*write '\(\?:harbour\)'"):
+        BPETokenizer.train("low lower", 257, pattern="harbour")
+    for wrong in (5, b"gpt2", ["gpt2"]):
+        with pytest.raises(TypeError, match="a pattern is a name, a regular expression or None, not"):
+            BPETokenizer.train("low lower", 257, pattern=wrong)
+    for name in (*PATTERNS, *ALIASES):
+        refuse_misspelt(name)
+    for expression in ("(?:harbour)", "a|b", "ab*", r"\w+", " ", "", "-", "a", "[a-z]+", r"\d", "low lower"):
+        refuse_misspelt(expression)
+
+
+@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+def test_a_pattern_that_matches_next_to_nothing_warns(trainer):
+    if trainer == "compiled":
+        pytest.importorskip("numba")
+    text = "low lower lowest " * 100 + "harbour"
+    with pytest.warns(HardlyCut, match=r"the pattern '\(\?:harbour\)' matches 7 of the first 1,707 characters"):
+        BPETokenizer.train([text], 258, pattern="(?:harbour)", trainer=trainer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HardlyCut)
+        BPETokenizer.train(text, 258, pattern=r"\w+", trainer=trainer)
+        BPETokenizer.train(text, 258, pattern="gpt2", trainer=trainer)
+        BPETokenizer.train(text, 258, pattern=None, trainer=trainer)
+        BPETokenizer.train("low " * 20, 258, pattern="(?:harbour)", trainer=trainer)  # too short to tell

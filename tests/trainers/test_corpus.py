@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import TrainingError
+from bpelab import BPETokenizer, TrainingError
 from bpelab.pretokenizers import Split
 from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import TRAINERS, corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
@@ -174,3 +174,19 @@ def test_the_trainer_for_a_size(monkeypatch):
         assert "".join(rest) == (text + "b" if name == "compiled" else text)
     monkeypatch.setattr(learn, "pays_from", lambda: None)
     assert learn.choose_trainer("a" * 99)[0] == "incremental"
+
+
+def test_the_name_of_a_file_is_no_text(tmp_path, monkeypatch):
+    """Learning from the letters of a name would go unnoticed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "corpus.txt").write_text("low lower lowest")
+    for name in ("corpus.txt", "~/corpus.txt", str(tmp_path / "corpus.txt")):
+        for given, what in ((name, "the corpus"), ([name], "item 0"), (iter(["low", name]), "item 1")):
+            with pytest.raises(TypeError, match=re.escape(f"pass Path({name!r})")) as caught:
+                BPETokenizer.train(given, 257)
+            assert str(caught.value).startswith(what)
+    assert BPETokenizer.train(Path("corpus.txt"), 257).n_vocab == 257
+    for text in ("corpus.txt corpus.txt", "corpus.text", "a\0a\0", str(tmp_path) * 2, "x" * 100_000):
+        assert list(documents(text)) == list(documents([text])) == [text]

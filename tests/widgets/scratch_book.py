@@ -48,7 +48,7 @@ said = [
     {"role": "assistant", "content": "Hello there."},
 ]
 few = BPETokenizer.train(book_text()[:20_000], 300)
-model = ChatSession(max_tokens=24)
+model = ChatSession(max_new_tokens=24)
 rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
 shape = Shape(2, 4, 2, 16, 64, 256, 1)

@@ -112,7 +112,7 @@ def conversation(text: str) -> list[dict]:
 
 def talk(say=lambda said, turn: tiny_tokenizer().encode(f"{turn}. " + said)[:20]) -> ChatSession:
     """A session with a model that says it after you, or what `say` gives."""
-    return ChatSession(backend=Scripted(say), tokenizer=tiny_tokenizer(), max_tokens=40)
+    return ChatSession(backend=Scripted(say), tokenizer=tiny_tokenizer(), max_new_tokens=40)
 
 
 MAKERS = {

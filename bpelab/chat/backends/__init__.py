@@ -34,8 +34,8 @@ def open_backend(
     name: str,
     files: "ModelFiles",
     *,
-    context: int | None = None,
-    gpu_layers: int | None = None,
+    n_ctx: int | None = None,
+    n_gpu_layers: int | None = None,
     device: str | None = None,
     threads: int | None = None,
 ) -> Backend:
@@ -44,8 +44,8 @@ def open_backend(
     Args:
         name: one of BACKENDS.
         files: what `find_model` found.
-        context: how many ids it is to hold; by default as many as the model was made for, but at most 4,096.
-        gpu_layers: how many layers go to the GPU, where the backend can divide a model; by default all that fit.
+        n_ctx: how many ids it is to hold; by default as many as the model was made for, but at most 4,096.
+        n_gpu_layers: how many layers go to the GPU, where the backend can divide a model; by default all that fit.
         device: the backend's name for what it is to run on; by default what it prefers.
         threads: how many of the CPU's it may use; by default as many as the backend thinks right.
 
@@ -55,15 +55,16 @@ def open_backend(
     """
     if name not in BACKENDS:
         raise BackendError(f"there is no backend {name!r}: there are {', '.join(BACKENDS)}")
-    options: dict[str, Any] = {"context": context, "gpu_layers": gpu_layers, "threads": threads}
+    options: dict[str, Any] = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads}
     for option, value in options.items():
-        least = 0 if option == "gpu_layers" else 1
+        least = 0 if option == "n_gpu_layers" else 1
         if value is not None and (type(value) is not int or value < least):
             raise ValueError(f"{option} must be a whole number of at least {least}, and is {value!r}")
     made_for = files.context_length
-    if context is not None and made_for is not None and context > made_for:
-        raise BackendError(f"{files.name} was made for {made_for:,} ids, so it can't have a context of {context:,}")
-    options |= {"context": context or min(made_for or CONTEXT, CONTEXT), "device": device}
+    if n_ctx is not None and made_for is not None and n_ctx > made_for:
+        raise BackendError(f"{files.name} was made for {made_for:,} ids, so it can't have a context of {n_ctx:,}")
+    context = n_ctx or min(made_for or CONTEXT, CONTEXT)
+    options = {"context": context, "gpu_layers": n_gpu_layers, "threads": threads, "device": device}
     with _lock:
         key = (name, _state(files), *options.values())
         backend = _opened.pop(key, None)

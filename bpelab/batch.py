@@ -1,0 +1,78 @@
+"""What a call gives: columns of a batch, by key or as attributes; and columns made equally long afterwards.
+
+Names and results are those of transformers' `BatchEncoding` and of its tokenizers' `pad`, which data collators call.
+
+Chapter: Special tokens, chat templates, injection. Cost: linear. Source: transformers `tokenization_utils_base.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .other_names import BATCH, explained
+from .sections import Padding
+
+if TYPE_CHECKING:
+    Columns = dict[str, Any]
+
+
+class Batch(dict[str, Any]):
+    """A dict whose entries are attributes too.
+
+    >>> batch = Batch(input_ids=[1, 2])
+    >>> batch.input_ids is batch["input_ids"], batch
+    (True, {'input_ids': [1, 2]})
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        raise AttributeError(explained("what the call gave", name, BATCH), name=name, obj=self)
+
+
+def as_columns(encoded: Any) -> "tuple[Columns, bool]":
+    """Columns of lists out of what a call gave, or several calls, one a row; and whether they are several rows.
+
+    Raises TypeError for what is neither, ValueError where there are no "input_ids".
+    """
+    if not isinstance(encoded, Mapping):
+        if not isinstance(encoded, Sequence) or not all(isinstance(row, Mapping) for row in encoded):
+            raise TypeError(f"pad takes what the tokenizer's call gave, or a list of it, not {type(encoded).__name__}")
+        if not encoded:
+            raise ValueError("the batch is empty: there is nothing to pad")
+        encoded = {name: [row[name] for row in encoded] for name in encoded[0]}
+    if "input_ids" not in encoded:
+        raise ValueError(f'pad needs "input_ids", and there are {", ".join(map(str, encoded)) or "no columns"}')
+    columns = {name: _listed(column) for name, column in encoded.items()}
+    ids = columns["input_ids"]
+    return columns, bool(ids) and isinstance(ids[0], list)
+
+
+def _listed(column: Any) -> Any:
+    """A column of arrays as one of lists."""
+    if hasattr(column, "tolist"):
+        return column.tolist()
+    return [row.tolist() if hasattr(row, "tolist") else row for row in column] if isinstance(column, list) else column
+
+
+def pad_columns(columns: "Columns", padding: Padding | None) -> "Columns":
+    """Columns whose rows are as long as the longest, or as `padding` says; those that it doesn't know stay as they are.
+
+    >>> pad_columns({"input_ids": [[1], [2, 3]], "labels": [0, 1]}, Padding("BatchLongest", "Left", None, 9))
+    {'input_ids': [[9, 1], [2, 3]], 'labels': [0, 1], 'attention_mask': [[0, 1], [1, 1]]}
+    """
+    rows = columns["input_ids"]
+    columns = {**columns, "attention_mask": columns.get("attention_mask", [[1] * len(row) for row in rows])}
+    if padding is None:
+        return columns
+    length = padding.length(max(map(len, rows), default=0))
+    values = {
+        "input_ids": padding.pad_id,
+        "attention_mask": 0,
+        "token_type_ids": padding.pad_type_id,
+        "special_tokens_mask": 1,
+    }
+    for name in values.keys() & columns.keys():
+        columns[name] = [
+            padding.filled(list(row), length - len(ids), values[name]) for row, ids in zip(columns[name], rows)
+        ]
+    return columns

@@ -1,0 +1,69 @@
+"""Keywords of a chat call: its own, a setting of sampling, or a variable that the template reads; else an error.
+
+A keyword that nobody reads is a mistake: a misspelt one, or one of another library's. What a template reads is found in
+its source. `template_variables=` takes any names, for templates that are not known beforehand.
+
+Chapter: Special tokens, chat templates, injection. Cost: the template is parsed once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from inspect import signature
+from typing import Any
+
+from ..nearest import wrong_keyword
+from .sampling import Sampling
+from .template import compiled
+
+SETTINGS = tuple(field.name for field in fields(Sampling))
+"""The settings of sampling, which are keywords of what answers."""
+ELSEWHERE = {
+    "context": "n_ctx",
+    "num_ctx": "n_ctx",
+    "max_length": "max_new_tokens",
+    "num_predict": "max_new_tokens",
+    "do_sample": "temperature, which is 0 for the most likely token always",
+    "return_dict": "tokenize: the answer is a list of ids, or with tokenize=False a text",
+    "return_tensors": "numpy.array or torch.tensor on the ids, which are a list",
+}
+"""What other libraries' keywords are called here, where the names are not alike."""
+
+
+@lru_cache(32)
+def variables_of(source: str) -> frozenset[str]:
+    """The names that a template reads and doesn't define. Raises TemplateError.
+
+    >>> sorted(variables_of("{% if thinking %}{% for m in messages %}{{ m.content }}{% endfor %}{% endif %}"))
+    ['messages', 'thinking']
+    """
+    from jinja2.meta import find_undeclared_variables
+
+    environment = compiled(source).environment
+    return frozenset(find_undeclared_variables(environment.parse(source)) - environment.globals.keys())
+
+
+def own_keywords(call: Callable[..., Any]) -> list[str]:
+    """The arguments that a function names in its signature."""
+    return [name for name, parameter in signature(call).parameters.items() if parameter.kind != parameter.VAR_KEYWORD]
+
+
+def variables_for(
+    call: str, own: Iterable[str], source: str, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """`given` and `keywords` together, if each keyword is read by the template.
+
+    Raises TypeError naming a keyword that is not, or that is in both, and the nearest of `own` and the template's.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"template_variables must be a dict of names and values, not {type(given).__name__}")
+    for name in keywords:
+        if name in (given or {}):
+            raise TypeError(f"{call}: {name!r} is given twice, as a keyword and in template_variables")
+        read = variables_of(source)
+        if name not in read:
+            if name in ELSEWHERE:
+                raise TypeError(f"{call} has no argument {name!r}: use {ELSEWHERE[name]}")
+            otherwise = "nor does the template read it; template_variables={...} gives it nevertheless"
+            raise wrong_keyword(call, name, [*own, *sorted(read)], otherwise)
+    return {**(given or {}), **keywords}
