@@ -7,7 +7,7 @@ Chapter: Special tokens, chat templates, injection. Cost: a tenth of a microseco
 """
 
 import time
-from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextvars import ContextVar
 from typing import Any
 
@@ -86,6 +86,13 @@ class Budget:
             if total > self.largest:
                 raise TemplateError(f"it works on lists of more than {self.largest:,} characters, counted as written")
         return total
+
+    def walked(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The values, one by one, each paid for as written before whoever hashes or compares it has it."""
+        for value in values:
+            self.step()
+            self.pay(self.weigh(value))
+            yield value
 
 
 UNLIMITED = Budget(1 << 60, float("inf"))

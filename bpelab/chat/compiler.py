@@ -63,14 +63,27 @@ class Generator(CodeGenerator):
         self.write(f", {node.op in ('in', 'notin')})")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self.write("{")
+        self.write("environment.made({")
         for item in node.items:
             self.write("environment.weighed(")
             self.visit(item.key, frame)
             self.write("): ")
             self.visit(item.value, frame)
             self.write(", ")
-        self.write("}")
+        self.write("})")
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        self.write("environment.made(")
+        super().visit_List(node, frame)
+        self.write(")")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        if node.ctx != "load":
+            super().visit_Tuple(node, frame)
+            return
+        self.write("environment.made(")
+        super().visit_Tuple(node, frame)
+        self.write(")")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         if not isinstance(node.arg, nodes.Slice):

@@ -11,7 +11,7 @@ Chapter: Special tokens, chat templates, injection. Source: `transformers/utils/
 `compiler.py` and `sandbox.py`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping
 from functools import wraps
 from typing import Any
 
@@ -39,28 +39,16 @@ STR_METHODS = SAFE_METHODS | GROWING
 DICT_METHODS = frozenset({"copy", "get", "items", "keys", "values"})
 LIST_METHODS = frozenset({"copy", "count", "index", "grouper", "list"})
 JINJA_OBJECTS = (LoopContext, Macro, Cycler, Joiner, Namespace, TemplateReference, BlockReference, Undefined)
-NO_FILTERS = ("urlize", "xmlattr", "striptags", "forceescape", "filesizeformat", "escape", "e")
+NO_FILTERS = ("urlize", "xmlattr", "striptags", "forceescape", "filesizeformat", "escape", "e", "pprint")
 # Filters that look at no more of their arguments than they give, or only one level deep.
 SHALLOW = {"attr", "batch", "count", "d", "default", "first", "int", "items", "last", "length", "list", "map", "random"}
-SHALLOW |= {"reject", "rejectattr", "reverse", "select", "selectattr", "slice", "string", "trim"}
-COMPARING = {
-    "!=",
-    "<",
-    "<=",
-    "==",
-    ">",
-    ">=",
-    "eq",
-    "equalto",
-    "ge",
-    "greaterthan",
-    "gt",
-    "in",
-    "le",
-    "lessthan",
-    "lt",
-    "ne",
-}
+SHALLOW |= {"reject", "rejectattr", "reverse", "select", "selectattr", "slice"}
+# Filters that begin by making text of whatever they get.
+TEXT = {"capitalize", "center", "format", "lower", "replace", "string", "title", "trim", "truncate", "upper"}
+TEXT |= {"wordcount", "wordwrap"}
+# Tests that look at the type of a value, or whether it is another one; all others may walk through it.
+OF_TYPE = {"boolean", "callable", "defined", "escaped", "even", "false", "float", "integer", "iterable", "mapping"}
+OF_TYPE |= {"none", "number", "odd", "sameas", "sequence", "string", "true", "undefined"}
 PASSED = {"_loop_vars", "_block_vars", "caller"}  # what compiled code adds to the arguments of a call
 BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 
@@ -82,7 +70,7 @@ class Environment(ImmutableSandboxedEnvironment):
         filters: dict[str, Callable[..., Any]] = self.filters
         self.filters = {name: self._guarded(name, filter_) for name, filter_ in filters.items()}
         tests: dict[str, Any] = dict(self.tests)
-        self.tests = {**tests, **{name: self._guarded(name, tests[name]) for name in COMPARING}}
+        self.tests = {name: test if name in OF_TYPE else self._guarded(name, test) for name, test in tests.items()}
         del self.globals["lipsum"]
         self.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
         self.formatter = Formatter(self._look_up)
@@ -122,8 +110,15 @@ class Environment(ImmutableSandboxedEnvironment):
         """The operator `~`."""
         return concat([self.text(value) for value in values])
 
+    def made(self, value: Any) -> Any:
+        """A list, tuple or dict that a template writes out."""
+        pay(8 * len(value))
+        return value
+
     def weighed(self, value: Any, contains: bool = False) -> Any:
         """A value that may be compared, hashed, or searched."""
+        if contains and isinstance(value, Iterator):
+            return current.get().walked(value)
         if isinstance(value, CONTAINERS) and not (contains and isinstance(value, Mapping)):
             pay(self._weigh(value))
         return value
@@ -139,6 +134,8 @@ class Environment(ImmutableSandboxedEnvironment):
         """An arithmetic operator whose result is not too large."""
         self.step()
         left, right = known(left), known(right)
+        if isinstance(left, (KeysView, ItemsView)) or isinstance(right, (KeysView, ItemsView)):
+            raise TemplateError(f"the operator {operator} on a view of a dict")
         if isinstance(left, Markup) or isinstance(right, Markup):
             if operator != "+":
                 raise TemplateError(f"the operator {operator} on a string that was made `safe`")
@@ -147,6 +144,7 @@ class Environment(ImmutableSandboxedEnvironment):
             bits = left.bit_length() * right if operator == "**" else left.bit_length() + right.bit_length()
             if bits > 4 * MOST_DIGITS:
                 raise TemplateError(f"a number of more than {MOST_DIGITS:,} digits")
+            pay(max(bits, 0) // 8)
         elif operator == "*" and isinstance(left, (list, tuple)) and isinstance(right, int):
             pay(8 * len(left) * max(right, 0))
         elif operator == "*" and isinstance(right, (list, tuple)) and isinstance(left, int):
@@ -166,6 +164,8 @@ class Environment(ImmutableSandboxedEnvironment):
         owner = getattr(function, "__self__", None) if not isinstance(function, JINJA_OBJECTS) else None
         if isinstance(owner, (list, tuple)):
             pay(self._weigh(owner))
+        if (function is dict or function is Namespace) and args and not isinstance(args[0], Mapping):
+            args = (current.get().walked(args[0]), *args[1:])  # pairs, whose keys are hashed and compared
         return settled(super().call(context, function, *args, **kwargs), [owner, list(args), named])
 
     # -- what templates see of objects -------------------------------------------------------------------------------
@@ -180,9 +180,11 @@ class Environment(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """`obj[argument]`: the item before the method."""
+        if not isinstance(argument, (str, int, Undefined)):
+            pay(self._weigh(argument))
         if isinstance(obj, (str, dict, list, tuple, range)):
             try:
-                return known(obj)[self.weighed(argument)]
+                return known(obj)[argument]
             except (TypeError, LookupError):
                 return self._method(obj, argument, False)
         if isinstance(obj, JINJA_OBJECTS):
@@ -218,16 +220,27 @@ class Environment(ImmutableSandboxedEnvironment):
     def _guarded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """A filter or test whose arguments were looked at before, and its result after."""
 
+        receiver = int(hasattr(function, "jinja_pass_arg"))  # what Jinja itself gives it stands first
+
         @wraps(function)
         def guarded(*args: Any, **kwargs: Any) -> Any:
             self.step()
+            budget = current.get()
             args = tuple(map(known, args))
             kwargs = {key: known(value) for key, value in kwargs.items()}
-            values = [*args, *kwargs.values()]
-            if any(isinstance(value, int) and abs(value) > 10_000 for value in values[1:]) and name in BOUNDED:
-                raise TemplateError(f"the filter {name} with a number of more than 10,000")
+            if name in TEXT and len(args) > receiver and not isinstance(args[receiver], str):
+                args = (*args[:receiver], self.text(args[receiver]), *args[receiver + 1 :])
+            values = [*args[receiver:], *kwargs.values()]
+            if name in BOUNDED:
+                numbers = [abs(value) for value in values[1:] if isinstance(value, int)]
+                if max(numbers, default=0) > 10_000:
+                    raise TemplateError(f"the filter {name} with a number of more than 10,000")
+                pay(8 * sum(numbers))
             if name not in SHALLOW:
                 pay(sum(map(self._weigh, values)))
+                args = tuple(budget.walked(value) if isinstance(value, Iterator) else value for value in args)
+            if name == "unique":  # its set compares what has one hash
+                args = (*args[:receiver], budget.walked(args[receiver]), *args[receiver + 1 :])
             if name == "wordwrap":
                 text, *others = (value for value in values if isinstance(value, str))
                 pay(len(text) * max(map(len, others), default=0))

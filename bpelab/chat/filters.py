@@ -88,9 +88,10 @@ def safe(value: Any) -> Markup:
     return safe
 
 
-def raise_exception(message: Any) -> None:
+@pass_environment
+def raise_exception(environment: Any, message: Any) -> None:
     """What templates refuse a conversation with."""
-    raise Refusal(str(message))
+    raise Refusal(environment.text(message))
 
 
 def strftime_now(format: str) -> str:

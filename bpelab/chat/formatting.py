@@ -49,7 +49,7 @@ def percent(pattern: Marked, values: Any) -> Marked:
             pay(len(value))
             parts.append(str(value))
             continue
-        pay(4 * weight)
+        pay(4 * weight + MOST_WIDTH * bool(width or precision))
         directive = re.sub(r"^%\([^()]*\)", "%", match[0])
         parts.append(derived(str.__mod__(directive, (value,)), value))
     if waiting and not mapping:
@@ -114,7 +114,7 @@ def tojson(
 ) -> Marked:
     """JSON without HTML's escapes, as transformers writes it. Never trusted: its text is the values'."""
     budget = current.get()
-    extra = len(indent) if isinstance(indent, str) else indent or 0
+    extra = len(indent) if isinstance(indent, str) else max(indent or 0, 0)
     extra += sum(map(len, separators or ()))
     if extra > 100:
         raise TemplateError(f"tojson with an indent or separators of {extra:,} characters")
@@ -122,9 +122,12 @@ def tojson(
     budget.pay(weight)
     if extra > 16:
         budget.pay(weight * extra)
-    written = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-    budget.pay(len(written))
-    return derived(written, value)
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    parts: list[str] = []
+    for part in [encoder.encode(value)] if indent is None else encoder.iterencode(value):  # spaces add up with depth
+        budget.pay(len(part))
+        parts.append(part)
+    return derived("".join(parts), value)
 
 
 def indented(text: Marked, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:

@@ -90,6 +90,7 @@ class Marked(str):
     def _cut(self, start: int, stop: int) -> "Marked":
         if start == 0 and stop >= len(self):
             return self
+        pay(max(stop - start, 0))
         if len(self.runs) == 1:
             return Marked.of(str.__getitem__(self, slice(start, stop)), self.runs[0][1])
         if not hasattr(self, "_stops"):
@@ -106,7 +107,10 @@ class Marked(str):
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
-            return self._cut(start, stop) if step == 1 and start < stop else derived(str.__getitem__(self, key), self)
+            if step == 1 and start < stop:
+                return self._cut(start, stop)
+            pay(len(range(start, stop, step)))
+            return derived(str.__getitem__(self, key), self)
         index = operator.index(key)
         str.__getitem__(self, index)  # raises for what is outside
         index += len(self) * (index < 0)
@@ -225,6 +229,7 @@ class Marked(str):
 
     def _recased(self, text: str) -> str:
         """Cases change one character for one, or all is said to come from somewhere in here."""
+        pay(len(text))
         return Marked.with_runs(text, self.runs) if len(text) == len(self) else derived(text, self)
 
     def upper(self) -> str:
@@ -270,10 +275,14 @@ def joined(separator: str, parts: list[str]) -> Marked:
 
 
 def origins(values: Iterable[Any]) -> Iterator[Origin]:
-    """The origins of all strings in lists and dicts."""
+    """The origins of all strings in lists and dicts; what stands in several places is looked at once."""
     waiting = list(values)
+    seen: dict[int, Any] = {}  # an object that is kept can't give its id to another
     while waiting:
         value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
         if isinstance(value, str):
             yield from (origin for _, origin in runs_of(value))
         elif isinstance(value, (list, tuple)):

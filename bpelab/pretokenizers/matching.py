@@ -2,7 +2,8 @@
 
 A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table
 is newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out.
-Any other pattern is run by a table (`regex_dfa.py`). What no table can do is left to `regex`, with a limit on its time.
+Any other pattern is run by a table (`regex_dfa.py`, `regex_ahead.py`). What no table can do is left to `regex`, with a
+limit on the time that it may take for one text.
 
 Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count matches alike.
 """
@@ -12,12 +13,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import active_count
 from typing import Any, Literal, Protocol
 
 from ..cached import cached_property
 from ..errors import MissingDependencyError, PatternError
 from .patterns import PATTERNS, NamedPattern, find_pattern
 from .portable import portable, refers, write
+from .regex_ahead import AheadDFA
 from .regex_dfa import dfa_for
 from .regex_nfa import NotRegular
 from .regex_nodes import Node, Repeat, children
@@ -33,8 +36,8 @@ try:
 except ImportError:  # a browser's Python, say
     regex_package = None
 
-SECONDS, SECONDS_PER_CHARACTER = 0.4, 4e-6
-"""What backtracking searches may take: so much at once, and so much more for each character."""
+SECONDS, SECONDS_PER_CHARACTER = 1.0, 1e-5
+"""What backtracking searches may take for one text, in its thread's own time: so much, and more for each character."""
 MAX_SIZE = 100_000
 """How many nodes a pattern for the backtracking engine may have with its repetitions written out (0.2 s, 50 MB)."""
 
@@ -96,7 +99,11 @@ def matcher(pattern: str, dialect: Dialect) -> Matcher:
         return NamedMatcher(named)
     try:
         return dfa_for(pattern, dialect)
-    except NotRegular as reason:
+    except NotRegular as refused:
+        reason = refused
+    try:
+        return AheadDFA(pattern, dialect)
+    except NotRegular:
         if regex_package is None:
             raise MissingDependencyError(f"{reason}; the regex package can run it (pip install regex)") from reason
         return BacktrackingMatcher(pattern, dialect)
@@ -149,7 +156,6 @@ class BacktrackingMatcher:
         if _size(self._tree) > MAX_SIZE:
             raise PatternError(f"the pattern {self._shown} has repetitions in repetitions that multiply beyond measure")
         self._refers = refers(self._tree)
-        self._left = SECONDS
         self._fast, self._properties = self._compiled(keep_properties=True)
 
     def _compiled(self, keep_properties: bool) -> tuple[Any, frozenset[Property]]:
@@ -168,9 +174,9 @@ class BacktrackingMatcher:
         return Agreement(self._properties)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """As `Matcher.spans`. Raises PatternError when the time is up: pieces of one text draw on the same time."""
+        """As `Matcher.spans`. Raises PatternError when the time for this text is up."""
         engine = self._fast if self._agreement.on(text) else self._exact
-        self._left = min(SECONDS, self._left) + SECONDS_PER_CHARACTER * len(text)
+        left = SECONDS + SECONDS_PER_CHARACTER * len(text)
         place, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
             raise PatternError(
@@ -178,14 +184,17 @@ class BacktrackingMatcher:
             )
         while place <= len(text):
             started = thread_time()
-            try:
-                match = engine.search(text, place, timeout=max(self._left, 0.001))
-                self._left -= thread_time() - started
-                if self._left <= 0:
-                    raise TimeoutError
-            except (TimeoutError, MemoryError) as error:
-                self._left = SECONDS
-                raise PatternError(f"the pattern {self._shown} backtracks without end in this text") from error
+            try:  # regex counts the time of all threads together, so that its end may come too soon: then once more
+                match, known = engine.search(text, place, timeout=left * active_count()), True
+            except TimeoutError:
+                match, known = None, False
+            except MemoryError:
+                match, known, left = None, False, 0.0
+            left -= max(thread_time() - started, 0.0 if known else 0.001)
+            if left <= 0:
+                raise PatternError(f"the pattern {self._shown} backtracks without end in this text")
+            if not known:
+                continue
             if match is None:
                 return
             start, end = match.span()

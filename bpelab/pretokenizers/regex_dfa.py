@@ -85,12 +85,18 @@ class DFA:
 
         Raises PatternError where the search takes more steps than 20 for a character and 5 million.
         """
-        edge = self.width - 1
-        codes = text.translate(self._codes).encode("latin-1") + bytes([edge])
+        return self.spans_of(self.kinds(text) + bytes([self.width - 1]))
+
+    def kinds(self, text: str) -> bytes:
+        """The class of every character."""
+        return text.translate(self._codes).encode("latin-1")
+
+    def spans_of(self, codes: bytes) -> Iterator[tuple[int, int]]:
+        """As `spans`, for the classes of a text's characters and of its end."""
         view = memoryview(codes)
         trans, entries = self._scaled
         entry, several = entries[0], len(set(entries)) > 1
-        place, size, previous, wasted = 0, len(text), -1, 0
+        place, size, previous, wasted = 0, len(codes) - 1, -1, 0
         patience = 4 * size + 10_000
         failures: _Failures | None = None
         while place <= size:
@@ -150,7 +156,7 @@ class _Failures:
         return last
 
 
-def _alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
+def alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
     """(starts, classes, the mask of every class): characters that no set tells apart are one class."""
     flips: dict[int, int] = {0: 0}
     for bit, ranges in enumerate(nfa.sets):
@@ -241,25 +247,29 @@ def compile_dfa(pattern: str, dialect: Dialect = "rust") -> DFA:
     """
     try:
         nfa = build_nfa(parse(pattern, dialect))
-        starts, classes, masks = _alphabet(nfa)
-        subsets = _Subsets(nfa, masks)
-        begin: list[State] = [(mask & nfa.behind, (nfa.start,)) for mask in masks]
-        numbers: dict[State, int] = {(0, ()): 0}
-        for state in begin:
-            numbers.setdefault(state, len(numbers))
-        order, table = list(numbers), []
-        for state in order:
-            row = subsets.row(state)
-            for target, _ in row:
-                if target not in numbers:
-                    numbers[target] = len(order)
-                    order.append(target)
-            if len(order) > MAX_STATES or subsets.work > MAX_WORK:
-                raise NotRegular(f"its table has more than {MAX_STATES:,} states or takes too long to build")
-            table.append([numbers[target] * 2 | matched for target, matched in row])
+        return determinized(nfa, *alphabet(nfa))
     except NotRegular as reason:
         shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         raise NotRegular(f"{shown} can't be run by a table: {reason}") from None
+
+
+def determinized(nfa: NFA, starts: tuple[int, ...], classes: tuple[int, ...], masks: list[int]) -> DFA:
+    """The table of an automaton over the classes with these masks. Raises NotRegular where it would be too large."""
+    subsets = _Subsets(nfa, masks)
+    begin: list[State] = [(mask & nfa.behind, (nfa.start,)) for mask in masks]
+    numbers: dict[State, int] = {(0, ()): 0}
+    for state in begin:
+        numbers.setdefault(state, len(numbers))
+    order, table = list(numbers), []
+    for state in order:
+        row = subsets.row(state)
+        for target, _ in row:
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+        if len(order) > MAX_STATES or subsets.work > MAX_WORK:
+            raise NotRegular(f"its table has more than {MAX_STATES:,} states or takes too long to build")
+        table.append([numbers[target] * 2 | matched for target, matched in row])
     return _smallest(starts, classes, table, [numbers[state] for state in begin])
 
 

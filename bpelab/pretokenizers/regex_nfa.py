@@ -37,6 +37,17 @@ Operation = (
 )
 
 
+def targets(operation: Operation) -> tuple[int, ...]:
+    """Where an operation goes on."""
+    if operation[0] == "read":
+        return (operation[2],)
+    if operation[0] == "choose":
+        return operation[1]
+    if operation[0] == "loop":
+        return operation[1], operation[2]
+    return () if operation[0] == "match" else (operation[3],)
+
+
 class NotRegular(PatternError):
     """The pattern has a construct that no automaton of bounded size and one character's sight can run."""
 
@@ -50,6 +61,8 @@ class NFA:
     start: int = 0
     behind: int = 0
     """The mask of what is ever looked for behind."""
+    aheads: list[int] = field(default_factory=list)
+    """Where the bodies of looks ahead over several characters begin; each look has a bit of its own, the last ones."""
 
 
 EDGE = 1
@@ -57,8 +70,8 @@ EDGE = 1
 
 
 class _Builder:
-    def __init__(self) -> None:
-        self.nfa = NFA([("match",)], [()])
+    def __init__(self, far: bool) -> None:
+        self.nfa, self.far = NFA([("match",)], [()]), far
         self.bits: dict[Ranges, int] = {}
 
     def emit(self, operation: Operation) -> int:
@@ -99,6 +112,8 @@ class _Builder:
             return self.place(node, then)
         if isinstance(node, Look):
             mask = self.sight(node.body, node.behind)
+            if mask is None and self.far and not node.behind:
+                return self.emit(("next", ~self.ahead(node.body), node.negative, then))
             if mask is None:
                 raise NotRegular(f"a look {'behind' if node.behind else 'ahead'} over more than one character")
             return self.look(node.behind, mask, node.negative, then)
@@ -106,6 +121,13 @@ class _Builder:
             raise NotRegular(f"a reference to group {node.target}")
         assert isinstance(node, Special)
         raise NotRegular(node.text)
+
+    def ahead(self, body: Node) -> int:
+        """The number of a look ahead over several characters; none stands in another."""
+        self.far = False
+        self.nfa.aheads.append(self.build(body, 0))
+        self.far = True
+        return len(self.nfa.aheads) - 1
 
     def sight(self, body: Node, behind: bool) -> int | None:
         """The mask of what a look looks for, where that is one character or the end of the text."""
@@ -206,8 +228,17 @@ def _empty_last(node: Node) -> bool:
     return all(map(_empty_last, children(node)))
 
 
-def build_nfa(node: Node) -> NFA:
-    """The automaton of a pattern. Raises NotRegular for what it can't express."""
-    builder = _Builder()
-    builder.nfa.start = builder.build(node, 0)
-    return builder.nfa
+def build_nfa(node: Node, far: bool = False) -> NFA:
+    """The automaton of a pattern. Raises NotRegular for what it can't express.
+
+    With `far`, a look ahead over several characters asks for the bit of its own that `aheads` speaks of.
+    """
+    builder = _Builder(far)
+    nfa = builder.nfa
+    nfa.start = builder.build(node, 0)
+    first = len(nfa.sets)
+    nfa.sets += [()] * len(nfa.aheads)  # no character has these bits: a place has them
+    for number, operation in enumerate(nfa.operations):
+        if operation[0] == "next" and operation[1] < 0:
+            nfa.operations[number] = ("next", 1 << first + ~operation[1], *operation[2:])
+    return nfa

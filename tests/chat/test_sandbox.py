@@ -237,6 +237,9 @@ def test_errors_name_the_line():
         ("[{{ '' | first }}{{ [] | first }}]", "[]"),
         ("{{ messages | join(', ', attribute='content') }}", "hi, ho"),
         ("{{ strftime_now('%Y')[:2] }}", "20"),
+        ("{{ [1, 2, 3] | sum }} {{ [{'a': 4}] | sum(attribute='a') }}", "6 4"),
+        ("{{ 5 | center(3) }}{{ [1] | string }}{{ 1 is in ([1, 2] | map('default')) }}", " 5 [1]True"),
+        ("{{ ['b', 'a', 'b'] | unique | join }}{{ {'a': [1]} | tojson(indent=1) }}", 'ba{\n "a": [\n  1\n ]\n}'),
     ],
 )
 def test_filters_on_what_is_there_and_on_nothing(source, text):

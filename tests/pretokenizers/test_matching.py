@@ -11,6 +11,7 @@ import pytest
 from bpelab.errors import PatternError
 from bpelab.pretokenizers import PATTERNS, matching
 from bpelab.pretokenizers.matching import BacktrackingMatcher, NamedMatcher, Pattern, matcher
+from bpelab.pretokenizers.regex_ahead import AheadDFA
 from bpelab.pretokenizers.regex_dfa import DFA
 
 from ..conftest import amount, fuzz_text
@@ -68,25 +69,64 @@ def test_which_engine():
     assert isinstance(matcher(r"(a)\1", "rust"), BacktrackingMatcher)
 
 
-def test_what_only_backtracking_can_do_against_hugging_face():
+AHEAD = [
+    r"(?=(\d{3})+(?!\d))|\p{N}{1,3}", r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"\p{L}+(?! \p{L})|\s",
+    r"\d+?(?=(?:ab|\s)+\d)|a(?!\w\w)|.", r"(?<=\S)(?=\s+\p{Lu}|\d\d)",
+]  # fmt: skip
+BACKTRACKING = [
+    r"(\p{L})\1", r"(\w)\1+", r"(?>\p{L}+|\s)\d", r"(?<=\p{Lu}\p{Ll})\S", r"\s+\Z", r"\G\p{L}", r"\p{L}\K\d",
+    r"(?<!\s{2})[\p{L}\p{N}&&[^a-m]]+",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", AHEAD + BACKTRACKING)
+def test_what_no_plain_table_can_do_against_hugging_face(pattern):
     tokenizers = pytest.importorskip("tokenizers")
     rng = random.Random(41)
-    patterns = [
-        r"(?=(\d{3})+(?!\d))|\p{N}{1,3}", r"\d{1,3}(?=(?:\d{3})*\b)", r"(\p{L})\1", r"(\w)\1+", r"(?>\p{L}+|\s)\d",
-        r"(?<=\p{Lu}\p{Ll})\S", r"\s+\Z", r"\G\p{L}", r"\p{L}\K\d", r"(?<!\s{2})[\p{L}\p{N}&&[^a-m]]+",
-    ]  # fmt: skip
-    for pattern in patterns:
-        theirs = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed")
-        ours = Pattern("Regex", pattern)
-        assert isinstance(matcher(pattern, "oniguruma"), BacktrackingMatcher)
-        for _ in range(amount(150, 5_000)):
-            text = fuzz_text(rng).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            gaps, end = [], 0
-            for start, stop in ours.spans(text):
-                gaps.append(text[end:start])
-                end = stop
-            expected = [piece for piece, _ in theirs.pre_tokenize_str(text)]
-            assert [gap for gap in [*gaps, text[end:]] if gap] == expected, (pattern, text)
+    theirs = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed")
+    ours = Pattern("Regex", pattern)
+    assert isinstance(matcher(pattern, "oniguruma"), AheadDFA if pattern in AHEAD else BacktrackingMatcher)
+    for _ in range(amount(150, 5_000)):
+        text = fuzz_text(rng).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        gaps, end = [], 0
+        for start, stop in ours.spans(text):
+            gaps.append(text[end:start])
+            end = stop
+        expected = [piece for piece, _ in theirs.pre_tokenize_str(text)]
+        assert [gap for gap in [*gaps, text[end:]] if gap] == expected, (pattern, text)
+
+
+@pytest.mark.parametrize("pattern", AHEAD)
+def test_looks_ahead_against_the_backtracking_engine(pattern):
+    rng = random.Random(42)
+    table, other = AheadDFA(pattern, "oniguruma"), BacktrackingMatcher(pattern, "oniguruma")
+    for _ in range(amount(300, 20_000)):
+        text = "".join(rng.choice("0123ab cA!\n٣é") for _ in range(rng.randrange(30)))
+        assert list(table.spans(text)) == list(other.spans(text)), text
+
+
+def test_long_numbers_take_linear_time():
+    pattern = r"(?=(\d{3})+(?!\d))"  # SuperBPE's, of no width
+    for size in (3_000, 10_000, 100_000):
+        places = [start for start, _ in matcher(pattern, "oniguruma").spans("7" * size)]
+        assert places == list(range(size % 3, size, 3))
+
+
+def test_looks_that_remember_too_much_begin_anew(monkeypatch):
+    from bpelab.pretokenizers import regex_ahead
+
+    monkeypatch.setattr(regex_ahead, "MOST_KNOWN", 5)
+    test_looks_ahead_against_the_backtracking_engine(AHEAD[0])
+
+
+def test_the_time_of_one_text_is_not_that_of_others(monkeypatch):
+    ours, now = BacktrackingMatcher(r"(a)\1", "oniguruma"), iter(range(10_000))
+    monkeypatch.setattr(matching, "thread_time", lambda: next(now) * matching.SECONDS / 10)
+    for _ in range(100):
+        assert list(ours.spans("aab aa")) == [(0, 2), (4, 6)]  # three searches, each a tenth of the time
+    with pytest.raises(PatternError, match="backtracks without end"):
+        list(ours.spans("aa" * 20))
+    assert list(ours.spans("aab aa")) == [(0, 2), (4, 6)]
 
 
 def test_strings():
