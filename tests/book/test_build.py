@@ -130,6 +130,22 @@ def test_it_is_served_at_a_free_port(served):
                 assert script.headers["Content-Type"] == "text/javascript"
 
 
+@pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="a browser is found in another way there")
+def test_the_browser_is_opened_where_there_is_one(tmp_path):
+    (tmp_path / "opened").write_text("")
+    (tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
+    (tmp_path / "browser").chmod(0o755)
+    asked = "import serve; print(serve.open_browser('http://localhost:1'))"
+    env = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+    env |= {"BROWSER": f"{tmp_path}/browser", "PYTHONPATH": str(ROOT / "book")}
+    for display, answer in ({}, "False\n"), ({"DISPLAY": ":9"}, "True\n"):
+        done = subprocess.run(
+            [sys.executable, "-c", asked], env=env | display, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == answer
+    assert (tmp_path / "opened").read_text() == "http://localhost:1\n"
+
+
 def test_serving_what_was_not_built_says_what_to_do(tmp_path):
     words = [sys.executable, str(ROOT / "book" / "serve.py"), str(tmp_path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
