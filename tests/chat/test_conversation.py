@@ -11,6 +11,7 @@ from bpelab import BPETokenizer
 from bpelab.chat import apply_chat_template, count_conversation, fit_to_context
 from bpelab.chat.provenance import TEMPLATE, UNKNOWN, Marked, Origin, concat
 from bpelab.errors import ConversationError, MissingDependencyError, TemplateError
+from bpelab.install import install_command
 from bpelab.postprocessors import TemplateProcessing
 
 from ..conftest import amount
@@ -117,7 +118,7 @@ def test_without_jinja(monkeypatch):
 
     compiled.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingDependencyError, match=r"bpelab\[chat\]"):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("chat"))):
         apply_chat_template(tokenizer(), [{"role": "user", "content": "a"}], "chatml")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import struct
 import sys
 import threading
@@ -14,6 +15,7 @@ from bpelab.chat.models import SHIPPED, find_model
 from bpelab.chat.tensor_files import GGUF_BLOCKS, SAFETENSORS_BITS, gguf_tensors, safetensors_tensors
 from bpelab.errors import MissingDependencyError, ModelFileError
 from bpelab.formats.gguf_file import read_metadata, write_metadata
+from bpelab.install import install_command
 
 from ..conftest import amount
 from ..formats.test_hub import CHUNK, MAIN, TOKEN, Hub, ask, in_cache
@@ -625,7 +627,7 @@ def test_what_the_hub_refuses(hub, tmp_path):
 
 def test_without_huggingface_hub(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingDependencyError, match=r"bpelab\[hub\]"):
+    with pytest.raises(MissingDependencyError, match=re.escape(install_command("hub"))):
         find_model("org/whole")
 
 
