@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..added_tokens import AddedToken
-from ..byte_alphabet import BYTE_OF_CHAR
+from ..byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE
 from ..decoders import Bytes
 from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
 from ..normalizers import Normalizer, NormalizerSequence, Prepend, Replace
@@ -37,6 +37,8 @@ from .tokenizer_json import read_model
 KEY, TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
 TYPES = {int: "an integer", float: "a number with a fraction", str: "a string", list: "an array", bool: "true or false"}
 KINDS = {"NORMAL": 1, "UNKNOWN": 2, "CONTROL": 3, "USER_DEFINED": 4, "UNUSED": 5, "BYTE": 6}
+NO_BYTES = frozenset(CHAR_OF_BYTE[byte] for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))
+"""Letters for bytes which UTF-8 never has: where a user defined them, as in DeepSeek's files, they are the letters."""
 ROLES = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
 
 
@@ -109,7 +111,7 @@ class _Reader:
             **{f"{role}_token": tokens[number] for role, number in roles.items() if number is not None},
         }
         try:
-            built = self._bytes(tokens, added) if model == "gpt2" else self._scored(tokens, kinds)
+            built = self._bytes(tokens, kinds, added) if model == "gpt2" else self._scored(tokens, kinds)
             return BPETokenizer(**built, **common, post_processor=self._template(common, model))
         except BPELabError as error:
             where = "tokens" if isinstance(error, SpecialTokenError) else ""
@@ -142,7 +144,7 @@ class _Reader:
         used = tuple(name for name in names if name is not None)
         return TemplateProcessing(used) if len(used) > 1 else None
 
-    def _bytes(self, tokens: list[str], added: list[AddedToken]) -> dict[str, Any]:
+    def _bytes(self, tokens: list[str], kinds: list[str], added: list[AddedToken]) -> dict[str, Any]:
         """Byte-level BPE."""
         name = self.get("pre", str)
         if name is None or name not in gguf_pre():
@@ -159,7 +161,11 @@ class _Reader:
         if ["", ""] in merges:
             raise self.wrong(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
         file = JSONFile(self.path, b"{}")
-        vocab = {text: number for number, text in enumerate(tokens)}
+        vocab = {
+            text: number
+            for number, text in enumerate(tokens)
+            if kinds[number] != "USER_DEFINED" or text not in NO_BYTES
+        }
         file.data = {"model": {"vocab": vocab, "merges": merges, "ignore_merges": pre.ignore_merges}}
         try:
             model = read_model(file, added, byte_level=True)

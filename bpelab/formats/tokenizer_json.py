@@ -11,7 +11,7 @@ tried.
 
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from ..added_tokens import AddedToken
 from ..byte_alphabet import BYTE_OF_CHAR
@@ -36,6 +36,7 @@ MODEL_KEYS = {
     "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
     "ignore_merges", "vocab", "merges",
 }  # fmt: skip
+ADDED_KEYS = {"id", "content", "special", "single_word", "lstrip", "rstrip", "normalized"}
 LATIN = {ord(char): byte for char, byte in BYTE_OF_CHAR.items()}
 
 
@@ -83,26 +84,43 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
     tokens: dict[str, AddedToken] = {}
     taken: dict[int, str] = {}
     listed = file.data.get("added_tokens")
-    for number, item in enumerate([] if listed is None else file.expect(listed, list, "added_tokens")):
-        where = f"added_tokens[{number}]"
-        entry = file.expect(item, dict, where)
-        name = file.expect(entry.get("content"), str, f"{where}.content")
-        token_id = read_id(file, entry.get("id"), f"{where}.id")
-        flags = {key: value for key, value in entry.items() if key not in ("content", "id")}
-        for flag, value in flags.items():
-            if flag not in ("special", "single_word", "lstrip", "rstrip", "normalized"):
-                raise file.wrong(f"{where}.{flag}", "an added token has no such key")
-            file.expect(value, bool, f"{where}.{flag}")
-        flags.setdefault("special", False)
-        flags.setdefault("normalized", not flags["special"])
-        token = AddedToken(name, token_id, **flags)
-        if not 0 < len(name) <= LONGEST_ADDED:
-            problem = f"has {len(name):,} characters; at most {LONGEST_ADDED:,} are read"
-            raise file.wrong(f"{where}.content", problem if name else "is empty: it would be found everywhere")
-        if tokens.get(name, token) != token or taken.get(token_id, name) != name:
-            raise file.wrong(where, f"{name!r} with the id {token_id} repeats the name or the id of an earlier one")
-        tokens[name], taken[token_id] = token, name
+    for number, entry in enumerate([] if listed is None else file.expect(listed, list, "added_tokens")):
+        if not _is_added_token(entry):
+            _refuse_added_token(file, f"added_tokens[{number}]", entry)
+        name, token_id, special = entry["content"], entry["id"], entry.get("special", False)
+        if not name:
+            continue  # Whisper's files have one, which no text holds
+        token = AddedToken(**{"special": special, "normalized": not special, **entry})
+        if taken.setdefault(token_id, name) != name or tokens.setdefault(name, token) != token:
+            problem = f"{name!r} with the id {token_id} repeats the name or the id of an earlier one"
+            raise file.wrong(f"added_tokens[{number}]", problem)
     return list(tokens.values())
+
+
+def _is_added_token(entry: Any) -> bool:
+    """Whether all is well with an entry, of which a file may have a million."""
+    return (
+        type(entry) is dict
+        and entry.keys() <= ADDED_KEYS
+        and type(entry.get("content")) is str
+        and len(entry["content"]) <= LONGEST_ADDED
+        and type(entry.get("id")) is int
+        and 0 <= entry["id"] <= HIGHEST_ID
+        and [*map(type, entry.values())].count(bool) == len(entry) - 2
+    )
+
+
+def _refuse_added_token(file: JSONFile, where: str, item: Any) -> NoReturn:
+    """Raise TokenizerFileError for what is wrong with an entry."""
+    entry = file.expect(item, dict, where)
+    name = file.expect(entry.get("content"), str, f"{where}.content")
+    read_id(file, entry.get("id"), f"{where}.id")
+    for flag, value in entry.items():
+        if flag not in ADDED_KEYS:
+            raise file.wrong(f"{where}.{flag}", "an added token has no such key")
+        if flag not in ("content", "id"):
+            file.expect(value, bool, f"{where}.{flag}")
+    raise file.wrong(f"{where}.content", f"has {len(name):,} characters; at most {LONGEST_ADDED:,} are read")
 
 
 def read_id(file: JSONFile, value: Any, where: str) -> int:
@@ -139,7 +157,7 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
         apart = token.special and not (byte_level and _is_other_text(token.content))
         if token.id not in kept and (apart or foreign):
             vocab.pop(token.content, None)
-
+    vocab = vocab or {token.content: token.id for token in added}  # where there are no others, they are the model's
     as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
     complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
     # A missing unit is spelled with the bytes of its characters, which in GPT-2's alphabet are two; so units are those.
@@ -176,14 +194,13 @@ def _optional(file: JSONFile, data: dict[str, Any], key: str, kind: type) -> Any
 def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dict[str, int]:
     vocab = file.expect(data.get("vocab"), dict, "model.vocab")
     ids = vocab.values()
-    if not vocab:
-        raise file.wrong("model.vocab", "is empty")
+    if not vocab and not added:
+        raise file.wrong("model.vocab", "is empty, and there are no added tokens")
     if (
-        set(map(type, ids)) != {int}
-        or min(ids) < 0
-        or max(ids) > HIGHEST_ID
+        not set(map(type, ids)) <= {int}
+        or min(ids, default=0) < 0
+        or max(ids, default=0) > HIGHEST_ID
         or len(set(ids)) < len(vocab)
-        or "" in vocab
     ):
         seen: dict[int, str] = {}
         for text, token_id in vocab.items():
@@ -191,8 +208,6 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
             read_id(file, token_id, where)
             if token_id in seen:
                 raise file.wrong(where, f"has the id {token_id}, which is that of {seen[token_id][:60]!r}")
-            if not text:
-                raise file.wrong(where, "a token has at least one character")
             seen[token_id] = text
     for number, token in enumerate(added):
         if vocab.get(token.content, token.id) != token.id:
@@ -200,7 +215,7 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
                 f"added_tokens[{number}]",
                 f"{token.content!r} has the id {token.id} here and {vocab[token.content]} in model.vocab",
             )
-    return dict(vocab)
+    return {text: token_id for text, token_id in vocab.items() if text}  # Whisper's have "", which no text comes to
 
 
 def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix: str) -> dict[Pair, Merge]:
@@ -282,7 +297,7 @@ def _byte_tokens(vocab: dict[str, int]) -> dict[int, int]:
 
 def _unk_id(file: JSONFile, data: dict[str, Any], added: list[AddedToken], complete: bool) -> int | None:
     name = _optional(file, data, "unk_token", str)
-    if name is None:
+    if name is None or (complete and not name):
         return None
     found: int | None = file.data["model"]["vocab"].get(name)
     if found is None:

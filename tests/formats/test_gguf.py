@@ -13,6 +13,7 @@ from bpelab.formats import gguf
 from bpelab.formats.convert import convert
 from bpelab.formats.gguf_file import read_metadata, write_metadata
 from bpelab.formats.gguf_write import gguf_metadata, save
+from bpelab.formats.huggingface import tokenizer_json
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.gguf_names import GGUF_PRE
 from bpelab.special_tokens import SpecialTokens
@@ -156,6 +157,26 @@ def test_added_tokens_and_kinds(tmp_path):
     added[-1] = AddedToken("é", 701, special=False)  # which is how the byte E9 is written
     with pytest.raises(ConversionError, match="mix up the tokens 233 and 701"):
         again(ours.with_options(special_tokens=SpecialTokens(added)), tmp_path)
+
+
+def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
+    """Rebuilt with the structure of DeepSeek-Coder's: letters that GPT-2's alphabet has for bytes UTF-8 never has."""
+    tokenizers = pytest.importorskip("tokenizers")
+    data = tokenizer_json(trained(pattern="gpt2", special_tokens=["<|end|>"]))
+    letters = [chr(byte) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))]
+    kept = [text for text in data["model"]["vocab"] if text not in [*letters, "<|end|>"]] + ["<|end|>"]
+    data["model"]["vocab"] = {text: number for number, text in enumerate(kept)}
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    listed = [{"id": len(kept) + number, "content": letter, **flags} for number, letter in enumerate(letters)]
+    data["added_tokens"] = [{**flags, "id": kept.index("<|end|>"), "content": "<|end|>", "special": True}, *listed]
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
+    merges = [" ".join(pair) for pair in data["model"]["merges"]]
+    kinds = [3 if text == "<|end|>" else 1 for text in kept] + [4] * len(letters)
+    path = write(tmp_path / "d.gguf", pre="gpt-2", tokens=kept + letters, token_type=kinds, merges=merges)
+    ours = BPETokenizer.from_gguf(path)
+    for text in [*texts(amount(50, 2_000)), "schön, À la carte", "".join(letters), "\xf5\U0010ffff"]:
+        assert ours.encode(text, allowed_special="all") == theirs.encode(text).ids, text
+        assert ours.decode(ours.encode(text)) == text
 
 
 def write_with_gguf(path, tokenizer):

@@ -63,6 +63,43 @@ def test_ids_with_holes_are_kept(special, tmp_path):
     assert hugging.encode(text).ids == ours.encode(text, allowed_special="all")
 
 
+def rebuilt(change, tmp_path):
+    """A changed tokenizer.json, in Hugging Face's library and here; both give the same ids."""
+    tokenizers = pytest.importorskip("tokenizers")
+    (tmp_path / "tokenizer.json").write_text(broken(change))
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    ours = BPETokenizer.from_pretrained(tmp_path)
+    ours.save(tmp_path / "again")
+    again = BPETokenizer.from_pretrained(tmp_path / "again")
+    for text in texts(amount(50, 2_000)):
+        for tokenizer in (ours, again):
+            assert tokenizer.encode(text, allowed_special="all") == theirs.encode(text).ids, text
+    return theirs, ours
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_an_empty_token_as_in_whispers_files(added, tmp_path):
+    """Rebuilt with the structure of openai/whisper-*: the token "" has an id and is the unknown one."""
+
+    def change(data):
+        data["added_tokens"][0]["id"] = 901
+        data["model"]["vocab"] = {t: n for t, n in data["model"]["vocab"].items() if t != "<|end|>"} | {"": 899}
+        data["model"]["vocab"]["<|end|>"] = 901
+        data["model"]["unk_token"] = ""
+        if added:
+            data["added_tokens"].insert(0, {**data["added_tokens"][0], "id": 899, "content": ""})
+
+    _, ours = rebuilt(change, tmp_path)
+    assert ours.token_to_id("<|end|>") == 901
+
+
+def test_a_vocabulary_of_added_tokens_alone(tmp_path):
+    theirs, ours = rebuilt(
+        lambda d: (d["model"].update(vocab={}, merges=[]), d["added_tokens"][0].update(id=0)), tmp_path
+    )
+    assert ours.encode("a<|end|>b", allowed_special="all") == theirs.encode("a<|end|>b").ids == [0]
+
+
 def test_post_processor_and_normalizer(tmp_path):
     tokenizers = pytest.importorskip("tokenizers")
     template = TemplateProcessing(("<s>", "$A", "</s>"))
@@ -184,6 +221,12 @@ def broken(change) -> str:
         ),
         (lambda d: d["added_tokens"][0].update(lstrip="yes"), r"added_tokens\[0\].lstrip: expected true or false"),
         (lambda d: d.update(added_tokens={}), "added_tokens: expected a list"),
+        (lambda d: d["added_tokens"].append(7), r"added_tokens\[1\]: expected an object, found 7"),
+        (lambda d: d["added_tokens"][0].update(strip=True), r"added_tokens\[0\].strip: .*no such key"),
+        (lambda d: d["added_tokens"][0].update(content="x" * 5_000), r"\[0\].content: has 5,000 characters; at most"),
+        (lambda d: d["added_tokens"][0].update(id=True), r"added_tokens\[0\].id: expected an integer"),
+        (lambda d: d["added_tokens"][0].update(id=1 << 32), r"added_tokens\[0\].id: 4294967296 is no id"),
+        (lambda d: (d["model"].update(vocab={}), d.update(added_tokens=[])), "model.vocab: is empty, and there are no"),
         (lambda d: d.update(normalizer={"type": "Lower"}), "normalizer.type: 'Lower' is not supported"),
         (lambda d: d.update(normalizer={"type": "Lowercase", "locale": "tr"}), "normalizer.locale: .*no such key"),
         (lambda d: d.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer: .*replacement"),
