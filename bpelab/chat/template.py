@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConversationError, MissingDependencyError, TemplateError
 from .budget import Budget, current
 from .messages import Message, check, marked, marked_messages, marked_tools
-from .named import NAMED
+from .named import NAMED, flatten
 from .provenance import TEMPLATE, Marked, Origin, concat, runs_of
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def render(
     """A conversation as a template writes it. Raises ConversationError, TemplateError."""
     check(messages)
     prepared = marked_messages(messages)
+    if (named := next((name for name, known in NAMED.items() if known.source == source), None)) is not None:
+        flatten(prepared, named)
     final = _left_open(prepared) if continue_final_message else None
     context: dict[str, Any] = {}
     for role in ROLES:
