@@ -6,8 +6,12 @@ model's own template, where it has one, knows more (tools, dates, reasoning): th
 Chapter: Special tokens, chat templates, injection.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TemplateError
+from .provenance import Marked, concat
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -143,3 +147,30 @@ NAMED = {
         "Microsoft, the model card of Phi-3.5",
     ),
 }
+
+
+def flatten(messages: Iterable[dict[str, Any]], name: str) -> None:
+    """Make the content of marked messages the one text that a named template writes: parts joined, None as nothing.
+
+    Raises TemplateError for tool calls and for parts that are no text, for which these formats have no words.
+    """
+    for number, message in enumerate(messages):
+        if message.get("tool_calls"):
+            raise TemplateError(
+                f"messages[{number}] has tool calls, which {name} has no form for: give the template of the model"
+            )
+        content = message.get("content")
+        if content is None:
+            message["content"] = Marked("")
+        elif not isinstance(content, str):
+            message["content"] = concat([_text(part, number, place, name) for place, part in enumerate(content)])
+
+
+def _text(part: Any, number: int, place: int, name: str) -> str:
+    text = part.get("text") if isinstance(part, Mapping) and part.get("type", "text") == "text" else part
+    if not isinstance(text, str):
+        kind = f"of the type {part.get('type')!r}" if isinstance(part, Mapping) else type(part).__name__
+        raise TemplateError(
+            f'messages[{number}]["content"][{place}] is {kind}, which {name} can\'t write: it takes text'
+        )
+    return text

@@ -13,7 +13,7 @@ from ..errors import ConversationError, MissingDependencyError, TemplateError
 from ..install import install_command
 from .budget import Budget, current
 from .messages import Message, check, marked, marked_messages, marked_tools
-from .named import NAMED
+from .named import NAMED, flatten
 from .provenance import TEMPLATE, Marked, Origin, concat, runs_of
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def render(
     """A conversation as a template writes it. Raises ConversationError, TemplateError."""
     check(messages)
     prepared = marked_messages(messages)
+    if (named := next((name for name, known in NAMED.items() if known.source == source), None)) is not None:
+        flatten(prepared, named)
     final = _left_open(prepared) if continue_final_message else None
     context: dict[str, Any] = {}
     for role in ROLES:
