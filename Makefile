@@ -22,6 +22,8 @@ SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -
 	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/growth_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
+# Chapters executed at once. They measure times, so outputs that are kept come from one after the other.
+JOBS := 1
 QUICK := -n logical --maxprocesses 8 -m "not slow"
 ALL := -n logical --maxprocesses 8
 
@@ -128,7 +130,7 @@ $(VENV)/.mutation: $(VENV)/.ready
 
 chapters: $(VENV)/.ready  ## execute the chapters in place and store their outputs
 	@echo "Executing $(words $(CHAPTERS)) notebooks: some ten minutes."
-	@$(PY) book/execute.py $(CHAPTERS)
+	@$(PY) book/execute.py --jobs $(JOBS) $(CHAPTERS)
 
 dist: $(VENV)/.ready  ## build the sdist and the wheel into dist/, and try the wheel in an empty environment
 	@rm -rf dist build

@@ -1,12 +1,14 @@
-"""Run notebooks in place and store what they print: `python book/execute.py book/04_encoding.ipynb ...`
+"""Run notebooks in place and store what they print: `python book/execute.py [--jobs N] book/04_encoding.ipynb ...`
 
 Execution counts run from 1, cell ids are made from positions, and nothing that changes from run to run (timings,
-versions) goes into the metadata, so that a second run of an unchanged chapter changes only pictures.
+versions) goes into the metadata, so that a second run of an unchanged chapter changes only pictures. Chapters measure
+times: several at once (`--jobs`) try whether all run, and outputs that are to be kept come from one after the other.
 """
 
+import argparse
 import os
 import re
-import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import nbformat
@@ -45,7 +47,7 @@ def execute(path: Path) -> None:
     notebook.metadata = nbformat.from_dict(KERNEL)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:03}"
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}, record_timing=False).execute()
+    NotebookClient(notebook, timeout=900, resources={"metadata": {"path": path.parent}}, record_timing=False).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = lasting(cell.outputs)
@@ -54,8 +56,18 @@ def execute(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run notebooks in place and store what they print.")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="notebooks at once (default: 1)")
+    parser.add_argument("notebooks", nargs="+", type=Path)
+    args = parser.parse_args()
     os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
-    for number, name in enumerate(sys.argv[1:], 1):
-        print(f"{number} of {len(sys.argv) - 1}: {name}", flush=True)
-        execute(Path(name))
+    with ProcessPoolExecutor(args.jobs) as pool:
+        running = {pool.submit(execute, path): path for path in args.notebooks}
+        for number, done in enumerate(as_completed(running), 1):
+            done.result()
+            print(f"{number} of {len(running)}: {running[done]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
