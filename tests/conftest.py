@@ -5,7 +5,7 @@ library keeps go to a folder that lasts as long as the run: nobody's own is read
 
 A test marked `slow` (faults, forks, signals, clusters, or minutes) runs in `make test-all` and not in `make test`.
 Every test has a time limit that only a hang reaches, some 20 times what it takes: `timeout` in pyproject.toml, or
-`SLOW` seconds for one marked `slow`, or the number of its own mark `timeout`.
+`SLOW` seconds for one marked `slow` or of a backend, or the number of its own mark `timeout`.
 """
 
 import lzma
@@ -55,12 +55,12 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Time limits beyond the one of pyproject.toml: of slow tests, and in a soak of all."""
+    """Set time limits beyond the one of pyproject.toml: of slow tests, and in a soak of all."""
     for item in items:
         marked = item.get_closest_marker("timeout")
         if SOAK:
             item.add_marker(pytest.mark.timeout(6 * 3_600), append=False)
-        elif marked is None and item.get_closest_marker("slow"):
+        elif marked is None and (item.get_closest_marker("slow") or "backends" in item.path.parts):
             item.add_marker(pytest.mark.timeout(SLOW))
 
 
