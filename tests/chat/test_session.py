@@ -291,6 +291,7 @@ def test_an_interrupt_ends_the_answer_and_not_the_session():
     assert session.ask("x").reason == "length"
 
 
+@pytest.mark.timeout(600, method="thread")  # the test needs the timer that limits other tests
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 @pytest.mark.slow
 def test_interrupts_at_any_moment(llama):
