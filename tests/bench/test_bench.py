@@ -148,6 +148,7 @@ def test_who_is_not_installed_is_listed(bad, tmp_path):
     assert "not measured: absent (not installed: pip install no-such-package)" in report(record)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys, monkeypatch):
     book = tmp_path / "book.txt"
     book.write_text(book_text()[:60_000], "utf-8")

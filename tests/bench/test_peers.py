@@ -43,6 +43,7 @@ def rows_alone(*arguments):
         return pool.submit(loaded_rows, *arguments).result()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # bpe_openai, when it is imported
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("which", ENCODINGS[: amount(2, 4)])
@@ -77,6 +78,7 @@ def test_ids(vocabularies, which, name):
         assert loaded.decode_array(np.array(ids, np.uint32)) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.does("train")])
 def test_training(name, tmp_path):
     if why := obstacle(PEERS[name]):

@@ -51,6 +51,7 @@ def test_found_attacks_end_soon():
     check(list(FOUND.items()))
 
 
+@pytest.mark.slow
 def test_random_attacks_end_soon():
     rng = random.Random(18)
     check([(source, source) for source in (hostile(rng) for _ in range(amount(150, 20_000)))])

@@ -77,6 +77,7 @@ def test_every_fact_is_asked_in_many_ways(turns):
     assert min(asked[answer] for answer in facts) >= 12
 
 
+@pytest.mark.slow
 def test_no_held_out_question_is_in_the_training_text(corpus):
     assert leaks(corpus) == []
     assert len(corpus.scored()) >= 300

@@ -25,6 +25,7 @@ from . import together
 from .test_killed import drive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", [*ENCODERS, "auto", "compiled"])
 def test_sixteen_threads(encoder):
     if encoder == "compiled":
@@ -128,6 +129,7 @@ def travellers(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_pickles_and_copies(travellers):
     for tokenizer, texts in travellers:
         unused = pickle.dumps(tokenizer)
@@ -140,6 +142,7 @@ def test_pickles_and_copies(travellers):
             assert answers(again, texts) == expected
 
 
+@pytest.mark.slow
 def test_to_another_process_and_back(travellers):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for (there, back), (tokenizer, texts) in zip(pool.map(_elsewhere, travellers), travellers):

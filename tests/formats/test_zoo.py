@@ -194,6 +194,7 @@ def single_parts() -> list[tuple[str, JSON]]:
     return files
 
 
+@pytest.mark.slow
 def test_every_part_alone(tmp_path):
     for name, data in single_parts():
         check_named(name, data, tmp_path, amount(2, 300))

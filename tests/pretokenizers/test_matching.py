@@ -25,6 +25,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_hostile_patterns_end(pattern):
     """The limits are on processor time; this asserts ten times as much."""

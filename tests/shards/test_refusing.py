@@ -251,6 +251,7 @@ def test_bombs(tmp_path):
     assert grown < 100
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_input(tmp_path):
     """The second text is four times the first, or more."""
     grown = []
