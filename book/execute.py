@@ -2,7 +2,8 @@
 
 Execution counts run from 1, cell ids are made from positions, and nothing that changes from run to run (timings,
 versions) goes into the metadata, so that a second run of an unchanged chapter changes only pictures. Chapters measure
-times: several at once (`--jobs`) try whether all run, and outputs that are to be kept come from one after the other.
+times: several at once (`--jobs`) try whether all run and measure once; outputs that are to be kept come from one after
+the other.
 """
 
 import argparse
@@ -62,6 +63,8 @@ def main() -> None:
     parser.add_argument("notebooks", nargs="+", type=Path)
     args = parser.parse_args()
     os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
+    if args.jobs > 1:
+        os.environ["BPELAB_MEASURE_ONCE"] = "1"
     with ProcessPoolExecutor(args.jobs) as pool:
         running = {pool.submit(execute, path): path for path in args.notebooks}
         for number, done in enumerate(as_completed(running), 1):

@@ -6,6 +6,7 @@ pages too: no grey for text and axes has a contrast of 4.5 : 1 to a white page a
 
 import gc
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,12 +79,14 @@ def pyplot() -> Any:
 def seconds(function: Callable[[], object], repeats: int = 3) -> float:
     """The least processor time of a few runs: the one that was disturbed least. Garbage is collected between them.
 
+    With the environment variable BPELAB_MEASURE_ONCE=1 it runs once, for tests that do not look at the number.
+
     >>> seconds(lambda: sum(range(1000))) < 1
     True
     """
     best, collecting = float("inf"), gc.isenabled()
     try:
-        for _ in range(repeats):
+        for _ in range(1 if os.environ.get("BPELAB_MEASURE_ONCE") == "1" else repeats):
             gc.collect()
             gc.disable()  # as timeit does: in a notebook full of objects a collection can take longer than the function
             start = time.process_time()

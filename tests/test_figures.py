@@ -20,6 +20,17 @@ def plt():
         plt.close("all")
 
 
+def test_seconds(monkeypatch):
+    """As many runs as are asked for, and one where nobody looks at the number."""
+    monkeypatch.delenv("BPELAB_MEASURE_ONCE", raising=False)
+    runs = []
+    assert 0 <= figures.seconds(lambda: runs.append(0), 5) < 1
+    assert len(runs) == 5
+    monkeypatch.setenv("BPELAB_MEASURE_ONCE", "1")
+    figures.seconds(lambda: runs.append(0), 5)
+    assert len(runs) == 6
+
+
 def test_growth(plt):
     """The curves as they are, guides with the slopes that they name, both axes labelled and logarithmic."""
     axes = figures.plot_growth({"one": ([1, 10, 100], [1.0, 10.0, 100.0]), "two": ([1, 10], [2.0, 3.0])}, "bytes")
