@@ -104,6 +104,7 @@ def result(run):
     return json.loads(json.dumps(listed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", AROUND)
 def test_as_transformers_does(around, tmp_path):
     ours = PLAIN.with_options(post_processor=AROUND[around])

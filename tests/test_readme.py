@@ -215,6 +215,7 @@ def test_the_python_of_readme(folder, env, scheduler):
     assert (folder / "shards").exists() and (folder / "shared-shards").exists()
 
 
+@pytest.mark.slow
 def test_the_command_line_of_readme(folder, env):
     encoding("cl100k_base")
     command_line(folder, env, without=["pip", "bpelab bench"])  # minutes: in the soak

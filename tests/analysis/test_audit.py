@@ -38,6 +38,7 @@ def test_nothing_odd(pattern):
     assert findings(trained(pattern=pattern)) == []
 
 
+@pytest.mark.slow
 def test_an_encoding_of_openai():
     encoding("cl100k_base")
     assert findings(BPETokenizer.from_tiktoken("cl100k_base")) == [

@@ -172,6 +172,7 @@ class TestNumbers:
         assert (found.consistency, found.numbers) == (1, 990)
         assert found.tokens_per_number == (90 * 2 + 900 * 3) / 990
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
     def test_published_ones_cut_threes_from_the_left(self, name):
         encoding(name)
@@ -248,6 +249,7 @@ class TestVocabulary:
         assert unmet(BPETokenizer(whole, pattern=None)) == []
         assert not set(unmet(trained)) & set(trained.encode(book_text()))
 
+    @pytest.mark.slow
     def test_unmet_of_published_ones(self):
         encoding("o200k_base")
         assert unmet(BPETokenizer.from_tiktoken("o200k_base")) == []

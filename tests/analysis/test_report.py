@@ -381,6 +381,7 @@ def test_charts():
     assert shown("x" * 30, 4) == "xxxx…"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1000])
 def test_it_is_quiet_fits_and_can_be_read(hostile_page, theme, width, browser, tmp_path):

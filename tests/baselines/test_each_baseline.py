@@ -230,6 +230,7 @@ class TestUnigram:
             assert after >= before - 1e-6
             before = after
 
+    @pytest.mark.slow
     def test_every_text_without_unknowns_comes_back(self):
         tokenizer = UnigramTokenizer.train(book_text(), 2_000)
         assert tokenizer.unknown_count(book_text()) == 0

@@ -11,6 +11,10 @@ from ..conftest import ROOT
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(HTML.glob("book/**/*.html"))
 THEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
+CHAPTERS = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.parent.name == "solutions" else [], id=path.stem)
+    for path in PAGES
+]
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +24,7 @@ def built():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", CHAPTERS)
 def test_page(page, theme, browser):
     tab = browser.new_page(color_scheme=theme)
     problems: list[str] = []
@@ -61,6 +65,7 @@ def test_a_page_is_light_enough(page):
     assert page.stat().st_size < 1_500_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_figures_respond(page, theme, browser):

@@ -62,6 +62,7 @@ def test_the_script_writes_what_it_says(tmp_path):
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.slow
 def test_the_record_has_all_and_its_counts_are_those_of_the_recipe():
     record = json.loads(Path(RECORD).read_text("utf-8"))
     has_all(record, [1, 10, 100, 1000])

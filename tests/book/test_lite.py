@@ -191,6 +191,7 @@ def test_every_chapter_is_listed_once():
     assert sorted([*lite.CHAPTERS, *lite.NEEDS]) == [path.stem for path in CHAPTERS]
 
 
+@pytest.mark.slow
 def test_a_page_from_a_disk_says_how_to_serve_it(browser, address):
     tab = browser.new_page(viewport={"width": 400, "height": 800})
     tab.goto((HTML / "book" / "00_start.html").as_uri())

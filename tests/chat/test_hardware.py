@@ -382,6 +382,7 @@ def fake_machine(folder, monkeypatch, script, library):
     monkeypatch.setattr(hardware, "_known", None)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("what", sorted(SCRIPTS))
 def test_machines_where_all_is_broken(tmp_path, monkeypatch, what):

@@ -561,6 +561,7 @@ def test_a_gguf_file_of_a_repository_with_safetensors(hub, tmp_path):
     assert third == first
 
 
+@pytest.mark.slow
 def test_without_network_the_cache_serves(hub, tmp_path):
     asked = {"name": "org/whole"}, {"name": "org/many:Q8_0"}
     online = ask_hub(tmp_path, hub, *asked)
@@ -582,6 +583,7 @@ def test_a_download_that_breaks_off_goes_on(hub, tmp_path):
     assert hub.files_asked() == ["tiny.gguf", f"tiny.gguf bytes={CHUNK}-"]
 
 
+@pytest.mark.slow
 def test_what_was_fetched_is_not_fetched_again(hub, tmp_path):
     """The weights come last; where they fail, the next try fetches them alone."""
     hub.cuts = [None] * len(NEEDED) + [100, 0]

@@ -47,6 +47,7 @@ def check(templates: list[tuple[str, str]]) -> None:
     assert done.stdout.split("\n")[-2:] == ["all", ""], f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
 
 
+@pytest.mark.slow
 def test_found_attacks_end_soon():
     check(list(FOUND.items()))
 

@@ -70,6 +70,7 @@ def test_the_corpus_is_the_same_each_time_and_as_large_as_the_card_says(corpus):
     assert len({repr(talk) for talk in corpus.train}) == len(corpus.train)
 
 
+@pytest.mark.slow
 def test_every_fact_is_asked_in_many_ways(turns):
     asked = Counter(answer for _, answer in dict(turns).items())
     facts = [answer for _, _, answer in blocks("facts.txt")]
@@ -112,6 +113,7 @@ ANSWERS = (
 BARE = re.compile(r"(?:pell|is|in|of) ([a-z]+)(?: spelled)?[.?]?(?: Thanks!| Please answer.)?$")
 
 
+@pytest.mark.slow
 def test_answers_about_words_are_right(turns):
     """A question names one word, in quotation marks or as its last but one; the answer is checked against that."""
     checked = Counter()
@@ -176,6 +178,7 @@ def test_answers_about_characters_are_right(turns):
     assert checked > 1_000
 
 
+@pytest.mark.slow
 def test_facts_with_numbers_agree_with_what_they_are_about(tokenizer, weights):
     text = "\n".join(answer for _, _, answer in blocks("facts.txt"))
     assert f"GPT-2 has {encoding('gpt2').n_vocab:,} tokens" in text

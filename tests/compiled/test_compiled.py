@@ -159,6 +159,7 @@ def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
     return BPEModel.from_ranks(ranks, take_whole=rng.random() < 0.7), alphabet
 
 
+@pytest.mark.slow
 def test_every_way_to_merge_gives_the_ids_of_the_heap():
     rng, exact, cut, early, work = random.Random(3), 0, 0, 0, Work.of()
     models = amount(120, 10_000)
@@ -208,6 +209,7 @@ def test_halves_are_those_that_python_finds():
             assert found == dict(recovered.splits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_real_vocabularies(name):
     tokenizer = BPETokenizer.from_tiktoken(encoding(name))

@@ -102,6 +102,7 @@ def test_pieces_of_one_unit_or_none(unknown, tmp_path):
     assert bool(compiled.encode("zz")) == bool(unknown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama-2", "gemma", "deepseek-v3", "nllb", "clip", "starcoder", "subword-prefix"])
 def test_long_texts(name, tmp_path):
     """More pieces than one block has, at every level, and one piece without an end."""
@@ -116,6 +117,7 @@ def listed() -> list[str]:
     return found or ["(the kit is not here)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", listed())
 def test_recorded_cases(name):
     script = shared("conformance/conformance.py")

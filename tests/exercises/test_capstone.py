@@ -97,6 +97,7 @@ def test_what_harms_others_is_not_enough():
     assert RUBRIC.most == 20
 
 
+@pytest.mark.slow
 def test_a_folder_is_checked_as_it_is(tmp_path, monkeypatch):
     made.written(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -66,6 +66,12 @@ class TestEveryExercise:
         assert right, message
         assert repr(message).startswith(f"{exercise.heading}: Right.")
 
+    def test_a_wrong_answer_is_found_out(self, exercise: Exercise):
+        right, message = examine(exercise, WRONG[exercise.id][0])
+        assert not right
+        assert "Right." not in repr(message)
+
+    @pytest.mark.slow
     def test_wrong_answers_are_found_out(self, exercise: Exercise):
         assert len(WRONG[exercise.id]) >= 2
         for answer in WRONG[exercise.id]:

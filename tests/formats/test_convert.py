@@ -282,6 +282,7 @@ KIT_HELD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_tokenizers_of_the_kit(name, tmp_path):
     folder = shared(f"conformance/tokenizers/{name}")

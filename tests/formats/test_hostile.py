@@ -144,6 +144,7 @@ def test_wrong_types(part, tmp_path):
     check(some(list(wrong_types())[part::4], 80), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_changed_at_random(seed, tmp_path):
     check(random_cases(amount(100, 5_000), seed, tmp_path), tmp_path)

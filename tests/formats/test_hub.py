@@ -387,6 +387,7 @@ def test_a_download_that_breaks_off_goes_on(hub, saved, tmp_path):
     assert (Path(answer["folder"]) / VOCABULARY).read_bytes() == content
 
 
+@pytest.mark.slow
 def test_nothing_half_written_is_used(hub, tmp_path):
     hub.cuts = [None, None, None, 100, 0]  # the vocabulary comes last; it breaks off, and then the server refuses
     (answer,) = ask(tmp_path, hub, PUBLIC)

@@ -114,6 +114,7 @@ def test_post_processor_and_normalizer(tmp_path):
     assert again.normalizer is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
 def test_a_tiktoken_encoding_saved_for_hugging_face(name, tmp_path):
     tokenizers = pytest.importorskip("tokenizers")

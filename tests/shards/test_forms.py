@@ -95,6 +95,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("allowed", ["all", ()])
 def test_documents_longer_than_a_fragment(tmp_path, tokenizer, texts, tiny, way, allowed):

@@ -89,6 +89,7 @@ def test_killed_at_random_moments(corpus, tokenizer, tmp_path, tiny):
     assert contents(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["spaces", "named pattern"])
 @pytest.mark.parametrize("tokens", [1, 2, 50])
 def test_going_on_from_every_shard(tokenizer, texts, tmp_path, tiny, monkeypatch, way, tokens):

@@ -48,6 +48,7 @@ def test_runs_and_overlaps():
         agree({bytes(rng.choices(b"aab", k=rng.randint(1, 300))): rng.randint(1, 3)}, 100, 1, train_naive)
 
 
+@pytest.mark.slow
 def test_the_book_and_larger_corpora():
     words = Counter(piece.encode() for piece in Split("cl100k").split(book_text()))
     for least in (1, 2, 5):
@@ -161,6 +162,7 @@ def test_many_distinct_words_and_long_ones():
         assert count(texts, split, threads) == found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")  # no letter of the pattern is left
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
