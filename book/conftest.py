@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
-os.environ["BPELAB_MEASURE_ONCE"] = "1"  # a measured number is another one in every run: cells that print it are run only
+os.environ["BPELAB_MEASURE_ONCE"] = "1"  # cells that print what they measured are run, not compared
 CACHED = Path(__file__).resolve().parents[2] / "shared" / "tiktoken-cache"
 if CACHED.is_dir():
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(CACHED))

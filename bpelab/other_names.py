@@ -25,7 +25,7 @@ TOKENIZER: Mapping[str, str] = {
     "is_special_token": "use token_id in tokenizer.special_tokens.values()",
     "encode_single_token": "use tokenizer.token_to_id(token)",
     "encode_to_numpy": "use tokenizer.encode_array(text)",
-    "encode_with_unstable": "use tokenizer.encode(text): which tokens are unstable is not told",
+    "encode_with_unstable": "use StreamEncoder, which returns ids as soon as nothing can change them",
     "decode_single_token_bytes": "use tokenizer.id_to_token(token_id)",
     "decode_tokens_bytes": "use tokenizer.convert_ids_to_tokens(ids)",
     "decode_bytes_batch": "use [tokenizer.decode_bytes(ids) for ids in batch]",

@@ -36,6 +36,7 @@ from .special_tokens import Special, SpecialTokens
 from .textio import valid_text
 from .trainers.corpus import Corpus
 from .trainers.learn import learn
+from .unstable import encode_bytes
 from .vocabulary import Vocabulary
 from .whole_number import whole_number
 
@@ -412,6 +413,26 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         ids = self._pipeline.brief(text) if type(text) is str else None
         return self._pipeline.ids(valid_text(text)) if ids is None else ids
 
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """The ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
+
+        From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
+        `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
+
+        >>> t = BPETokenizer.train("abab", 257)
+        >>> t.decode_bytes(t.encode_bytes(b"ab\xff"))
+        b'ab\xff'
+        """
+        return encode_bytes(self, data)
+
+    def encode_piece(self, piece: bytes) -> list[int]:
+        """The ids of one piece: merged as a whole, whatever the pattern is.
+
+        >>> BPETokenizer.train("abab", 257).encode_piece(b"ab ab")
+        [256, 32, 256]
+        """
+        return self._pipeline.encode_piece(bytes(piece))
+
     def encode_with_dropout(
         self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
     ) -> list[int]:
@@ -680,6 +701,11 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         )
 
     # -- what it is made of ------------------------------------------------------------------------------------------
+
+    @property
+    def plain(self) -> bool:
+        """Whether ids follow from the pieces of one pattern alone: no normalizer, no added tokens but special ones."""
+        return self._pipeline.plain
 
     @property
     def pattern(self) -> str | None:

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
 SLOW = 2_400
+collect_ignore = ["conformance/peers"]  # other projects' tests, which tests/conformance/test_peers.py runs
 ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
 if (SHARED / "tiktoken-cache").is_dir():

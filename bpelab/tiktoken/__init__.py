@@ -1,0 +1,23 @@
+"""tiktoken's names on bpelab's encoders: `import bpelab.tiktoken as tiktoken`, and the rest of a program stays.
+
+Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. The
+vocabularies come through tiktoken, which is needed for them (the extra `tiktoken`). `Encoding.tokenizer` is the
+`BPETokenizer` underneath. What differs, deliberately:
+
+- a text that the pattern doesn't match is kept, as a piece of its own; tiktoken drops it;
+- a table of ranks that lacks one of the 256 bytes, shares a rank, or gives a special token the id of an ordinary one is
+  refused at once (ValueError); tiktoken panics or decodes something else when it meets the byte or the id;
+- an id that doesn't exist is a KeyError everywhere, negative ones too, where tiktoken has an OverflowError.
+
+>>> import bpelab.tiktoken as tiktoken
+>>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+>>> encoding = tiktoken.Encoding("mine", pat_str=r"\\S+|\\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 257})
+>>> encoding.encode("ab<|end|>", allowed_special="all"), encoding.decode([256, 257])
+([256, 257], 'ab<|end|>')
+"""
+
+from .core import Encoding as Encoding
+from .model import encoding_for_model as encoding_for_model, encoding_name_for_model as encoding_name_for_model
+from .registry import get_encoding as get_encoding, list_encoding_names as list_encoding_names
+
+__all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]

@@ -1,0 +1,13 @@
+"""Rank files as tiktoken reads and writes them, its cache included: tiktoken's own functions.
+
+`bpelab.formats.tiktoken.read_ranks` reads a rank file and says which line of a wrong one is wrong.
+"""
+
+from tiktoken.load import (
+    check_hash as check_hash,
+    data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks,
+    dump_tiktoken_bpe as dump_tiktoken_bpe,
+    load_tiktoken_bpe as load_tiktoken_bpe,
+    read_file as read_file,
+    read_file_cached as read_file_cached,
+)

@@ -1,0 +1,114 @@
+"""What the end of a text may still become: bytes that stop inside a character, and the tokens that a prefix may grow into.
+
+A tokenizer cuts a text into pieces, and what follows can move the last cut. The ids of the last piece, and of the white
+space before it, are therefore unstable. The rules here are tiktoken's, with its approximations, so that the ids are
+the same; `StreamEncoder` knows exactly which ids can't change any more.
+
+Source: tiktoken `src/lib.rs`, `_encode_bytes` and `_encode_unstable_native`.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .errors import BPELabError
+
+if TYPE_CHECKING:
+    from .tokenizer import BPETokenizer
+
+SPACES = b" \n\t"
+INFORMATION_SEPARATORS = "\x1c\x1d\x1e\x1f"  # white space to Python, and to Unicode's property not
+
+
+def count_unstable(tokenizer: "BPETokenizer", ids: Sequence[int], last_part: str) -> int:
+    """How many of the last `ids` may change, where the text after the last special token is `last_part`."""
+    if not last_part:
+        return 0
+    count = len(tokenizer.encode_piece(tokenizer.pieces(last_part)[-1].encode()))
+    tokens = tokenizer.model.tokens
+
+    def is_space(token_id: int) -> bool:
+        return token_id in tokens and not tokens[token_id].strip(SPACES)
+
+    if is_space(ids[-count]):
+        while count < len(ids) and is_space(ids[-count - 1]):
+            count += 1
+    return count
+
+
+def encode_bytes(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
+    """The ids of any bytes; see `BPETokenizer.encode_bytes`."""
+    if not tokenizer.plain:
+        raise BPELabError(
+            "bytes that are not UTF-8 can be encoded by tokenizers that cut a text by one pattern alone and merge bytes"
+        )
+    try:
+        return tokenizer.encode_ordinary(data.decode())
+    except UnicodeDecodeError as error:
+        stop = error.start
+    valid = data[:stop].decode()
+    ids = tokenizer.encode_ordinary(valid)
+    kept = len(ids) - count_unstable(tokenizer, ids, valid)
+    rest = tokenizer.decode_bytes(ids[kept:]) + data[stop:]
+    return ids[:kept] + tokenizer.encode_piece(rest)
+
+
+def completions(tokenizer: "BPETokenizer", sorted_tokens: Sequence[bytes], end: bytes) -> set[tuple[int, ...]]:
+    """The sequences of ids that a text whose unstable end is `end` may go on with, each just long enough to cover it.
+
+    `sorted_tokens` are the model's tokens in order. Cost: an encoding for each token that begins with a suffix of
+    `end`, of which there are thousands where that is a space.
+    """
+    if not end:
+        return set()
+    ids, merge = tokenizer.model.ids, tokenizer.encode_piece
+    found = {(ids[token],) for token in _starting(sorted_tokens, end)}
+    for at in range(1, len(end)):
+        for token in _starting(sorted_tokens, end[at:]):
+            found.add(_covering(tokenizer, _encode(tokenizer, end[:at] + token), len(end)))
+    last = len(_last_character(end))
+    if last < len(end) and _is_white_space(end[-last:]):
+        found.add((*merge(end[:-last]), *merge(end[-last:])))
+    return found
+
+
+def _starting(sorted_tokens: Sequence[bytes], prefix: bytes) -> Iterator[bytes]:
+    for at in range(bisect_left(sorted_tokens, prefix), len(sorted_tokens)):
+        if not sorted_tokens[at].startswith(prefix):
+            break
+        yield sorted_tokens[at]
+
+
+def _encode(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
+    encode: Callable[[bytes], list[int]] = tokenizer.encode_piece
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return encode(data)
+    return tokenizer.encode_ordinary(text)
+
+
+def _covering(tokenizer: "BPETokenizer", ids: Sequence[int], size: int) -> tuple[int, ...]:
+    """The first of `ids` that have `size` bytes together."""
+    tokens, length = tokenizer.model.tokens, 0
+    for count, token_id in enumerate(ids, 1):
+        length += len(tokens[token_id])
+        if length >= size:
+            return tuple(ids[:count])
+    return tuple(ids)
+
+
+def _last_character(data: bytes) -> bytes:
+    """The bytes of the last character, or of the last byte where no character ends there."""
+    for size in range(1, min(4, len(data)) + 1):
+        try:
+            data[-size:].decode()
+        except UnicodeDecodeError:
+            continue
+        return data[-size:]
+    return data[-1:]
+
+
+def _is_white_space(data: bytes) -> bool:
+    text = data.decode("utf-8", "replace")
+    return text.isspace() and text not in INFORMATION_SEPARATORS
