@@ -1,4 +1,4 @@
-"""What the end of a text may still become: bytes that stop inside a character, and the tokens that a prefix may grow into.
+"""What the end of a text may become: bytes that stop inside a character, and tokens that a prefix may grow into.
 
 A tokenizer cuts a text into pieces, and what follows can move the last cut. The ids of the last piece, and of the white
 space before it, are therefore unstable. The rules here are tiktoken's, with its approximations, so that the ids are
@@ -62,7 +62,7 @@ def completions(tokenizer: "BPETokenizer", sorted_tokens: Sequence[bytes], end: 
     if not end:
         return set()
     ids, merge = tokenizer.model.ids, tokenizer.encode_piece
-    found = {(ids[token],) for token in _starting(sorted_tokens, end)}
+    found: set[tuple[int, ...]] = {(ids[token],) for token in _starting(sorted_tokens, end)}
     for at in range(1, len(end)):
         for token in _starting(sorted_tokens, end[at:]):
             found.add(_covering(tokenizer, _encode(tokenizer, end[:at] + token), len(end)))

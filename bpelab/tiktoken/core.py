@@ -52,12 +52,12 @@ class Encoding:
         found = len(model.tokens) + len(special_tokens), self.max_token_value + 1
         if explicit_n_vocab and found != (explicit_n_vocab, explicit_n_vocab):
             raise ValueError(
-                f"there are {found[0]} tokens and ids up to {found[1] - 1}, not {explicit_n_vocab} of them"
+                f"explicit_n_vocab is {explicit_n_vocab}, but there are {found[0]} tokens, with ids below {found[1]}"
             )
 
     @classmethod
     def of(cls, name: str, tokenizer: BPETokenizer) -> "Encoding":
-        """The encoding of a tokenizer that cuts a text by one pattern alone, as `BPETokenizer.from_tiktoken` returns."""
+        """The encoding of a tokenizer that cuts a text by one pattern alone, as one of `from_tiktoken` does."""
         encoding = object.__new__(cls)
         encoding._hold(name, tokenizer)
         return encoding
@@ -215,8 +215,8 @@ class Encoding:
                 name = min(found, key=text.index)
                 raise SpecialTokenError(
                     f"the text holds {name!r}, which is disallowed. To encode it as a special token, pass "
-                    f"allowed_special={{{name!r}}}; as text, disallowed_special=(enc.special_tokens_set - {{{name!r}}}), "
-                    "or disallowed_special=() for all special tokens."
+                    f"allowed_special={{{name!r}}}; as text, pass "
+                    f"disallowed_special=(enc.special_tokens_set - {{{name!r}}}), or () for all special tokens."
                 )
         return chosen & everything
 

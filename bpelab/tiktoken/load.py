@@ -4,10 +4,19 @@
 """
 
 from tiktoken.load import (
-    check_hash as check_hash,
-    data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks,
-    dump_tiktoken_bpe as dump_tiktoken_bpe,
-    load_tiktoken_bpe as load_tiktoken_bpe,
-    read_file as read_file,
-    read_file_cached as read_file_cached,
+    check_hash,
+    data_gym_to_mergeable_bpe_ranks,
+    dump_tiktoken_bpe,
+    load_tiktoken_bpe,
+    read_file,
+    read_file_cached,
 )
+
+__all__ = [
+    "check_hash",
+    "data_gym_to_mergeable_bpe_ranks",
+    "dump_tiktoken_bpe",
+    "load_tiktoken_bpe",
+    "read_file",
+    "read_file_cached",
+]
