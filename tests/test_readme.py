@@ -280,7 +280,7 @@ def comparable(what: str, value: object, names: dict[str, object]) -> object:
         return value.decode(value.encode(names["text"]))
     if what in ("train", "save"):
         return True
-    if what == "where tokens stand":  # tiktoken says where a token begins
+    if what == "where each token starts":  # tiktoken says where a token begins
         return [place if isinstance(place, int) else place[0] for place in value]
     return value
 
