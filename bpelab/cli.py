@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .analysis.command import add_command as add_report
+from .arguments import Parser, add_roles, roles, some_path, some_text
 from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
@@ -50,17 +51,22 @@ Text comes from the argument, from --file, or from standard input.
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="bpelab",
         description="Byte-pair encoding, exact and explained.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"bpelab {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     def command(name: str, help_text: str, run: Any) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+        description = help_text[:1].upper() + help_text[1:] + "."
+        shown = "\n".join(line for line in EXAMPLES.splitlines() if f"bpelab {name} " in line)
+        raw = argparse.RawDescriptionHelpFormatter
+        sub = commands.add_parser(
+            name, help=help_text, description=description, epilog=shown and f"examples:\n{shown}", formatter_class=raw
+        )
         sub.set_defaults(run=run, parser=sub)
         return sub
 
@@ -94,7 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
     info.add_argument("--json", action="store_true", help="print JSON")
     convert = command("convert", "write a tokenizer in another format, and say what that can't hold", run_convert)
     convert.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
-    convert.add_argument("out", metavar="OUT", type=Path, help="the folder or file to write")
+    convert.add_argument("out", metavar="OUT", type=some_path, help="the folder or file to write")
     convert.add_argument(
         "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
     )
@@ -103,6 +109,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument(
         "--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file"
     )
+    add_roles(convert, ", one of the tokenizer's own")
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
     add_shard_commands(command, _takes_tokenizer)
@@ -143,7 +150,7 @@ def _text(args: argparse.Namespace) -> str:
         return read_text(args.file)
     if args.text in (None, STANDARD_INPUT):
         return read_text()
-    return str(args.text)
+    return some_text(args.text)
 
 
 def run_encode(args: argparse.Namespace) -> int:
@@ -241,6 +248,8 @@ def run_info(args: argparse.Namespace) -> int:
         return 0
     oddities, ids, sample = facts.pop("oddities"), facts.pop("sample_ids"), facts.pop("sample")
     facts["special_tokens"] = _first_few(facts["special_tokens"])
+    facts["roles"] = ", ".join(f"{role} {name}" for role, name in facts["roles"].items()) or "none"
+    facts["lossless"] = "yes" if facts["lossless"] else "no: the sample decodes to another text"
     facts["sample_text"] = f"{facts['sample_text']!r} is {' '.join(map(repr, sample))}, ids {' '.join(map(str, ids))}"
     for name, value in facts.items():
         if value not in (None, False):
@@ -258,29 +267,38 @@ def _first_few(special: dict[str, int]) -> str:
 
 def run_convert(args: argparse.Namespace) -> int:
     from .analysis.describe import SAMPLE
-    from .formats.convert import check, convert
+    from .formats import gpt2
+    from .formats.convert import check, convert, lines_that_differ
 
-    tokenizer = _open(args)
+    tokenizer = _open(args).with_options(**roles(args))
     lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
     texts = [SAMPLE, *(args.check or [])]
     texts += map(read_text, args.check_file)
     number = None if args.lossy else check(tokenizer, args.out, args.to, texts)
+    differ = lines_that_differ(tokenizer, texts) if any(loss.feature == gpt2.PATTERN for loss in lost) else None
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
-        print(json.dumps({"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}))
+        said = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}
+        print(json.dumps(said if differ is None else {**said, "lines_that_differ": differ}))
         return 0
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
     for loss in lost:
         print(f"  left out: {loss.feature} ({loss.what[:160]})" + (", which changes ids" if loss.changes_ids else ""))
     texts_there = "" if number is None else f"{number} text" + ("" if number == 1 else "s")
     print(f"  ids equal on {texts_there}" if texts_there else "  ids not compared: the conversion is lossy")
+    if differ is not None:
+        print(f"  opened as GPT-2's files are, ids differ on {differ[0]:,} of {differ[1]:,} lines")
     return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit code."""
     prepare()
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return 0
     try:
         with plain_warnings():
             code: int = args.run(args)

@@ -1,22 +1,29 @@
 """`bpelab train`: its arguments, and what it runs. Nothing heavy is imported until it is called."""
 
 import argparse
+import json
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .arguments import add_roles, roles, some_path
 from .errors import BPELabError
-from .options import add_dask, read_text
+from .options import STANDARD_INPUT, add_dask, read_text
+
+if TYPE_CHECKING:
+    from .tokenizer import BPETokenizer
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
     train = command("train", "learn a tokenizer from text files and save it", run_train)
-    train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; standard input if there are none")
+    train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; - or nothing for standard input")
     train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
-    train.add_argument("--out", type=Path, required=True, help="the folder to write")
+    train.add_argument("--out", type=some_path, required=True, help="the folder to write")
     train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
     train.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
     train.add_argument(
@@ -30,6 +37,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     train.add_argument(
         "--special", action="append", default=[], metavar="NAME", help="a special token; may be repeated"
     )
+    add_roles(train, "; it becomes one, if --special doesn't name it")
     train.add_argument(
         "--trainer",
         default="auto",
@@ -39,13 +47,19 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     train.add_argument("--input-form", metavar="FORM", help="text, jsonl, parquet, text.gz ... (default: by the name)")
     train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    train.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run_train(args: argparse.Namespace) -> int:
     from .tokenizer import BPETokenizer
 
+    args.files = [] if args.files == [STANDARD_INPUT] else args.files
+    args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
     trainer = _trainer(args)
-    _check_out(args)
+    formats = _check_out(args)
+    told = not args.quiet and sys.stderr.isatty()
+    if told and formats:
+        print(f"bpelab: {formats}", file=sys.stderr)
     corpus = args.files
     if trainer != "distributed":
         corpus = list(map(Path, args.files)) or read_text()
@@ -62,16 +76,31 @@ def run_train(args: argparse.Namespace) -> int:
         input_form=args.input_form,
         field=args.field,
         progress=False if args.quiet else None,
+        **roles(args),
     )
     try:
         tokenizer.save(args.out)
     except (BPELabError, OSError) as error:  # the disk is full now, say
-        kept = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
-        tokenizer.save(kept)
-        raise BPELabError(f"{error}; what was trained is in {kept}") from error
-    if not args.quiet:
+        raise BPELabError(f"{error}; {_rescued(tokenizer)}") from error
+    if args.json:
+        said = {"out": str(args.out), "tokens": len(tokenizer), "merges": len(tokenizer.model.merges)}
+        print(json.dumps(said | {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}))
+    elif not args.quiet:
         print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
+        if formats and not told:
+            print(formats)
     return 0
+
+
+def _rescued(tokenizer: "BPETokenizer") -> str:
+    """Save what was trained where it can be; what to say about that."""
+    kept = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
+    try:
+        tokenizer.save(kept)
+    except (BPELabError, OSError) as error:
+        shutil.rmtree(kept, ignore_errors=True)
+        return f"nor could it be saved in {kept.parent}, and what was trained is lost: {error}"
+    return f"what was trained is in {kept}"
 
 
 def _trainer(args: argparse.Namespace) -> str:
@@ -91,14 +120,19 @@ def _trainer(args: argparse.Namespace) -> str:
     return str(args.trainer)
 
 
-def _check_out(args: argparse.Namespace) -> None:
-    """Raise BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it."""
+def _check_out(args: argparse.Namespace) -> str:
+    """The formats that the pattern rules out, in words; "" for none.
+
+    Raises BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it.
+    """
+    from .formats.convert import ruled_out
     from .formats.huggingface import tokenizer_json
     from .model import BPEModel
     from .tokenizer import BPETokenizer
 
     special = {name: 256 + number for number, name in enumerate(args.special)}
-    tokenizer_json(BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special))
+    untrained = BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+    tokenizer_json(untrained)
     if args.out.exists() and not args.out.is_dir():
         raise BPELabError(f"{args.out} is a file; --out is the folder to write")
     there = args.out
@@ -108,3 +142,5 @@ def _check_out(args: argparse.Namespace) -> None:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
         raise BPELabError(f"{args.out} can't be written: {error.strerror or error}") from error
+    formats = ", ".join(ruled_out(untrained))
+    return formats and f"the pattern {args.pattern} rules out `bpelab convert --to` {formats}"

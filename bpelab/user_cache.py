@@ -12,7 +12,7 @@ def cache_folder() -> Path | None:
     """The folder, or None where nothing is to be kept."""
     chosen = os.environ.get("BPELAB_CACHE")
     if chosen is not None:
-        return Path(chosen) if chosen else None
+        return Path(chosen).expanduser() if chosen else None
     try:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except RuntimeError:  # no home

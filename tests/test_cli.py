@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -310,7 +312,7 @@ def test_input_that_is_no_text(folder, capsysbinary, monkeypatch):
     assert "standard input is not UTF-8" in err
 
 
-@pytest.mark.parametrize("words", [[], ["nonsense"], ["train"], ["count", "--limit", "x"]])
+@pytest.mark.parametrize("words", [["nonsense"], ["train"], ["count", "--limit", "x"]])
 def test_bad_usage_is_code_2(words, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(words)
@@ -320,7 +322,122 @@ def test_bad_usage_is_code_2(words, capsys):
 def test_help_shows_examples(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "bpelab count" in capsys.readouterr().out
+    commands = re.findall(r"^    ([a-z-]+) ", capsys.readouterr().out, re.MULTILINE)
+    assert len(commands) > 14
+    for name in commands:
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        assert f"bpelab {name}" in capsys.readouterr().out.partition("examples:")[2], name
+
+
+def test_alone_it_shows_the_help(capsys):
+    assert main([]) == 0
+    assert "examples:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["cout", "x"], "count"),
+        (["encode", "x", "--tokeniser", "gpt2"], "--tokenizer"),
+        (["convert", "a", "b", "--to", "ggfu"], "gguf"),
+        (["decode", "--unknown", "skp"], "skip"),
+    ],
+)
+def test_what_may_have_been_meant(words, meant, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_roles(folder, tmp_path, capsysbinary):
+    """A role is a special token; transformers finds it in what is trained, converted and published."""
+    transformers = pytest.importorskip("transformers")
+    words = ["--vocab-size", 600, "--special", "<|x|>", "--eos", "<|end|>", "--pad", "<|pad|>", "--json"]
+    code, out, _ = run(capsysbinary, "train", folder / "book.txt", "--out", tmp_path / "t", *words)
+    assert code == 0
+    assert json.loads(out)["special_tokens"] == {"<|x|>": 597, "<|end|>": 598, "<|pad|>": 599}
+    shown = run(capsysbinary, "info", tmp_path / "t")[1]
+    assert re.search(r"^roles +eos <\|end\|>, pad <\|pad\|>$", shown, re.MULTILINE)
+    assert re.search(r"^lossless +yes$", shown, re.MULTILINE)
+    words = ["convert", tmp_path / "t", tmp_path / "hf", "--to", "huggingface", "--bos", "<|x|>"]
+    assert run(capsysbinary, *words)[0] == 0
+    (tmp_path / "unseen.txt").write_text("A text that is not long.\n" * 20, encoding="utf-8")
+    words = ["publish", tmp_path / "t", tmp_path / "p", "--text", tmp_path / "unseen.txt", "--bos", "<|x|>"]
+    assert run(capsysbinary, *words)[0] == 0
+    for name in ("hf", "p"):
+        theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / name)
+        assert (theirs.bos_token, theirs.eos_token, theirs.pad_token) == ("<|x|>", "<|end|>", "<|pad|>")
+    code, _, err = run(capsysbinary, "convert", tmp_path / "t", tmp_path / "no", "--to", "gguf", "--eos", "<|y|>")
+    assert code == 1
+    assert "is not one of the special tokens" in err
+
+
+def test_formats_that_a_pattern_rules_out(folder, tmp_path, capsysbinary):
+    """Training says them, and converting needs --lossy, and counts lines whose ids are others elsewhere."""
+    words = ["train", folder / "book.txt", "--vocab-size", 400, "--out", tmp_path / "t"]
+    assert "rules out `bpelab convert --to` gpt2, gguf" in run(capsysbinary, *words)[1]
+    assert "rules out" not in run(capsysbinary, *words, "--pattern", "gpt2")[1]
+    words = ["convert", folder / "tok", tmp_path / "files", "--to", "gpt2"]
+    code, _, err = run(capsysbinary, *words)
+    assert code == 1
+    assert "--lossy" in err and "pattern" in err and not (tmp_path / "files").exists()
+    code, out, _ = run(capsysbinary, *words, "--lossy", "--check-file", folder / "book.txt", "--json")
+    differ, lines = json.loads(out)["lines_that_differ"]
+    assert code == 0 and 0 < differ <= lines
+
+
+def test_training_from_a_dash(folder, tmp_path, capsysbinary, monkeypatch):
+    data = (folder / "book.txt").read_bytes()
+    words = ["train", "-", "--vocab-size", "600", "--out", tmp_path / "t", "--special", "<|end|>", "--quiet"]
+    assert run(capsysbinary, *words, stdin=data, monkeypatch=monkeypatch)[0] == 0
+    assert (tmp_path / "t" / "tokenizer.json").read_bytes() == (folder / "tok" / "tokenizer.json").read_bytes()
+
+
+def test_an_empty_name_is_no_folder(folder, capsys):
+    for words in (
+        ["train", "x", "--vocab-size", "300", "--out", ""],
+        ["convert", str(folder / "tok"), "", "--to", "gpt2"],
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        assert stopped.value.code == 2
+        assert "an empty name is no file" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
+def test_an_argument_that_is_no_text(folder):
+    words = [sys.executable.encode(), b"-m", b"bpelab", b"count", b"caf\xe9", b"-t", os.fsencode(folder / "tok")]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"not UTF-8: byte 0xe9 at character 3" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell that closes standard output")
+@pytest.mark.parametrize("words", ["count low", "decode 97"])
+def test_a_closed_standard_output_is_a_failure(words, folder):
+    program = f'"{sys.executable}" -m bpelab {words} -t "{folder / "tok"}" >&-'
+    done = subprocess.run(program, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "standard output can't be written" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_it_is_imported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bpelab.cli", None)
+    from bpelab.__main__ import main as start
+
+    with pytest.raises(ImportError):
+        start()
+
+    class Interrupted:
+        def find_spec(self, name, path, target=None):
+            if name == "bpelab.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "bpelab.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
+    assert start() == 130
 
 
 def test_a_pipe_that_closes(folder):

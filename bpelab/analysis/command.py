@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import some_path
 from ..errors import BPELabError, TokenizerFileError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     report.add_argument("--context", type=int, metavar="N", help="say how much text fits into as many tokens")
     report.add_argument("--price", type=float, metavar="N", help="of a million tokens: say what the texts cost")
     report.add_argument(
-        "--out", type=Path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
+        "--out", type=some_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
     )
     report.add_argument("--pattern", help="for tokenizers that don't say how text is split: the pattern")
 

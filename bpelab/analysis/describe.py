@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..arguments import ROLES
 from ..formats.readable import visible
 from ..tokenizer import BPETokenizer
 from .audit import audit
@@ -36,6 +37,8 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "pattern": tokenizer.pattern,
         **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
         "special_tokens": tokenizer.special_tokens,
+        "roles": {role: name for role in ROLES if (name := getattr(tokenizer, f"{role}_token")) is not None},
+        "lossless": tokenizer.decode(ids) == sample,
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.metadata,
         "whole_pieces_first": model.take_whole,

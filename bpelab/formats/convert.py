@@ -6,6 +6,7 @@ out and named. The result can be opened again and compared.
 Chapter: File formats.
 """
 
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ class Target(NamedTuple):
     """A format that can be written: how, and which features of a tokenizer it holds."""
 
     save: Callable[[BPETokenizer, Path], None]
+    ending: str
     written: str
     holds: frozenset[str]
 
@@ -38,12 +40,13 @@ EVERYTHING = frozenset(
      "padding", "dropout", "chat template"]
 )  # fmt: skip
 TARGETS: dict[str, Target] = {
-    "huggingface": Target(huggingface.save, "a folder", EVERYTHING),
-    "tiktoken": Target(tiktoken.save_ranks, "a .tiktoken file", frozenset()),
-    "minbpe": Target(minbpe.save, "a .model file", frozenset({"pattern", "special tokens"})),
-    "gpt2": Target(gpt2.save, "a folder", frozenset({"special tokens", "roles"})),
+    "huggingface": Target(huggingface.save, "", "a folder", EVERYTHING),
+    "tiktoken": Target(tiktoken.save_ranks, ".tiktoken", "a .tiktoken file", frozenset()),
+    "minbpe": Target(minbpe.save, ".model", "a .model file", frozenset({"pattern", "special tokens"})),
+    "gpt2": Target(gpt2.save, "", "a folder", frozenset({"special tokens", "roles"})),
     "gguf": Target(
         gguf_write.save,
+        ".gguf",
         "a .gguf file",
         frozenset(
             {"pattern", "normalizer", "special tokens", "added tokens", "post-processor", "roles", "chat template"}
@@ -105,6 +108,10 @@ def losses(tokenizer: BPETokenizer, target: str) -> list[Loss]:
     lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
     if target == "gguf" and "normalizer" not in holds and (name := gguf_write.approximated(tokenizer)):
         lost.append(Loss("llama.cpp's splitter", APPROXIMATED.format(name), False))
+    if target == "gpt2" and tokenizer.pattern != "gpt2":
+        lost.append(Loss(gpt2.PATTERN, f"{tokenizer.pattern or 'none'}; GPT2Tokenizer has its own, gpt2", True))
+    if target == "gpt2" and units is not None and units.unk_id is not None:
+        lost.append(Loss("unknown token", tokenizer.unk_token or str(units.unk_id), True))
     if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
         lost.append(Loss("SentencePiece's normalizer", "its character map works on clusters there", True))
     return lost
@@ -128,6 +135,33 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
             without["normalizer"] = tokenizer.normalizer.in_parts()
     TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
     return lost
+
+
+def lines_that_differ(tokenizer: BPETokenizer, texts: Iterable[str]) -> tuple[int, int]:
+    """On how many lines of `texts`, of how many, GPT-2's own pattern leads to other ids.
+
+    >>> lines_that_differ(BPETokenizer.train("low low " * 9, 262, pattern=None), ["low", "low low"])
+    (1, 2)
+    """
+    other = tokenizer.with_options(pattern="gpt2", pre_tokenizer=None)
+    lines = [line for text in texts for line in text.splitlines() if line]
+    return sum(tokenizer.encode_ordinary(line) != other.encode_ordinary(line) for line in lines), len(lines)
+
+
+def ruled_out(tokenizer: BPETokenizer) -> dict[str, str]:
+    """The formats that can't hold a tokenizer without a change of ids, and why; nothing is written.
+
+    >>> list(ruled_out(BPETokenizer.train("low lower " * 9, 261)))
+    ['gpt2', 'gguf']
+    """
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="bpelab-") as folder:
+        for target, form in TARGETS.items():
+            try:
+                convert(tokenizer, Path(folder, f"{target}{form.ending}"), target)
+            except ConversionError as error:
+                found[target] = str(error)
+    return found
 
 
 def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable[str]) -> int:

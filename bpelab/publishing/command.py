@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..arguments import add_roles, roles, some_path
 from ..errors import BPELabError
 from ..options import read_text
 
@@ -29,11 +30,12 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
     publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     publish.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
-    publish.add_argument("out", metavar="OUT", type=Path, help="the folder to write, a new one")
+    publish.add_argument("out", metavar="OUT", type=some_path, help="the folder to write, a new one")
     publish.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
     publish.add_argument(
         "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not trained on"
     )
+    add_roles(publish, ", one of the tokenizer's own")
     publish.add_argument("--about", type=Path, metavar="FILE", help="Markdown that the card begins with")
     publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
     publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
@@ -55,7 +57,7 @@ def run_publish(args: argparse.Namespace) -> int:
     if args.upload is not None:
         ready(args.upload)  # before a folder is there that has to be deleted again
     text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
-    tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern)
+    tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern).with_options(**roles(args))
     for written in publish(tokenizer, args.out, text, about=about):
         print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
     print(f"{args.out}: written")
