@@ -38,9 +38,14 @@ examples:
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
+  bpelab verify shards --against --tokenizer my-tokenizer
   bpelab report my-tokenizer gpt2 --text notes.txt
   bpelab publish my-tokenizer harbour --text unseen.txt
+  bpelab upload harbour me/harbour
   bpelab chat
+  bpelab doctor
+  bpelab warmup
+  bpelab bench --quick
 
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or a name that tiktoken knows: cl100k_base,
@@ -62,7 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     def command(name: str, help_text: str, run: Any) -> argparse.ArgumentParser:
         description = help_text[:1].upper() + help_text[1:] + "."
-        shown = "\n".join(line for line in EXAMPLES.splitlines() if f"bpelab {name} " in line)
+        shown = "\n".join(line for line in EXAMPLES.splitlines() if f"bpelab {name} " in f"{line} ")
         raw = argparse.RawDescriptionHelpFormatter
         sub = commands.add_parser(
             name, help=help_text, description=description, epilog=shown and f"examples:\n{shown}", formatter_class=raw

@@ -6,6 +6,10 @@ which even what is thrown away is taken down. Much is imported and loaded only w
 `unforked`.
 """
 
+# Both have locks of their own taken before a fork, and what is registered last is taken first. They have to come before
+# this module: else a fork holds logging's lock and waits for `unforked`, whose holder imports something that logs.
+import concurrent.futures.thread  # noqa: F401
+import logging  # noqa: F401
 import os
 from threading import RLock
 from typing import Any

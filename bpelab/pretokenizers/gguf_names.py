@@ -9,9 +9,10 @@ Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, `src/unicode.cpp
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
+
+from ..data import FOLDER
 
 _HAN = "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002ebef\uf900-\ufaff\U0002f800-\U0002fa1f"
 _DIGITS = r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
@@ -52,7 +53,7 @@ def gguf_pre() -> Mapping[str, GGUFPre]:
     >>> gguf_pre()["viking"].regex[1], gguf_pre()["llama-bpe"].ignore_merges
     ('\\p{N}', True)
     """
-    data = json.loads((files("bpelab.data") / "gguf_pre_tokenizers.json").read_text("utf-8"))
+    data = json.loads((FOLDER / "gguf_pre_tokenizers.json").read_text("utf-8"))
     found = {}
     for group in data["patterns"]:
         written = tuple(group["regex"])

@@ -16,11 +16,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from itertools import accumulate
 from typing import Any
 
 from ..cached import cached_property
+from ..data import FOLDER
 from ..errors import PatternError
 from .patterns import PATTERNS
 from .regex_nfa import EDGE, NFA, NotRegular, build_nfa
@@ -314,5 +314,5 @@ def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
 @lru_cache(1)
 def shipped_tables() -> dict[str, Any]:
     """The tables of the named patterns, which `data/make_dfa_tables.py` writes."""
-    content: dict[str, Any] = json.loads((files("bpelab") / "data" / "dfa_tables.json").read_text("utf-8"))
+    content: dict[str, Any] = json.loads((FOLDER / "dfa_tables.json").read_text("utf-8"))
     return content

@@ -9,8 +9,8 @@ Chapter: Regex pre-tokenization. Cost: the file is read once, at the first quest
 from bisect import bisect_right
 from collections import defaultdict
 from functools import lru_cache
-from importlib.resources import files
 
+from ..data import FOLDER
 from ..errors import PatternError
 
 MAX_CODE_POINT = 0x10FFFF
@@ -21,7 +21,7 @@ Ranges = tuple[tuple[int, int], ...]
 @lru_cache(1)
 def _table() -> tuple[str, dict[str, dict[str, Ranges]], dict[int, int]]:
     """(version, kind -> name -> ranges, simple case folding)."""
-    lines = (files("bpelab") / "data" / "unicode.txt").read_text(encoding="utf-8").splitlines()
+    lines = (FOLDER / "unicode.txt").read_text(encoding="utf-8").splitlines()
     version = lines[0].split()[2].rstrip(";")
     properties: dict[str, dict[str, Ranges]] = {"gc": {}, "sc": {}, "bin": {}}
     fold: dict[int, int] = {}

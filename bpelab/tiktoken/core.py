@@ -169,7 +169,7 @@ class Encoding:
 
     @property
     def eot_token(self) -> int:
-        """The id of <|endoftext|>. Raises KeyError where there is none."""
+        """The id of `<|endoftext|>`. Raises KeyError where there is none."""
         return self._special_tokens["<|endoftext|>"]
 
     @cached_property

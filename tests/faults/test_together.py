@@ -17,6 +17,7 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab.encoders import ENCODERS
 from bpelab.formats.huggingface import tokenizer_json
+from bpelab.notebook import book_text
 
 from ..conftest import ROOT, amount
 from ..formats import random_zoo
@@ -147,3 +148,41 @@ def test_to_another_process_and_back(travellers):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for (there, back), (tokenizer, texts) in zip(pool.map(_elsewhere, travellers), travellers):
             assert there == answers(back, texts) == answers(tokenizer, texts)
+
+
+FORKED = """
+import sys
+
+if "logging" in sys.modules:
+    sys.exit("logging is imported already: this can't fail")
+import multiprocessing
+import threading
+
+from bpelab import BPETokenizer
+
+tokenizer = BPETokenizer.from_pretrained(sys.argv[1])
+text = ("the harbour and the sea, na\\u00efve 12 " * 300)[:9_000]
+thread = threading.Thread(target=lambda: [tokenizer.encode(text[at:]) for at in range(120)], daemon=True)
+thread.start()
+context = multiprocessing.get_context("fork")
+for _ in range(40):
+    child = context.Process(target=tokenizer.encode, args=("the harbour",))
+    child.start()
+    child.join(60)
+    if child.exitcode != 0:
+        child.kill()
+        sys.exit(f"a child {'hangs' if child.exitcode is None else 'fails'}")
+thread.join()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="this system doesn't fork")
+@pytest.mark.parametrize("run", range(3))
+def test_forks_while_a_thread_encodes_for_the_first_time(run, tmp_path):
+    """What the thread imports has locks of its own; logging has one that every fork takes, too."""
+    BPETokenizer.train(book_text()[:50_000], 800, progress=False).save(tmp_path)
+    words = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path)]
+    environment = {**os.environ, "BPELAB_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
