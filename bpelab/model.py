@@ -88,7 +88,7 @@ class RankMerges(Mapping[Pair, Merge]):
         return RankMerges, (dict(self._tokens), dict(self._ids), self._rank_of)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BPEModel:
     """Tokens and merges, frozen. Build one with `from_merges` or `from_ranks`.
 
@@ -112,6 +112,18 @@ class BPEModel:
     alphabet: Mapping[bytes, int]
     take_whole: bool = False
     units: Units | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same tables. Cost: that of comparing them, without merges that follow from ranks."""
+        if not isinstance(other, BPEModel) or self is other:
+            return self is other
+        names = ["tokens", "alphabet", "take_whole", "units"]
+        plain = [isinstance(it.merges, RankMerges) and it.merges.plain for it in (self, other)]
+        names += [] if all(plain) else ["merges"]
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash((len(self.tokens), len(self.alphabet), self.take_whole))
 
     @classmethod
     def unchecked(

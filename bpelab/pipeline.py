@@ -6,6 +6,8 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .compiled.engine import Engine, Ids
+
+
+NEVER = sys.maxsize
+"""More characters than anybody encodes."""
 
 
 def _left_to_others(text: str) -> list[int] | None:
@@ -137,8 +143,6 @@ class Pipeline:
 
     @cached_property
     def _engine(self) -> "Engine | None":
-        if max(self.special.contents, default=0) >> 32:  # no id in an array
-            return None
         engine = make_engine(self.model, self.pre_tokenizer)
         if engine is not None and self._undivided and (brief := engine.brief()) is not None:
             self.brief = brief
@@ -159,6 +163,14 @@ class Pipeline:
         try:
             self._next = self._seen + STEP
             return self._engine if pays(self._seen) else None
+        except (ImportError, OSError) as error:  # of numba's, or of a library that it loads
+            self._next = NEVER
+            warnings.warn(
+                f"numba can't be used, so encoding goes on in Python, with the same ids: {str(error)[:300]}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return None
         finally:
             self._making.release()
 

@@ -14,7 +14,12 @@ from typing import Literal
 
 from .added_tokens import AddedToken, Finder, Span
 from .errors import SpecialTokenError
+from .textio import is_valid
 
+HIGHEST_ID = (1 << 32) - 1
+"""The highest id that tokenizers' files and arrays of ids hold."""
+LONGEST_NAME = 4_096
+"""Characters that a special token may have."""
 Special = Literal["all"] | Collection[str]
 
 
@@ -30,8 +35,9 @@ class SpecialTokens:
     >>> list(special.split("a<|end|>b"))
     [('a', None), ('<|end|>', 300), ('b', None)]
 
-    Raises SpecialTokenError for an empty name, a negative id, and an id or a name that two tokens share (unless
-    `aliases`, for files that do so: o200k_harmony gives one id to two names; the first of them is the one decoded).
+    Raises SpecialTokenError for a name that is empty, too long or has a lone surrogate, an id below 0 or above
+    HIGHEST_ID, and an id or a name that two tokens share (unless `aliases`, for files that do so: o200k_harmony gives
+    one id to two names; the first of them is the one decoded).
     """
 
     def __init__(self, tokens: Mapping[str, int] | Iterable[AddedToken], aliases: bool = False) -> None:
@@ -48,6 +54,14 @@ class SpecialTokens:
                 raise SpecialTokenError(
                     f"the special token {name!r} has the id {token_id!r}: ids are integers from 0 up"
                 )
+            if token_id > HIGHEST_ID:
+                raise SpecialTokenError(f"the special token {name!r} has the id {token_id}, above {HIGHEST_ID}")
+            if len(name) > LONGEST_NAME:
+                raise SpecialTokenError(
+                    f"the special token {name[:40]!r}... has {len(name):,} characters; it may have {LONGEST_NAME:,}"
+                )
+            if not is_valid(name):
+                raise SpecialTokenError(f"the special token {name!r} has a lone surrogate, which no file can hold")
             if token_id in self.contents and not aliases:
                 raise SpecialTokenError(
                     f"the special tokens {self.contents[token_id]!r} and {name!r} have the same id, {token_id}"

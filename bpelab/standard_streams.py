@@ -5,6 +5,7 @@ import io
 import os
 import sys
 
+UTF_8 = ("utf-8", "utf8")
 FULL = (errno.ENOSPC, errno.EFBIG)
 
 
@@ -12,11 +13,14 @@ def prepare() -> None:
     """Replace what a command can't rely on.
 
     Output without a buffer (`python -u`, PYTHONUNBUFFERED=1) drops what a full disk has no room for, and says nothing.
+    An output of another encoding, such as Windows' cp1252, shows what it lacks as an escape.
     Streams that were closed before the process began are None in Python.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
         sys.stdout = open(sys.stdout.fileno(), "w", 1, encoding, errors, closefd=False)  # noqa: SIM115 - for good
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure") and sys.stdout.encoding.lower() not in UTF_8:
+        sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         # what can't be written to: a command that prints then says so, and fails
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115

@@ -763,7 +763,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         options = {"pattern": None, **self._options()}
         if "pattern" in changes:
             del options["pre_tokenizer"]
-        return BPETokenizer(self._model, **{**options, **changes})
+        return type(self)(self._model, **{**options, **changes})
 
     def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> "BPETokenizer":
         """A new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
@@ -783,7 +783,20 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self._model, {"pattern": None, **self._options()})
+        return _rebuild, (type(self), self._model, {"pattern": None, **self._options()})
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are made of the same parts, and so return the same ids; which encoder they use is no part."""
+        if not isinstance(other, BPETokenizer) or self is other:
+            return self is other
+        return type(self) is type(other) and self._model == other._model and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash((self._model, self._special.tokens))
+
+    def _parts(self) -> dict[str, Any]:
+        parts = {**self._options(), "special_tokens": self._special.tokens}
+        return {name: part for name, part in parts.items() if name not in ("encoder", "cache_size")}
 
     # -- conversations -----------------------------------------------------------------------------------------------
 
@@ -926,5 +939,5 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return to_tiktoken(self, name)
 
 
-def _rebuild(model: BPEModel, options: dict[str, Any]) -> BPETokenizer:
-    return BPETokenizer(model, **options)
+def _rebuild(made: type[BPETokenizer], model: BPEModel, options: dict[str, Any]) -> BPETokenizer:
+    return made(model, **options)

@@ -1,14 +1,24 @@
 """The tokenizer as its users meet it."""
 
+import copy
 import math
 import pickle
 import random
+import sys
 import threading
 
 import pytest
 from hypothesis import given, strategies as st
 
-from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, UnknownTokenError
+from bpelab import (
+    BPELabError,
+    BPEModel,
+    BPETokenizer,
+    MissingDependencyError,
+    SpecialTokenError,
+    TemplateProcessing,
+    UnknownTokenError,
+)
 from bpelab.encoders import ENCODERS
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
@@ -78,6 +88,15 @@ class TestSpecialTokens:
         for wrong in ({"<|no|>"}, "<|end|>"):
             with pytest.raises(SpecialTokenError):
                 tokenizer.encode("a", allowed_special=wrong)
+
+    def test_what_no_file_could_hold(self, tokenizer):
+        for wrong, problem in (
+            ({"<|far|>": 1 << 32}, "4294967296, above 4294967295"),
+            ({"x" * 5_000: 9_999}, "has 5,000 characters; it may have 4,096"),
+            ({"<\ud800>": 9_999}, "lone surrogate"),
+        ):
+            with pytest.raises(SpecialTokenError, match=problem):
+                tokenizer.with_special_tokens(wrong)
 
     def test_more_of_them(self, tokenizer):
         more = tokenizer.with_special_tokens(["<|a|>", "<|b|>"])
@@ -338,3 +357,59 @@ def test_integers_of_numpy_are_integers():
     assert t.truncate("low lower", numpy.int64(1)) == t.truncate("low lower", 1)
     with pytest.raises(TypeError, match="vocab_size must be an integer"):
         BPETokenizer.train("low", numpy.float64(261))
+
+
+class TestEquality:
+    def test_parts_make_it_and_encoders_do_not(self, tmp_path):
+        t = BPETokenizer.train("low lower lowest " * 9, 262, special_tokens=["<|end|>"], normalizer="NFC")
+        t.save(tmp_path)
+        again = BPETokenizer.from_pretrained(tmp_path)
+        assert t == pickle.loads(pickle.dumps(t)) == copy.deepcopy(t) == t.with_options(encoder="heap")
+        assert again == BPETokenizer.from_pretrained(tmp_path)
+        assert len({t, t.with_options(), pickle.loads(pickle.dumps(t))}) == 1
+        others = [t.with_options(**{name: value}) for name, value in (("pattern", "gpt2"), ("normalizer", None))]
+        others += [t.with_options(eos_token="<|end|>"), t.with_special_tokens(["<|x|>"])]
+        others += [BPETokenizer.train("lower lowest " * 9, 262, special_tokens=["<|end|>"], normalizer="NFC"), "t"]
+        assert all(t != other for other in others)
+
+    def test_ranks(self):
+        ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+        one, two = BPEModel.from_ranks(ranks), BPEModel.from_ranks(ranks)
+        assert one == two and hash(one) == hash(two)
+        assert one != BPEModel.from_ranks(ranks, take_whole=False) != BPEModel.from_merges([(b"a", b"b")])
+
+    def test_a_class_of_your_own_stays(self):
+        t = OfMine(BPEModel.from_merges([(b"a", b"b")]))
+        for other in (t.with_options(encoder="heap"), t.with_special_tokens(["<|x|>"]), pickle.loads(pickle.dumps(t))):
+            assert type(other) is OfMine
+        assert t != BPETokenizer(t.model)
+
+
+def without_numba(model, pre_tokenizer):
+    raise MissingDependencyError("its library is for another system")
+
+
+class OfMine(BPETokenizer):
+    """At the top of a module, where pickle finds it."""
+
+
+class TestWithoutNumba:
+    def test_auto_goes_on_in_python_and_says_so_once(self, monkeypatch):
+        t = BPETokenizer.train("low lower lowest " * 9, 262)
+        expected = t.encode("the lowest")
+        monkeypatch.setattr("bpelab.pipeline.pays", lambda characters: True)
+        monkeypatch.setattr("bpelab.pipeline.make_engine", without_numba)
+        t._pipeline._next = 0
+        with pytest.warns(RuntimeWarning, match="in Python, with the same ids: its library is for another") as caught:
+            assert t.encode("the lowest") == t.encode("the lowest") == expected
+        assert len(caught) == 1
+        with pytest.raises(MissingDependencyError):
+            BPETokenizer.train("ab", 256, encoder="compiled")
+
+    def test_without_the_interpreters_lock_it_is_refused(self, monkeypatch):
+        monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+        t = BPETokenizer.train("low lower lowest " * 9, 262)
+        with pytest.raises(BPELabError, match="global interpreter lock"):
+            t.with_options(encoder="compiled")
+        t._pipeline._seen = 10**9
+        assert t._pipeline.chosen(10**9) is None

@@ -10,7 +10,7 @@ Chapter: Compiled.
 import sys
 from typing import TYPE_CHECKING
 
-from ..errors import MissingDependencyError
+from ..errors import BPELabError, MissingDependencyError
 from ..forks import unforked
 from ..install import install_command
 
@@ -27,11 +27,20 @@ STEP = 50_000
 """Characters between two questions whether it pays by now."""
 
 
+def interpreter_has_its_lock() -> bool:
+    """Whether threads of this Python run one at a time, as all do but those of a free-threaded build."""
+    asks = getattr(sys, "_is_gil_enabled", None)  # documented under this name, from Python 3.13 on
+    return True if asks is None else bool(asks())
+
+
 def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Engine | None":
     """An engine for a model, which cuts texts itself where the pre-tokenizer is one for tables: see `steps.plan_for`.
 
-    None for a model that only Python encodes: see `building.model_tables`. Raises MissingDependencyError without numba.
+    None for a model that only Python encodes: see `building.model_tables`. Raises MissingDependencyError without numba,
+    BPELabError in a Python without the interpreter's lock, which keeps threads apart that share the engine's handle.
     """
+    if not interpreter_has_its_lock():
+        raise BPELabError("compiled encoding needs Python's global interpreter lock, which is off: use encoder='trie'")
     with unforked:
         try:
             from .engine import Engine
@@ -44,7 +53,7 @@ def make_engine(model: "BPEModel", pre_tokenizer: "PreTokenizer | None") -> "Eng
 
 def pays(characters: int) -> bool:
     """Whether making an engine is worth it for so many characters; where only compiling is in the way, that begins."""
-    if characters < IMPORTED:
+    if characters < IMPORTED or not interpreter_has_its_lock():
         return False
     with unforked:
         from .kernel_folder import compiled, numba_version

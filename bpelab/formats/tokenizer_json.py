@@ -18,14 +18,13 @@ from ..byte_alphabet import BYTE_OF_CHAR
 from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
 from ..model import BPEModel, Merge, Pair
 from ..sections import Padding, Truncation
-from ..special_tokens import SpecialTokens
+from ..special_tokens import HIGHEST_ID, LONGEST_NAME, SpecialTokens
 from ..tokenizer import BPETokenizer
 from ..units import Units
 from .components import read_component, read_section
 from .json_file import JSONFile, shown
 
-HIGHEST_ID = (1 << 32) - 1
-LONGEST_MARK, LONGEST_ADDED = 1_000, 4_096
+LONGEST_MARK = 1_000
 """Characters of the prefix and the suffix, which are put before or behind units of a text, and of an added token."""
 NO_MERGE = "expected two tokens, as a list or with one space between them"
 SECTIONS = {
@@ -103,7 +102,7 @@ def _is_added_token(entry: Any) -> bool:
         type(entry) is dict
         and entry.keys() <= ADDED_KEYS
         and type(entry.get("content")) is str
-        and len(entry["content"]) <= LONGEST_ADDED
+        and len(entry["content"]) <= LONGEST_NAME
         and type(entry.get("id")) is int
         and 0 <= entry["id"] <= HIGHEST_ID
         and [*map(type, entry.values())].count(bool) == len(entry) - 2
@@ -120,7 +119,7 @@ def _refuse_added_token(file: JSONFile, where: str, item: Any) -> NoReturn:
             raise file.wrong(f"{where}.{flag}", "an added token has no such key")
         if flag not in ("content", "id"):
             file.expect(value, bool, f"{where}.{flag}")
-    raise file.wrong(f"{where}.content", f"has {len(name):,} characters; at most {LONGEST_ADDED:,} are read")
+    raise file.wrong(f"{where}.content", f"has {len(name):,} characters; at most {LONGEST_NAME:,} are read")
 
 
 def read_id(file: JSONFile, value: Any, where: str) -> int:

@@ -51,6 +51,12 @@ class Split(PreTokenizer):
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Split, self._arguments()
 
+    def __eq__(self, other: object) -> bool:
+        return self._arguments() == other._arguments() if isinstance(other, Split) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._arguments())
+
     def _arguments(self) -> tuple[object, ...]:
         """The constructor's arguments, without the defaults at the end."""
         given = [self.name or self.pattern, self.behavior, self.invert, self.dialect]

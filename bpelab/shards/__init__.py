@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ..lazy import lazily
 
 if TYPE_CHECKING:
-    from .fingerprint import fingerprint as fingerprint
+    from .fingerprints import fingerprint as fingerprint
     from .reading import Shards as Shards, open_shards as open_shards
 
-_HOMES = {"Shards": "reading", "open_shards": "reading", "fingerprint": "fingerprint"}
+_HOMES = {"Shards": "reading", "open_shards": "reading", "fingerprint": "fingerprints"}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazily(_HOMES, globals())

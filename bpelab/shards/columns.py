@@ -87,7 +87,8 @@ def _place(file: Any, pyarrow: Any, source: Input, field: str) -> int:
         raise CorpusError(f"{source.path}: there is no column {field!r}; its columns are {there}: name one of them")
     kind = schema.field(field).type
     value = kind.value_type if types.is_dictionary(kind) else kind
-    if not (types.is_string(value) or types.is_large_string(value)):
+    views = getattr(types, "is_string_view", lambda kind: False)  # of pyarrow 16 and later
+    if not (types.is_string(value) or types.is_large_string(value) or views(value)):
         raise CorpusError(f"{source.path}: column {field!r}: expected strings, found {kind}; name another column")
     return next(number for number in range(file.metadata.num_columns) if file.schema.column(number).path == field)
 

@@ -38,14 +38,14 @@ class Input:
     documents: int = 0
 
 
-def find_inputs(paths: Paths, form: str | None = None) -> list[Input]:
+def find_inputs(paths: Paths, form: str | None = None, otherwise: str | None = None) -> list[Input]:
     """The files that are meant by paths, folders and globs, in that order; those of one folder or glob sorted by name.
 
     Raises CorpusError for what is not there, not a regular file, named twice, or of a form that the name doesn't tell,
-    and ValueError for a form that is none.
+    if there is no form `otherwise`, and ValueError for a form that is none.
     """
     check_form(form)
-    found = [look_at(path, form) for path in files(paths, form)]
+    found = [look_at(path, form_of(path, form) or otherwise) for path in files(paths, form)]
     seen: set[str] = set()
     for item in found:
         real = item.path if is_address(item.path) else os.path.realpath(item.path)

@@ -17,7 +17,7 @@ from ..special_tokens import Special
 from .documents import Reading
 from .encoding import Encoding
 from .files import TEMPORARY
-from .fingerprint import fingerprint
+from .fingerprints import fingerprint
 from .index import NAME, Index, Settings, differences, read_index
 from .inputs import Paths, find_inputs
 from .lock import locked

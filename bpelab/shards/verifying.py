@@ -10,7 +10,7 @@ from ..errors import ShardsError
 from ..progress import bar
 from .encoding import Encoded, Position
 from .files import sha256
-from .fingerprint import fingerprint
+from .fingerprints import fingerprint
 from .inputs import Input, Paths, files, look_at
 from .numbers import np
 from .run import encoding_of

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..special_tokens import Special
-from .way import Way
+from .way import Now, Way
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -55,11 +55,15 @@ class StreamEncoder:
         special = tokenizer._special
         allowed = special.select(allowed_special, "allowed_special")
         disallowed = special.select(disallowed_special, "disallowed_special") - allowed
+        self._made_of = tokenizer, allowed, disallowed, add_special_tokens
         self._way = Way(tokenizer._pipeline, allowed, disallowed)
         around = tokenizer.post_processor if add_special_tokens else None
         marked = [-1] if around is None else around.apply([-1], special)
         self._prefix, self._suffix = marked[: marked.index(-1)], marked[marked.index(-1) + 1 :]
         self._begun, self._now = False, self._way.start()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _at_the_same_place, (*self._made_of, self._begun, self._now)
 
     def push(self, text: str) -> list[int]:
         """The ids that are sure once `text` has arrived; the first push gives the post-processor's first tokens too.
@@ -101,6 +105,16 @@ class StreamEncoder:
                 yield ids
         if ids := self.finish():
             yield ids
+
+
+def _at_the_same_place(
+    tokenizer: BPETokenizer, allowed: Special, disallowed: Special, add_special_tokens: bool, begun: bool, now: Now
+) -> StreamEncoder:
+    """A pickled or copied encoder, which goes on where the other one was."""
+    options: dict[str, Any] = {"allowed_special": allowed, "disallowed_special": disallowed}
+    encoder = StreamEncoder(tokenizer, **options, add_special_tokens=add_special_tokens)
+    encoder._begun, encoder._now = begun, now
+    return encoder
 
 
 def _checked(chunks: Iterable[Any]) -> Iterable[Any]:

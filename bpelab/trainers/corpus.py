@@ -9,6 +9,7 @@ Cost: linear; memory for the distinct words and one block.
 """
 
 import codecs
+import json
 import os
 import warnings
 from collections import Counter
@@ -72,6 +73,8 @@ def document_parts(
 
         yield from texts_of(Part(look_at(str(document), held), None, 0), field, whole, special)
         return
+    if isinstance(document, Path) and form is None:
+        refuse_json_lines(document)
     if isinstance(document, str) and (whole or len(document) <= BLOCK):
         yield document
         return
@@ -81,6 +84,20 @@ def document_parts(
         else (document[start : start + BLOCK] for start in range(0, len(document), BLOCK))
     )
     yield from safe_blocks(blocks, whole, special)
+
+
+def refuse_json_lines(path: Path) -> None:
+    """Raise TrainingError for a file named .json whose first two lines are objects of JSON: its name says text."""
+    if path.suffix.lower() != ".json":
+        return
+    lines: list[object] = []
+    with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
+        lines = [json.loads(file.readline(BLOCK)) for _ in range(2)]
+    if lines and all(isinstance(line, dict) for line in lines):
+        raise TrainingError(
+            f"{path} holds JSON Lines, and its name doesn't say so: pass input_form='jsonl' to learn from one field of "
+            "each, or input_form='text' to learn from the file as it is"
+        )
 
 
 def safe_blocks(blocks: Iterable[str], whole: bool, special: SpecialTokens) -> Iterator[str]:

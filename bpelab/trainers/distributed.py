@@ -19,11 +19,11 @@ from uuid import uuid4
 from ..cluster import Cluster, connected
 from ..pretokenizers.split import Split
 from ..shards.inputs import find_inputs
-from ..shards.remote import absolute
+from ..shards.remote import absolute, is_address
 from ..special_tokens import SpecialTokens
 from ..waiting import Watch, check_timeout
 from .compiled import batches
-from .corpus import takes_whole, without_special
+from .corpus import refuse_json_lines, takes_whole, without_special
 from .counts import Counts, added, counter_of, joined
 from .parts import Part, parts_of, texts_of
 from .runs import Runs
@@ -190,8 +190,10 @@ def count_files(
     check_timeout(worker_timeout)
     if isinstance(paths, (str, Path)):
         paths = [paths]
-    inputs = [item for item in find_inputs(paths, form) if item.size]
+    inputs = [item for item in find_inputs(paths, form, "text") if item.size]
     for item in inputs:
+        if form is None and not is_address(item.path):
+            refuse_json_lines(Path(item.path))
         item.path = absolute(item.path)
     parts = parts_of(inputs, part, takes_whole(job.split))
     with (

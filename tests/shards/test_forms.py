@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from bpelab import BPETokenizer, Split, TemplateProcessing
+from bpelab import BPEModel, BPETokenizer, Split, TemplateProcessing
 from bpelab.added_tokens import AddedToken
 from bpelab.normalizers import NFC, NormalizerSequence, Prepend, Replace
 from bpelab.pretokenizers.matching import Pattern
@@ -162,7 +162,8 @@ def test_dtype_and_shard_form(tmp_path, tokenizer, texts):
     with pytest.raises(ValueError, match="holds ids up to 65,535, and this tokenizer's go up to 65,536"):
         wider.encode_files(path, tmp_path / "no", dtype="uint16")
     with pytest.raises(ValueError, match="in 32 bits at most, and this tokenizer's go up to 4,294,967,296"):
-        tokenizer.with_special_tokens({"<|far|>": 1 << 32}).encode_files(path, tmp_path / "no")
+        far = BPEModel.from_ranks({**{bytes([byte]): byte for byte in range(256)}, b"ab": 1 << 32})
+        BPETokenizer(far).encode_files(path, tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 

@@ -1,8 +1,10 @@
 """StreamEncoder: whatever the cuts, the ids are those of the whole text; and little is held back."""
 
 import asyncio
+import copy
 import io
 import json
+import pickle
 import random
 import tracemalloc
 
@@ -271,3 +273,14 @@ def test_long_runs_in_small_parts(small, unit):
     ids = [i for char in text for i in encoder.push(char)]
     assert encoder.pending in ("", text)
     assert ids + encoder.finish() == small.encode(text)
+
+
+def test_a_copy_goes_on_where_the_encoder_was():
+    tokenizer = BPETokenizer.train("low lower lowest " * 9, 262, special_tokens=["<|end|>"])
+    text = "the lowest, <|end|> naïve lower"
+    for place in range(len(text)):
+        encoder = StreamEncoder(tokenizer, allowed_special=["<|end|>"])
+        begun = encoder.push(text[:place])
+        for other in (copy.copy(encoder), copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder)), encoder):
+            ids = begun + other.push(text[place:]) + other.finish()
+            assert ids == tokenizer.encode(text, allowed_special="all")

@@ -190,3 +190,27 @@ def test_the_name_of_a_file_is_no_text(tmp_path, monkeypatch):
     assert BPETokenizer.train(Path("corpus.txt"), 257).n_vocab == 257
     for text in ("corpus.txt corpus.txt", "corpus.text", "a\0a\0", str(tmp_path) * 2, "x" * 100_000):
         assert list(documents(text)) == list(documents([text])) == [text]
+
+
+def test_json_lines_under_another_name(tmp_path):
+    """What would be learned is JSON's signs; saying what is meant goes on."""
+    path = tmp_path / "texts.json"
+    path.write_text('{"text": "low lower"}\n{"text": "lowest"}\n' * 20, encoding="utf-8")
+    for trainer in ("incremental", "distributed"):
+        if trainer == "distributed":
+            pytest.importorskip("distributed")
+        with pytest.raises(TrainingError, match="holds JSON Lines, and its name doesn't say so"):
+            BPETokenizer.train([path], 262, trainer=trainer)
+    of_field = BPETokenizer.train(path, 262, input_form="jsonl")
+    assert b'"' not in b"".join(of_field.model.tokens[token_id] for token_id in range(256, 262))
+    assert BPETokenizer.train(path, 262, input_form="text").model != of_field.model
+    path.write_text('{"one": "object",\n"of": "lines"}\n' * 20, encoding="utf-8")
+    BPETokenizer.train(path, 262)
+
+
+@pytest.mark.slow
+def test_a_name_that_tells_nothing_is_text_for_a_cluster_too(tmp_path):
+    pytest.importorskip("distributed")
+    path = tmp_path / "program.py"
+    path.write_text("def lower(low):\n    return low\n" * 50, encoding="utf-8")
+    assert BPETokenizer.train([path], 262, trainer="distributed").model == BPETokenizer.train(path, 262).model
