@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..errors import BPELabError, TokenizerFileError
 from ..tokenizer import BPETokenizer
-from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken
-from .json_file import open_file, refuse_others
+from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken, tutorial_json
+from .json_file import JSONFile, open_file, refuse_others
 
 NO_TOKENIZER = (
     "is not JSON, and its name is not that of another tokenizer's file (.gguf, .model, .tiktoken); is it a text?"
@@ -46,15 +46,17 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
         if path != Path(path.name):  # a name of an encoding has no folder
             raise TokenizerFileError(what, "", "there is no such file or folder")
         return _open_name(str(what), encoder)
+    with open_file(path) as file:
+        start = file.read(tutorial_json.LOOKED_AT)
+    if path.suffix == ".json" and tutorial_json.may_be(start) and tutorial_json.is_one(JSONFile(path).data):
+        return tutorial_json.load(path, pattern, encoder)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
-    with open_file(path) as file:
-        start = file.read(32)
     refuse_others(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return gguf.load(path, encoder)
     # SentencePiece's models begin with a byte that is no letter; minbpe's listing is refused by name
-    if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()):
+    if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.is_one(start):
         return minbpe.load(path, encoder)
     if path.suffix == ".model":
         return sentencepiece.load(path, encoder)

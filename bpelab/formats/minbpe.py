@@ -19,6 +19,8 @@ from .json_file import read_bytes
 from .readable import visible
 
 VERSION = "minbpe v1"
+VERSIONS = (VERSION, "bpe v1")
+"""The first lines of its files, and of those of classes that were made after it."""
 MAX_BYTES = 1 << 25
 """Bytes of all tokens of a file together. A merge can double the longest, so forty lines could ask for a terabyte."""
 
@@ -72,10 +74,15 @@ def _listing(tokenizer: BPETokenizer) -> str:
     return "".join(lines)
 
 
+def is_one(start: bytes) -> bool:
+    """Whether a file that begins like this is one of minbpe's, or of a class made after it."""
+    return start.partition(b"\n")[0].rstrip(b"\r").decode("latin-1") in VERSIONS
+
+
 def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
     """Read a `.model` file of minbpe's. Raises TokenizerFileError naming the line that is wrong."""
     path = Path(path)
-    if path.suffix != ".model":
+    if path.suffix == ".vocab":
         raise TokenizerFileError(
             path, "", "minbpe's tokenizers are read from the .model file; the .vocab file has lost bytes"
         )
@@ -94,9 +101,9 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
             raise TokenizerFileError(path, f"line {number + 1}", f"expected an id, found {text[:40]!r}")
         return int(text)
 
-    if line(0) != VERSION:
+    if line(0) not in VERSIONS:
         raise TokenizerFileError(path, "line 1", f"expected {VERSION!r}, found {line(0)[:40]!r}")
-    pattern = line(1) or None
+    pattern = None if line(1) in ("", "{}") else line(1)
     count = number_in(line(2), 2)
     special: dict[str, int] = {}
     for at in range(3, 3 + count):
@@ -122,6 +129,14 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
         merges.append((tokens[parts[0]], tokens[parts[1]]))
         tokens.append(tokens[parts[0]] + tokens[parts[1]])
     try:
-        return BPETokenizer(BPEModel.from_merges(merges), pattern=pattern, special_tokens=special, encoder=encoder)
+        model = BPEModel.from_merges(merges)
+        if len(set(tokens)) < len(tokens):
+            first = {token: at for at, token in reversed(list(enumerate(tokens)))}
+            again = next(at for at, token in enumerate(tokens) if first[token] < at)
+            problem = f"makes {tokens[again]!r} a second time, with another id; that can't be told from the first"
+            raise TokenizerFileError(path, f"line {4 + count + again - 256}", problem)
+        return BPETokenizer(model, pattern=pattern, special_tokens=special, encoder=encoder)
+    except TokenizerFileError:
+        raise
     except BPELabError as error:
         raise TokenizerFileError(path, "", str(error)) from error
