@@ -10,6 +10,7 @@ import os
 from typing import TextIO
 
 from .answering import Piece
+from .wrapping import Wrap
 
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
@@ -52,6 +53,7 @@ class Screen:
 
     def __init__(self, out: TextIO, *, tokens: bool = False) -> None:
         self.out, self.tokens, self.colours = out, tokens, wants_colours(out)
+        self._wrap = Wrap() if self.colours else None
         self._count = 0
         self._ended, self._shown = True, False
 
@@ -65,6 +67,8 @@ class Screen:
                 text = "\n".join(f"{style}{part}{PLAIN}" if part else "" for part in text.split("\n"))
             elif self._count:
                 text = "|" + text
+        elif self._wrap is not None:
+            text = self._wrap.text(text)
         self._count += 1
         if text:
             self._ended, self._shown = text.endswith("\n"), True
@@ -77,6 +81,8 @@ class Screen:
             self.out.write("\n")
             self.out.flush()
         self._count, self._ended, self._shown = 0, True, False
+        if self._wrap is not None:
+            self._wrap.begin()
 
     def note(self, text: str) -> None:
         """A line, or some, that the model didn't say."""

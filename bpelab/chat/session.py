@@ -181,6 +181,21 @@ class ChatSession:
         self.max_new_tokens, self.sampling = saved.max_tokens, saved.sampling
         self._messages, self._shown, self.last = saved.messages, list(saved.messages), None
 
+    def take_back(self) -> str | None:
+        """Forget the last question, with what came after it, and return it; None where there is none.
+
+        Raises ConversationError while an answer is under way.
+        """
+        self._refuse_while_answering()
+        asked = [number for number, message in enumerate(self._messages) if message["role"] == "user"]
+        if not asked:
+            return None
+        gone = set(map(id, self._messages[asked[-1] :]))
+        question = str(self._messages[asked[-1]]["content"])
+        self._messages = [message for message in self._messages if id(message) not in gone]
+        self._shown = [message for message in self._shown if id(message) not in gone]
+        return question
+
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def ask(self, said: str | Sequence[Message]) -> Answer:

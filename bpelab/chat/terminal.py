@@ -3,17 +3,20 @@
 Chapter: Chat on your hardware.
 """
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
 
 from ..errors import BPELabError
-from ..user_cache import cache_folder
+from ..nearest import nearest
 from .answering import Answer
+from .line_editing import line_editing
 from .screen import Screen, one_line
 from .session import ChatSession
+from .variables import SETTINGS
 
-HISTORY = 1_000
+LEAVE = ("quit", "exit")
 HELP = '''\
 A message ends with its line. A line that ends in a backslash goes on in the next; """ begins and ends many lines.
 /help          this
@@ -21,12 +24,15 @@ A message ends with its line. A line that ends in a backslash goes on in the nex
 /system TEXT   begin anew, with another system message; without TEXT, with none
 /save FILE     write the conversation to a file (JSON)
 /load FILE     go on with a conversation from a file
+/retry         ask the last question again
+/set NAME N    change a setting (temperature, top_p, max_new_tokens ...); without NAME, show them
 /tokens        show where tokens begin and end, or stop showing it
 /stats         what the last answer cost
-/quit          leave; so does Ctrl-D
-Ctrl-C stops an answer. A message that begins with a slash: put a space in front.'''
+/quit          leave; so do quit, exit and Ctrl-D
+Ctrl-C stops an answer. A message that begins with a slash: put a space in front.
+Tab completes the names of commands.'''
 ENDS = {
-    "length": "ended after {n:,} tokens, the most that --max-tokens allows",
+    "length": "ended after {n:,} tokens, the most that max_new_tokens allows",
     "context": "ended: the model's context is full",
     "cancelled": "stopped",
 }
@@ -45,14 +51,17 @@ class Terminal:
             "/save": self._save,
             "/load": self._load,
             "/tokens": self._tokens,
+            "/retry": self._retry,
+            "/set": self._set,
             "/stats": self._stats,
             "/quit": self._quit,
+            "/exit": self._quit,
         }
 
     def run(self) -> int:
         """Talk until someone leaves. The exit code."""
         self._screen.note(banner(self._session))
-        with history():
+        with line_editing(self._commands):
             while True:
                 try:
                     text = self._message()
@@ -81,12 +90,19 @@ class Terminal:
         return "\n".join(lines)
 
     def _turn(self, text: str) -> None:
+        if text.strip().lower() in LEAVE:
+            raise EOFError
         if text.startswith("/"):
             word, _, rest = text.partition(" ")
             if word not in self._commands:
-                raise BPELabError(f"there is no command {word}; /help lists them")
+                meant = nearest(word[1:], [name[1:] for name in self._commands])
+                near = f"/{meant} is near; " if meant else ""
+                raise BPELabError(f"there is no command {word}; {near}/help lists them")
             self._commands[word](rest.strip())
             return
+        self._ask(text)
+
+    def _ask(self, text: str) -> None:
         answer = None
         try:
             with closing(self._session.stream(text)) as pieces:
@@ -134,6 +150,36 @@ class Terminal:
         self._screen.tokens = not self._screen.tokens
         self._screen.note("tokens are " + ("shown" if self._screen.tokens else "not shown"))
 
+    def _retry(self, rest: str) -> None:
+        question = self._session.take_back()
+        if question is None:
+            raise BPELabError("there is no question to ask again")
+        if not self._session.sampling.temperature:
+            self._screen.note("(the temperature is 0, so the answer will be the same; /set temperature 0.8)")
+        self._ask(question)
+
+    def _set(self, rest: str) -> None:
+        name, _, value = rest.partition(" ")
+        if not name:
+            shown = {"max_new_tokens": self._session.max_new_tokens, **vars(self._session.sampling)}
+            self._screen.note("\n".join(f"{setting:20} {now}" for setting, now in shown.items()))
+            return
+        if name not in (*SETTINGS, "max_new_tokens"):
+            meant = nearest(name, (*SETTINGS, "max_new_tokens"))
+            advice = f": did you mean {meant}?" if meant else "; /set lists them"
+            raise BPELabError(f"there is no setting {name}{advice}")
+        try:
+            number: Any = int(value) if value.strip().lstrip("-").isdigit() else float(value)
+        except ValueError:
+            raise BPELabError(f"/set {name} needs a number, not {value!r}") from None
+        if name != "max_new_tokens":
+            self._session.sampling = replace(self._session.sampling, **{name: number})
+        elif isinstance(number, int) and number > 0:
+            self._session.max_new_tokens = number
+        else:
+            raise BPELabError(f"max_new_tokens is a number from 1 up, not {value}")
+        self._screen.note(f"{name} is {number}")
+
     def _stats(self, rest: str) -> None:
         self._screen.note(statistics(self._session))
 
@@ -178,27 +224,3 @@ def statistics(session: ChatSession) -> str:
     if session.parity is not None:
         lines.append(f"parity    {session.parity.note}")
     return "\n".join(lines)
-
-
-@contextmanager
-def history() -> Iterator[None]:
-    """Earlier messages on the arrow keys, where there is readline: the last 1,000 lines, in the cache's folder."""
-    try:
-        import readline
-    except ImportError:
-        yield
-        return
-    folder = cache_folder()
-    path = None if folder is None else folder / "chat_history"
-    if path is not None:
-        with suppress(OSError):
-            readline.read_history_file(path)
-    try:
-        yield
-    finally:
-        if path is not None:
-            with suppress(OSError):
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else's to read
-                readline.set_history_length(HISTORY)
-                readline.write_history_file(path)

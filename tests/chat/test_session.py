@@ -442,6 +442,20 @@ def test_messages_that_are_none(said, match):
     assert session.ask("x").text == "Hello there."
 
 
+def test_taking_back():
+    session = scripted(system="Be kind.")
+    assert session.take_back() is None
+    session.ask("x")
+    before = words(session)
+    session.ask("y")
+    assert session.take_back() == "y"
+    assert words(session) == before
+    assert session.take_back() == "x"
+    assert words(session) == [("system", "Be kind.")]
+    session.ask("z")
+    assert words(session)[1] == ("user", "z")
+
+
 def test_reset():
     session = scripted(system="Be kind.")
     session.ask("x")

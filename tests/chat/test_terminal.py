@@ -179,6 +179,40 @@ def test_commands(tmp_path):
     assert [message["content"] for message in saved["messages"]] == ["Be kind.", "Hello", "you said 'Hello'"]
 
 
+def test_settings_and_asking_again():
+    with talk("echo") as person:
+        person.until("> ")
+        for typed, expected in [
+            ("/retry", "there is no question to ask again"),
+            ("Hello", "you said 'Hello'"),
+            ("/retry", "the temperature is 0"),
+            ("/set", "max_new_tokens"),
+            ("/set temperature 0.5", "temperature is 0.5"),
+            ("/set top_k 3", "top_k is 3"),
+            ("/set max_new_tokens 9", "max_new_tokens is 9"),
+            ("/set temprature 1", "there is no setting temprature: did you mean temperature?"),
+            ("/set temperature hot", "/set temperature needs a number, not 'hot'"),
+            ("/set top_p 7", "top_p"),
+            ("/set max_new_tokens 0", "a number from 1 up"),
+            ("/retyr", "there is no command /retyr; /retry is near"),
+        ]:
+            person.type(typed + "\n")
+            person.until(expected, "> ")
+        person.type("/sta\t\n")
+        person.until("scripted on paper", "> ")
+        person.type("exit\n")
+        assert person.rest() == 0
+
+
+@pytest.mark.parametrize("word", ["quit", "exit", "/exit"])
+def test_words_that_leave(word):
+    with talk("echo") as person:
+        person.until("> ")
+        person.type(f"{word}\n")
+        assert person.rest() == 0
+        assert "you said" not in person.seen
+
+
 @pytest.mark.slow
 def test_ctrl_c_stops_an_answer_and_not_the_chat():
     with talk("slow") as person:

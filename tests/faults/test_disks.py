@@ -65,8 +65,9 @@ def test_standard_output_without_room(tmp_path):
 
 @pytest.mark.parametrize("buffered", ["0", ""])
 def test_standard_output_that_was_closed(buffered):
-    """Nobody wants to hear it, and that is no error; a standard input that was closed is an empty one."""
+    """What is printed is lost, and that is said; a standard input that was closed is an empty one."""
     words = f"{sys.executable} -m bpelab doctor >&- <&-"
     environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 1
+    assert done.stderr.startswith("bpelab: standard output can't be written: ") and done.stderr.count("\n") == 1

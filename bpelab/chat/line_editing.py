@@ -1,0 +1,49 @@
+"""What readline does for a chat, where there is readline: earlier messages on the arrow keys, commands on Tab.
+
+Chapter: Chat on your hardware.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from ..user_cache import cache_folder
+
+HISTORY = 1_000
+"""Lines that are remembered, in the cache's folder."""
+
+
+@contextmanager
+def line_editing(commands: Iterable[str]) -> Iterator[None]:
+    """Remember lines, and complete the names of commands at the beginning of a line."""
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    names = sorted(commands)
+
+    def complete(begun: str, number: int) -> str | None:
+        fits = [f"{name} " for name in names if name.startswith(begun)] if readline.get_begidx() == 0 and begun else []
+        return fits[number] if number < len(fits) else None
+
+    former, delimiters = readline.get_completer(), readline.get_completer_delims()
+    readline.set_completer(complete)
+    readline.set_completer_delims(" \t\n")
+    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+    folder = cache_folder()
+    path = None if folder is None else folder / "chat_history"
+    if path is not None:
+        with suppress(OSError):
+            readline.read_history_file(path)
+    try:
+        yield
+    finally:
+        readline.set_completer(former)
+        readline.set_completer_delims(delimiters)
+        if path is not None:
+            with suppress(OSError):
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else's to read
+                readline.set_history_length(HISTORY)
+                readline.write_history_file(path)

@@ -1,0 +1,72 @@
+"""Words that would break at the edge of a terminal go to the next line whole, also while they are being written.
+
+A word appears letter by letter, as the model makes it. The letter that has no room moves the whole word: the cursor
+goes back to where the word began, the rest of the line is cleared, and the word is written again below.
+
+Chapter: Chat on your hardware. Cost: linear.
+"""
+
+import shutil
+from unicodedata import combining, east_asian_width
+
+TAB = 8
+NARROWEST = 20
+"""Columns below which nothing is moved."""
+
+
+def columns(char: str) -> int:
+    """How many columns a character takes.
+
+    >>> columns("a"), columns("日"), columns("\\u0301")
+    (1, 2, 0)
+    """
+    return 0 if combining(char) or char in "\u200b\u200d\ufe0f" else 2 if east_asian_width(char) in "WF" else 1
+
+
+class Wrap:
+    """Where the cursor is, and the word that it is in. The last column stays empty: terminals differ about it.
+
+    >>> Wrap(24).text("one two three four five six")
+    'one two three four five\\nsix'
+    >>> wrap = Wrap(24)
+    >>> wrap.text("one two three four fi") + wrap.text("ves")
+    'one two three four five\\x1b[4D\\x1b[K\\nfives'
+    """
+
+    def __init__(self, width: int | None = None) -> None:
+        self._width = width
+        self._column, self._word, self._word_columns = 0, "", 0
+
+    def begin(self) -> None:
+        """Take the cursor to be at the beginning of a line."""
+        self._column, self._word, self._word_columns = 0, "", 0
+
+    def text(self, text: str) -> str:
+        """What to write for `text`."""
+        width = self._width or shutil.get_terminal_size().columns
+        return text if width < NARROWEST else "".join(self._char(char, width - 1) for char in text)
+
+    def _char(self, char: str, room: int) -> str:
+        if char == "\n":
+            self.begin()
+            return char
+        if char.isspace():
+            taken = TAB - self._column % TAB if char == "\t" else columns(char)
+            self._word, self._word_columns = "", 0
+            if self._column + taken > room:  # the space is where the line breaks
+                self._column = 0
+                return "\n"
+            self._column += taken
+            return char
+        taken = columns(char)
+        self._word += char
+        self._word_columns += taken
+        self._column += taken
+        if self._column <= room or self._word_columns > room or self._column == self._word_columns:
+            if self._column > room:  # a word wider than the line: the terminal breaks it
+                self._column = taken
+                return "\n" + char
+            return char
+        back, self._column = self._word_columns - taken, self._word_columns
+        moved = f"\x1b[{back}D\x1b[K" if back else ""
+        return f"{moved}\n{self._word}"
