@@ -272,15 +272,21 @@ def _first_few(special: dict[str, int]) -> str:
 
 def run_convert(args: argparse.Namespace) -> int:
     from .analysis.describe import SAMPLE
-    from .formats import gpt2
-    from .formats.convert import check, convert, lines_that_differ
+    from .formats.convert import check, convert, lines_that_differ, read_otherwise
 
     tokenizer = _open(args).with_options(**roles(args))
-    lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
     texts = [SAMPLE, *(args.check or [])]
     texts += map(read_text, args.check_file)
-    number = None if args.lossy else check(tokenizer, args.out, args.to, texts)
-    differ = lines_that_differ(tokenizer, texts) if any(loss.feature == gpt2.PATTERN for loss in lost) else None
+    differ = lines_that_differ(tokenizer, texts) if read_otherwise(tokenizer, args.to) else None
+    if differ is not None and not args.lossy:
+        raise BPELabError(
+            f"GPT-2's files don't hold the pattern, {tokenizer.pattern or 'none'}, and are read with GPT-2's: other "
+            f"libraries then return other ids, on {differ[0]:,} of {differ[1]:,} lines here. Pass --lossy to write "
+            "them nevertheless: bpelab opens them with --pattern"
+        )
+    lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
+    lossy = args.lossy and any(loss.changes_ids for loss in lost)
+    number = None if lossy else check(tokenizer, args.out, args.to, texts)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
         said = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}

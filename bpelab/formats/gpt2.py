@@ -24,8 +24,6 @@ from .json_file import JSONFile, read_bytes, shown
 from .tokenizer_json import read_id, read_tokenizer
 
 NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-PATTERN = "the pattern of other readers"
-"""The feature that is lost where a tokenizer's pattern is not the one that GPT-2's files are read with elsewhere."""
 KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "NFC")}
 """tokenizer_class -> pattern, normalizer."""
 

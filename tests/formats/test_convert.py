@@ -124,7 +124,10 @@ HELD = {  # what converts with nothing lost, or nothing that changes ids
         "a special token with a space", "holes", "whole pieces",
     },
     "minbpe": {"gpt2", "cl100k", "llama3", "o200k", "a pattern of one's own", "no pattern", "eos behind", "sections"},
-    "gpt2": {"gpt2", "eos behind", "sections", "a special token with a space", "holes", "few bytes"},
+    "gpt2": {
+        "gpt2", "cl100k", "llama3", "o200k", "a pattern of one's own", "no pattern", "eos behind", "sections",
+        "a special token with a space", "holes", "few bytes",
+    },
     "gguf": {
         "gpt2", "llama3", "o200k", "eos behind", "sections", "an added token", "a special token with a space", "holes",
         "whole pieces", "an orphan", "sentencepiece",
