@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 
 from .errors import BPELabError
 from .nearest import nearest
-
-ROLES = ("bos", "eos", "pad", "unk")
+from .special_tokens import ROLES
 
 
 class Parser(argparse.ArgumentParser):

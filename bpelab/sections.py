@@ -9,9 +9,10 @@ Chapter: File formats. Source: tokenizers `utils/truncation.rs` and `utils/paddi
 from dataclasses import dataclass
 from typing import Any
 
+from .special_tokens import HIGHEST_ID
+
 LONGEST = 1 << 24
 """Ids that padding makes at most."""
-HIGHEST_ID = (1 << 32) - 1
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from typing import Literal
 
 from .added_tokens import AddedToken, Finder, Span
 from .errors import SpecialTokenError
-from .textio import is_valid
+from .textio import valid_text
 
 HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
+ROLES = ("bos", "eos", "pad", "unk")
+"""What a special token may be to a model."""
 LONGEST_NAME = 4_096
 """Characters that a special token may have."""
 Special = Literal["all"] | Collection[str]
@@ -60,7 +62,7 @@ class SpecialTokens:
                 raise SpecialTokenError(
                     f"the special token {name[:40]!r}... has {len(name):,} characters; it may have {LONGEST_NAME:,}"
                 )
-            if not is_valid(name):
+            if valid_text(name) != name:
                 raise SpecialTokenError(f"the special token {name!r} has a lone surrogate, which no file can hold")
             if token_id in self.contents and not aliases:
                 raise SpecialTokenError(

@@ -11,19 +11,6 @@ BLOCK = 1 << 20
 """Characters that are encoded at once where only their bytes are counted."""
 
 
-def is_valid(text: str) -> bool:
-    """Whether `text` has no lone surrogate, and so can be written in UTF-8.
-
-    >>> is_valid("é"), is_valid("\\ud800")
-    (True, False)
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def valid_text(text: str) -> str:
     """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
 

@@ -56,8 +56,10 @@ def run_train(args: argparse.Namespace) -> int:
     args.files = [] if args.files == [STANDARD_INPUT] else args.files
     args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
     trainer = _trainer(args)
-    formats = _check_out(args)
-    told = not args.quiet and sys.stderr.isatty()
+    untrained = _untrained(args)
+    _check_out(args.out, untrained)
+    formats = "" if args.quiet or args.json else _ruled_out(untrained)
+    told = sys.stderr.isatty()
     if told and formats:
         print(f"bpelab: {formats}", file=sys.stderr)
     corpus = args.files
@@ -120,27 +122,34 @@ def _trainer(args: argparse.Namespace) -> str:
     return str(args.trainer)
 
 
-def _check_out(args: argparse.Namespace) -> str:
-    """The formats that the pattern rules out, in words; "" for none.
-
-    Raises BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it.
-    """
-    from .formats.convert import ruled_out
-    from .formats.huggingface import tokenizer_json
+def _untrained(args: argparse.Namespace) -> "BPETokenizer":
+    """A tokenizer with everything that the trained one will have but its merges."""
     from .model import BPEModel
     from .tokenizer import BPETokenizer
 
     special = {name: 256 + number for number, name in enumerate(args.special)}
-    untrained = BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+    return BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+
+
+def _check_out(out: Path, untrained: "BPETokenizer") -> None:
+    """Raise BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it."""
+    from .formats.huggingface import tokenizer_json
+
     tokenizer_json(untrained)
-    if args.out.exists() and not args.out.is_dir():
-        raise BPELabError(f"{args.out} is a file; --out is the folder to write")
-    there = args.out
+    if out.exists() and not out.is_dir():
+        raise BPELabError(f"{out} is a file; --out is the folder to write")
+    there = out
     while not os.path.lexists(there):
         there = there.parent
     try:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
-        raise BPELabError(f"{args.out} can't be written: {error.strerror or error}") from error
+        raise BPELabError(f"{out} can't be written: {error.strerror or error}") from error
+
+
+def _ruled_out(untrained: "BPETokenizer") -> str:
+    """The formats that the pattern rules out, in words; "" for none."""
+    from .formats.convert import ruled_out
+
     formats = ", ".join(ruled_out(untrained))
-    return formats and f"the pattern {args.pattern} rules out `bpelab convert --to` {formats}"
+    return formats and f"the pattern {untrained.pattern} rules out `bpelab convert --to` {formats}"

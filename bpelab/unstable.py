@@ -8,7 +8,7 @@ Source: tiktoken `src/lib.rs`, `_encode_bytes` and `_encode_unstable_native`.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .errors import BPELabError
@@ -80,11 +80,10 @@ def _starting(sorted_tokens: Sequence[bytes], prefix: bytes) -> Iterator[bytes]:
 
 
 def _encode(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
-    encode: Callable[[bytes], list[int]] = tokenizer.encode_piece
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return encode(data)
+        return tokenizer.encode_piece(data)
     return tokenizer.encode_ordinary(text)
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..arguments import ROLES
 from ..formats.readable import visible
+from ..special_tokens import ROLES
 from ..tokenizer import BPETokenizer
 from .audit import audit
 

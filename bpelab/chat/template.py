@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConversationError, MissingDependencyError, TemplateError
 from ..install import install_command
+from ..special_tokens import ROLES
 from .budget import Budget, current
 from .messages import Message, check, marked, marked_messages, marked_tools
 from .named import NAMED, flatten
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 LONGEST = 1 << 17
-ROLES = ("bos", "eos", "pad", "unk")
 CONTINUE = "CONTINUE_FINAL_MESSAGE_TAG "  # transformers' word; found again by its origin, not by its letters
 CONTINUED = "the place to go on from"
 

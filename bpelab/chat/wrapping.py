@@ -35,7 +35,7 @@ class Wrap:
 
     def __init__(self, width: int | None = None) -> None:
         self._width = width
-        self._column, self._word, self._word_columns = 0, "", 0
+        self.begin()
 
     def begin(self) -> None:
         """Take the cursor to be at the beginning of a line."""

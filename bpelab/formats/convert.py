@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ConversionError
 from ..normalizers.sentencepiece import SentencePieceNormalizer
+from ..special_tokens import ROLES
 from ..tokenizer import BPETokenizer
 from . import gguf_write, gpt2, huggingface, minbpe, tiktoken
 from .detect import open_tokenizer
@@ -75,7 +76,7 @@ def features(tokenizer: BPETokenizer) -> Iterable[Loss]:
     added = tokenizer.added_tokens
     flagged = [t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.normalizer)]
     ordinary = [token for token in added if not token.special]
-    roles = [role for role in huggingface.ROLES if getattr(tokenizer, f"{role}_token") is not None]
+    roles = [role for role in ROLES if getattr(tokenizer, f"{role}_token") is not None]
     found: list[tuple[str, Any, bool]] = [
         ("pattern", tokenizer.pattern or tokenizer.pre_tokenizer, False),
         ("normalizer", tokenizer.normalizer, True),

@@ -46,10 +46,10 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
         if path != Path(path.name):  # a name of an encoding has no folder
             raise TokenizerFileError(what, "", "there is no such file or folder")
         return _open_name(str(what), encoder)
-    with open_file(path) as file:
-        start = file.read(tutorial_json.LOOKED_AT)
-    if path.suffix == ".json" and tutorial_json.may_be(start) and tutorial_json.is_one(JSONFile(path).data):
-        return tutorial_json.load(path, pattern, encoder)
+    with open_file(path) as opened:
+        start = opened.read(tutorial_json.LOOKED_AT)
+    if path.suffix == ".json" and tutorial_json.may_be(start) and tutorial_json.is_one((file := JSONFile(path)).data):
+        return tutorial_json.load(file, pattern, encoder)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
     refuse_others(path, start)

@@ -1,9 +1,10 @@
 """GGUF: the tokenizer in a model file of llama.cpp, read and written.
 
-Two kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split pattern) and
-"llama" (SentencePiece's BPE: scores instead of merges). Others are refused by name, and so is a name of a pattern that
-isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside its
-adaptation.
+Three kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split pattern),
+"llama" (SentencePiece's BPE: scores instead of merges) and "gemma4" (merges of characters, with byte fallback; some
+files call that "gpt2" too, and the name of the pattern tells). Others are refused by name, and so is a name of a
+pattern that isn't known: never is one guessed. Patterns are the model's own where llama.cpp's source keeps them beside
+its adaptation.
 
 Held: tokens with ids from 0 on without holes, merges, kinds of tokens, bos, eos and their like, chat templates. Not
 held: a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens, truncation and padding.
@@ -17,7 +18,9 @@ from typing import Any
 from ..added_tokens import AddedToken
 from ..byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE
 from ..decoders import Bytes
+from ..encoders.heap import HeapEncoder
 from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
+from ..model import BPEModel
 from ..normalizers import Normalizer, NormalizerSequence, Prepend, Replace
 from ..postprocessors import TemplateProcessing
 from ..pretokenizers.base import PreTokenizer
@@ -39,6 +42,10 @@ TYPES = {int: "an integer", float: "a number with a fraction", str: "a string", 
 KINDS = {"NORMAL": 1, "UNKNOWN": 2, "CONTROL": 3, "USER_DEFINED": 4, "UNUSED": 5, "BYTE": 6}
 NO_BYTES = frozenset(CHAR_OF_BYTE[byte] for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))
 """Letters for bytes which UTF-8 never has: where a user defined them, as in DeepSeek's files, they are the letters."""
+OTHERS = {"bert": "WordPiece", "t5": "Unigram", "rwkv": "a greedy longest match", "plamo2": "Unigram"}
+"""Models that are not byte-pair encoding, and what they are."""
+BY_CHARACTERS = ("gemma4", "granite-embed-multi-311m", "sarvam-moe")
+"""Names of patterns whose tokens are characters, spaces written as SentencePiece's sign."""
 ROLES = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
 
 
@@ -71,11 +78,7 @@ class _Reader:
         return found
 
     def tokenizer(self, encoder: str) -> BPETokenizer:
-        model = self.get("model", str)
-        if model not in ("gpt2", "llama"):
-            raise self.wrong(
-                "model", "is missing" if model is None else f"{model!r} is not supported; gpt2 and llama are"
-            )
+        model = self._kind()
         tokens = self.array("tokens", str)
         seen: dict[str, int] = {}
         for number, text in enumerate(tokens):
@@ -111,13 +114,28 @@ class _Reader:
             **{f"{role}_token": tokens[number] for role, number in roles.items() if number is not None},
         }
         try:
-            built = self._bytes(tokens, kinds, added) if model == "gpt2" else self._scored(tokens, kinds)
+            if model == "llama":
+                built = self._scored(tokens, kinds)
+            else:
+                built = (self._bytes if model == "gpt2" else self._characters)(tokens, kinds, added)
             return BPETokenizer(**built, **common, post_processor=self._template(common, model))
         except BPELabError as error:
             where = "tokens" if isinstance(error, SpecialTokenError) else ""
             raise error if isinstance(error, TokenizerFileError) else self.wrong(where, str(error)) from error
         except ValueError as error:
             raise self.wrong("", str(error)) from error
+
+    def _kind(self) -> str:
+        """gpt2, llama or gemma4."""
+        model: str | None = self.get("model", str)
+        if model == "gpt2" and self.get("pre", str) in BY_CHARACTERS:
+            return "gemma4"
+        if model in ("gpt2", "llama", "gemma4"):
+            return model
+        if model is None:
+            raise self.wrong("model", "is missing")
+        what = f"is {OTHERS[model]}, not byte-pair encoding" if model in OTHERS else "is not known"
+        raise self.wrong("model", f"{model[:40]!r} {what}; gpt2, llama and gemma4 are read")
 
     def _role(self, key: str, size: int) -> int | None:
         found: int | None = self.get(key, int)
@@ -139,6 +157,8 @@ class _Reader:
         """What is put around a text, as far as the file or llama.cpp's defaults say so."""
         pre = gguf_pre().get(self.get("pre", str, ""))
         starts = self.get("add_bos_token", bool, model == "llama" or (pre is not None and pre.add_bos))
+        if model == "gemma4" and self.get("pre", str) != "sarvam-moe":
+            starts = True  # llama.cpp overrules the file
         ends = self.get("add_eos_token", bool, False)
         names = [common.get("bos_token") if starts else None, "$A", common.get("eos_token") if ends else None]
         used = tuple(name for name in names if name is not None)
@@ -157,25 +177,46 @@ class _Reader:
         pre = gguf_pre()[name]
         if not pre.byte_level:
             raise self.wrong("pre", f"{name!r} is for models whose tokens are not bytes, which is not supported")
-        merges = [list(_halves(text)) for text in self.array("merges", str)]
-        if ["", ""] in merges:
-            raise self.wrong(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
-        file = JSONFile(self.path, b"{}")
         vocab = {
             text: number
             for number, text in enumerate(tokens)
             if kinds[number] != "USER_DEFINED" or text not in NO_BYTES
         }
-        file.data = {"model": {"vocab": vocab, "merges": merges, "ignore_merges": pre.ignore_merges}}
-        try:
-            model = read_model(file, added, byte_level=True)
-        except TokenizerFileError as error:
-            raise self.wrong(error.where.removeprefix("model."), error.problem) from None
+        model = self._merged({"vocab": vocab, "ignore_merges": pre.ignore_merges}, added, byte_level=True)
         steps: list[PreTokenizer] = [
             SplitPattern(Pattern("Regex", pattern), "Isolated") for pattern in pre.original or pre.regex
         ]
         steps.append(ByteLevel(add_prefix_space=False, use_regex=False))
         return {"model": model, "pre_tokenizer": PreTokenizerSequence(tuple(steps)), "decoder": Bytes()}
+
+    def _characters(self, tokens: list[str], kinds: list[str], added: list[AddedToken]) -> dict[str, Any]:
+        """BPE of characters: lines are merged whole, and a character that no token has is written in bytes."""
+        vocab = {text: number for number, text in enumerate(tokens)}
+        if missing := [text for text in map("<0x{:02X}>".format, range(256)) if text not in vocab]:
+            raise self.wrong("tokens", f"{missing[0]} is missing, and a character that no token has is written so")
+        model = self._merged({"vocab": vocab, "byte_fallback": True}, added, byte_level=False)
+        heap = HeapEncoder(model)
+        for text, number in vocab.items():  # llama.cpp takes these whole, whatever the merges
+            if not text.strip("\n") and heap.encode_piece(text.encode()) != [number]:
+                raise self.wrong(f"tokens[{number}]", f"no merges make {text!r}, and llama.cpp finds it without")
+        return {
+            "model": model,
+            "normalizer": Replace(Pattern("String", " "), SPACE),
+            "pre_tokenizer": SplitPattern(Pattern("Regex", gguf_pre()["gemma4"].regex[0]), "Isolated"),
+            "decoder": decoder(0),
+        }
+
+    def _merged(self, section: dict[str, Any], added: list[AddedToken], byte_level: bool) -> BPEModel:
+        """The model of a tokenizer.json's section, whose merges are in the file."""
+        merges = [list(_halves(text)) for text in self.array("merges", str)]
+        if ["", ""] in merges:
+            raise self.wrong(f"merges[{merges.index(['', ''])}]", "expected two tokens and a space between them")
+        file = JSONFile(self.path, b"{}")
+        file.data = {"model": section | {"merges": merges}}
+        try:
+            return read_model(file, added, byte_level)
+        except TokenizerFileError as error:
+            raise self.wrong(error.where.removeprefix("model."), error.problem) from None
 
     def _scored(self, tokens: list[str], kinds: list[str]) -> dict[str, Any]:
         """SentencePiece's BPE."""

@@ -17,9 +17,10 @@ from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..postprocessors import TemplateProcessing
 from ..pretokenizers.patterns import PATTERNS
+from ..special_tokens import ROLES
 from ..textio import write_together
 from ..tokenizer import BPETokenizer
-from .huggingface import ROLES, merge_pairs, read_config
+from .huggingface import merge_pairs, read_config
 from .json_file import JSONFile, read_bytes, shown
 from .tokenizer_json import read_id, read_tokenizer
 

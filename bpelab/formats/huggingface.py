@@ -21,6 +21,7 @@ from ..errors import ConversionError
 from ..model import BPEModel, RankMerges
 from ..pretokenizers.patterns import find_pattern
 from ..pretokenizers.split import Split
+from ..special_tokens import ROLES
 from ..textio import write_together
 from ..tokenizer import BPETokenizer
 from . import table_cache
@@ -28,7 +29,6 @@ from .components import write_component, write_section
 from .json_file import JSONFile, read_bytes
 from .tokenizer_json import read_tokenizer
 
-ROLES = ("bos", "eos", "pad", "unk")
 KEPT = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 """Entries of tokenizer_config.json that are kept beside the roles. Others say nothing, or name code to run."""
 

@@ -10,6 +10,7 @@ Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 import base64
 import binascii
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 HIGHEST_RANK = (1 << 32) - 1
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
+
+
+def import_tiktoken() -> ModuleType:
+    """The module tiktoken. Raises MissingDependencyError where it is not installed."""
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
+    return tiktoken
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
@@ -72,10 +82,7 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
-    try:
-        import tiktoken
-    except ImportError as error:
-        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
+    tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding), encoder)
     encoding = name_or_encoding
@@ -164,16 +171,13 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
 
 def to_tiktoken(tokenizer: BPETokenizer, name: str) -> "tiktoken.Encoding":
     """A tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
-    try:
-        import tiktoken
-    except ImportError as error:
-        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
-    return tiktoken.Encoding(
+    encoding: tiktoken.Encoding = import_tiktoken().Encoding(
         name=name,
         pat_str=_covering(tokenizer.pattern),
         mergeable_ranks=_ranks(tokenizer),
         special_tokens=tokenizer.special_tokens,
     )
+    return encoding
 
 
 def _covering(pattern: str | None) -> str:

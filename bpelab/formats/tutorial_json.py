@@ -11,7 +11,6 @@ Special tokens in a text are text, unless the caller allows them. Chapter: File 
 import base64
 import binascii
 import re
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -41,9 +40,8 @@ def is_one(data: Any) -> bool:
     return ("merges" in data and "model" not in data) or ("special_tokens" in data and "model" in data)
 
 
-def load(path: Path, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """Read such a file. Raises TokenizerFileError naming the entry that is wrong."""
-    file = JSONFile(path)
+def load(file: JSONFile, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
+    """The tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
     own = file.data.get("pattern")
     if own is not None and not isinstance(own, str):
         raise file.wrong("pattern", f"expected a regular expression, found {shown(own)}")

@@ -2,8 +2,7 @@
 
 from threading import Lock
 
-from ..errors import MissingDependencyError
-from ..install import install_command
+from ..formats.tiktoken import import_tiktoken
 from ..nearest import nearest
 from ..tokenizer import BPETokenizer
 from .core import Encoding
@@ -14,11 +13,8 @@ _making = Lock()
 
 def list_encoding_names() -> list[str]:
     """The names that `get_encoding` takes. Raises MissingDependencyError without tiktoken."""
-    try:
-        import tiktoken
-    except ImportError as error:
-        raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
-    return tiktoken.list_encoding_names()
+    names: list[str] = import_tiktoken().list_encoding_names()
+    return names
 
 
 def get_encoding(encoding_name: str) -> Encoding:

@@ -228,6 +228,58 @@ def test_a_folder_with_one_file(tmp_path):
         BPETokenizer.from_pretrained(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("model", "pre", "starts"),
+    [("gemma4", None, True), ("gpt2", "granite-embed-multi-311m", True), ("gpt2", "sarvam-moe", False)],
+)
+def test_characters_with_byte_fallback(model, pre, starts, tmp_path):
+    """Built as Gemma 4's file is: merges of characters, lines merged whole, a byte where a character is missing."""
+    theirs, values, types = characters()
+    values |= {KEY + "model": model} | ({KEY + "pre": pre} if pre else {})
+    write_metadata(tmp_path / "c.gguf", values, types)
+    ours = gguf.load(tmp_path / "c.gguf")
+    assert (ours.bos_token, ours.special_tokens["<eos>"]) == ("<bos>", 1)
+    assert (ours.encode("low")[0] == 2) == starts  # which llama.cpp overrules for the first two
+    tried = (text.replace("<unk>", "") for text in texts(amount(200, 5_000)))
+    for text in [*tried, book_text()[:9_000], "\n" * 9 + "low\n\n \U0001f98a"]:
+        got = ours.encode(text, add_special_tokens=False)
+        assert got == theirs.encode(text, add_special_tokens=False).ids, text
+        assert ours.decode(got) == text
+    values[KEY + "merges"] = [merge for merge in values[KEY + "merges"] if merge != "\n \n"]
+    write_metadata(tmp_path / "c.gguf", values, types)
+    with pytest.raises(TokenizerFileError, match="no merges make"):
+        gguf.load(tmp_path / "c.gguf")
+
+
+def characters():
+    """Such a tokenizer, by Hugging Face's library, and the keys of its file."""
+    tokenizers = pytest.importorskip("tokenizers")
+    first = ["<pad>", "<eos>", "<bos>", "<unk>", *map("<0x{:02X}>".format, range(256))]
+    built = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>", byte_fallback=True))
+    built.normalizer = tokenizers.normalizers.Replace(" ", "\u2581")
+    built.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex(r"[^\n]+|[\n]+"), "isolated")
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=900, special_tokens=first, limit_alphabet=150, show_progress=False
+    )
+    built.train_from_iterator([book_text()[:60_000] + "\n\n"], trainer)
+    data = json.loads(built.to_str())
+    # bytes are tokens of the model and not of the text, as in Gemma's file
+    data["added_tokens"] = [token for token in data["added_tokens"] if token["id"] < 4]
+    built = tokenizers.Tokenizer.from_str(json.dumps(data))
+    vocab = sorted(data["model"]["vocab"], key=data["model"]["vocab"].get)
+    values = {
+        KEY + "tokens": vocab,
+        KEY + "token_type": [3] * 4 + [6] * 256 + [1] * (len(vocab) - 260),
+        KEY + "merges": [" ".join(merge) for merge in data["model"]["merges"]],
+        KEY + "bos_token_id": 2,
+        KEY + "eos_token_id": 1,
+        KEY + "add_bos_token": False,
+    }
+    types = {key: "uint32" for key, value in values.items() if type(value) is int}
+    types |= {KEY + "tokens": "[string]", KEY + "merges": "[string]", KEY + "token_type": "[int32]"}
+    return built, values, types
+
+
 SMALL = BPETokenizer.train(book_text()[:9_000], 270, pattern="gpt2", special_tokens=["<|end|>"])
 
 
@@ -252,7 +304,8 @@ def test_every_name_of_a_pattern(name, tmp_path):
     path = write(tmp_path / "s.gguf", pre=name)
     pre = GGUF_PRE[name]
     if not pre.byte_level:
-        with pytest.raises(TokenizerFileError, match="tokens are not bytes, which is not supported"):
+        refused = "tokens are not bytes, which is not supported" if name == "whitespace" else "<0x00> is missing"
+        with pytest.raises(TokenizerFileError, match=refused):
             gguf.load(path)
         return
     ours = gguf.load(path)
@@ -286,7 +339,8 @@ TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "
     ("changes", "message"),
     [
         ({"model": None}, "ggml.model: is missing"),
-        ({"model": "t5"}, "ggml.model: 't5' is not supported"),
+        ({"model": "t5"}, "ggml.model: 't5' is Unigram, not byte-pair encoding; gpt2, llama and gemma4 are read"),
+        ({"model": "gpt3"}, "ggml.model: 'gpt3' is not known"),
         ({"model": 5}, "ggml.model: expected a string"),
         ({"pre": None}, "ggml.pre: is missing, so how text is split can't be told"),
         ({"pre": "gpt-9"}, "ggml.pre: 'gpt-9' is not known"),
