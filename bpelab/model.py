@@ -90,7 +90,7 @@ class RankMerges(Mapping[Pair, Merge]):
 
 @dataclass(frozen=True, eq=False)
 class BPEModel:
-    """Tokens and merges, frozen. Build one with `from_merges` or `from_ranks`.
+    """Tokens and merges, frozen. Build one with `from_merges`, `from_vocab` or `from_ranks`.
 
     Attributes:
         tokens: id -> bytes, without special tokens; ids may have holes.
@@ -230,6 +230,40 @@ class BPEModel:
             table[pair] = rank, new
         tokens = {token_id: token for token, token_id in ids.items()}
         return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet), take_whole)
+
+    @classmethod
+    def from_vocab(
+        cls, vocab: Mapping[int, bytes] | Mapping[bytes, int], merges: Iterable[tuple[bytes, bytes]]
+    ) -> "BPEModel":
+        """A model from a vocabulary with its own ids, id -> token or token -> id, and merges in the order of learning.
+
+        Raises ModelError for a single byte or a part of a merge that has no id, a merge whose token has none, a merge
+        that repeats another, and a token that two ids share.
+
+        >>> vocab = {number: bytes([number]) for number in range(256)} | {500: b"lo", 400: b"low"}
+        >>> model = BPEModel.from_vocab(vocab, [(b"l", b"o"), (b"lo", b"w")])
+        >>> model.merges[500, ord("w")]
+        (1, 400)
+        """
+        tokens: dict[int, bytes] = {}
+        ids: dict[bytes, int] = {}
+        for key, value in vocab.items():
+            token, token_id = (key, value) if isinstance(key, bytes) else (value, key)
+            if not isinstance(token, bytes) or isinstance(token_id, bool) or not isinstance(token_id, int):
+                raise ModelError(f"a vocabulary maps ids to bytes, or bytes to ids, not {key!r} to {value!r}")
+            if ids.setdefault(token, token_id) != token_id or tokens.setdefault(token_id, token) != token:
+                raise ModelError(f"the token {token!r} or the id {token_id} is in the vocabulary twice")
+        table: dict[Pair, Merge] = {}
+        for rank, (left, right) in enumerate(merges):
+            for part in (left, right, left + right):
+                if part not in ids:
+                    raise ModelError(f"merge {rank} of {left!r} and {right!r}: the vocabulary has no id for {part!r}")
+            pair = ids[left], ids[right]
+            if pair in table:
+                raise ModelError(f"merge {rank} joins {left!r} and {right!r} again: merge {table[pair][0]} did")
+            table[pair] = rank, ids[left + right]
+        alphabet = {unit: ids[unit] for unit in map(bytes, zip(range(256))) if unit in ids}
+        return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet))
 
     @classmethod
     def from_ranks(cls, ranks: Mapping[bytes, int], *, take_whole: bool = True) -> "BPEModel":

@@ -155,6 +155,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         min_pre_token_frequency: int = 1,
         normalizer: str | Normalizer | None = None,
         trainer: str = "auto",
+        ties: str = "ids",
         client: "Cluster" = None,
         worker_timeout: float | None = None,
         input_form: str | None = None,
@@ -177,9 +178,12 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 rare words, which can change merges.
             trainer: "naive", "incremental", "compiled" (needs numba: the extra `fast`), or "auto", which
                 takes the compiled one for a corpus of some megabytes if numba is there. All learn the same merges.
-                Ties: see trainers/naive.py. "distributed" has a Dask cluster count the words (the extra `distributed`);
+                "distributed" has a Dask cluster count the words (the extra `distributed`);
                 its corpus is what `encode_files` takes: paths, folders and patterns, also as str, and addresses that
                 fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
+            ties: which of several equally frequent pairs is merged: "ids", the one whose tokens are the oldest (see
+                trainers/naive.py); "minbpe", the first in the text; "cs336", the lexicographically greatest. The last
+                two have a trainer of their own, in Python. To merge what those libraries merge, pass `min_frequency=1`.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
                 on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
             worker_timeout: for "distributed": seconds that the cluster may be without a worker, or its scheduler
@@ -218,6 +222,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             min_pre_token_frequency=min_pre_token_frequency,
             normalize=normalize,
             trainer=trainer,
+            ties=ties,
             client=client,
             worker_timeout=worker_timeout,
             input_form=input_form,

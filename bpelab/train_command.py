@@ -43,6 +43,12 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         default="auto",
         help="auto, naive, incremental, compiled, or distributed, which is --dask; all learn the same",
     )
+    train.add_argument(
+        "--ties",
+        default="ids",
+        help="which of equally frequent pairs is merged: ids (the one of the oldest tokens), minbpe (the first in the "
+        "text) or cs336 (the lexicographically greatest)",
+    )
     add_dask(train, "count")
     train.add_argument("--input-form", metavar="FORM", help="text, jsonl, parquet, text.gz ... (default: by the name)")
     train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
@@ -73,6 +79,7 @@ def run_train(args: argparse.Namespace) -> int:
         min_frequency=args.min_frequency,
         min_pre_token_frequency=args.min_pre_token_frequency,
         trainer=trainer,
+        ties=args.ties,
         client=args.dask,
         worker_timeout=args.worker_timeout,
         input_form=args.input_form,

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from ..whole_number import whole_number
 from . import find_trainer
 from .compiled import ON_DISK, count_compiled, pays_from
 from .corpus import Corpus, count_words, measure, ordinary_texts
+from .ties import check_ties, train_with_ties
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -40,6 +42,7 @@ def learn(
     min_pre_token_frequency: int = 1,
     normalize: Callable[[str], str] | None = None,
     trainer: str = "auto",
+    ties: str = "ids",
     client: "Cluster" = None,
     worker_timeout: float | None = None,
     input_form: str | None = None,
@@ -56,6 +59,9 @@ def learn(
         for name, given in (("client", client), ("worker_timeout", worker_timeout)):
             if given is not None:
                 raise ValueError(f"{name} is for trainer={DISTRIBUTED!r}, not {trainer!r}")
+    check_ties(ties)
+    if ties != "ids" and trainer != "auto":
+        raise ValueError(f"ties={ties!r} has a trainer of its own; leave out trainer={trainer!r}")
     if worker_timeout is not None:
         from ..waiting import check_timeout
 
@@ -101,7 +107,7 @@ def learn(
         words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
     else:
         with bar(progress, _size(corpus, input_form), "reading", "B") as advance:
-            if trainer == "auto":
+            if trainer == "auto" and ties == "ids":
                 trainer, corpus = choose_trainer(corpus)
             if trainer == "compiled":
                 from .counts import Counts
@@ -124,7 +130,8 @@ def learn(
     merges: list[tuple[bytes, bytes]] = []
     with bar(progress, num_merges, "merging", " merges") as advance:
         learned = [bytes([byte]) for byte in range(256)]
-        for step in find_trainer(trainer)(words, num_merges, min_frequency, False):
+        run = find_trainer(trainer) if ties == "ids" else partial(train_with_ties, ties=ties)
+        for step in run(words, num_merges, min_frequency, False):
             merges.append((learned[step.left], learned[step.right]))
             learned.append(step.token)
             advance(1)

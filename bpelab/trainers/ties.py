@@ -1,0 +1,125 @@
+"""Ties as other tutorials break them: the same counts and merges, another choice among equally frequent pairs.
+
+- "minbpe": the pair that comes first in the text, since Python's `max` keeps the first of equals.
+- "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.
+
+Each pair knows the words that it stands in, and a merge counts the pairs of those words anew. The most frequent pair is
+on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first place
+only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
+
+Chapter: Training. Cost: O(size of the words that merges change), a heap operation for each pair of them.
+Source: minbpe `base.py`, `regex.py`; Stanford CS336, assignment 1, "BPE training".
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from ..nearest import nearest
+from ..trace import TrainStep
+from .naive import replace_pair
+
+Pair = tuple[int, int]
+TIES = ("ids", "minbpe", "cs336")
+"""The orders of ties; "ids" is that of every other trainer (`naive.py`)."""
+
+
+def check_ties(ties: str) -> None:
+    """Raise ValueError for a name that is no order of ties."""
+    if ties not in TIES:
+        meant = nearest(ties, TIES) if isinstance(ties, str) else None
+        raise ValueError(
+            f"ties is one of {', '.join(TIES)}, not {ties!r}" + (f": did you mean {meant}?" if meant else "")
+        )
+
+
+class _Greatest(tuple[bytes, bytes]):
+    """A pair of tokens that comes first where it is the greatest."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: Any) -> bool:
+        return tuple.__gt__(self, other)
+
+
+def train_with_ties(
+    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False, *, ties: str
+) -> Iterator[TrainStep]:
+    """The merges, most frequent first, ties as `ties` says. `words` are in the order of their first occurrence.
+
+    >>> words = {b"low": 5, b"lower": 2, b"widest": 3, b"newest": 6}
+    >>> [step.token for step in train_with_ties(words, 4, ties="cs336")]
+    [b'st', b'est', b'ow', b'low']
+    >>> [step.token for step in train_with_ties(words, 4, ties="minbpe")]
+    [b'es', b'est', b'lo', b'low']
+    """
+    check_ties(ties)
+    sequences, weights = [list(word) for word in words], list(words.values())
+    tokens = [bytes([byte]) for byte in range(256)]
+    counts: defaultdict[Pair, int] = defaultdict(int)
+    where: defaultdict[Pair, dict[int, None]] = defaultdict(dict)  # words in order, as keys
+    for number, ids in enumerate(sequences):
+        for pair in zip(ids, ids[1:]):
+            counts[pair] += weights[number]
+            where[pair][number] = None
+
+    def first_place(pair: Pair) -> tuple[int, int]:
+        """The first word that it stands in, and the byte where it begins there, which no merge moves."""
+        number, at = next(iter(where[pair])), 0
+        for neighbours in zip(sequences[number], sequences[number][1:]):
+            if neighbours == pair:
+                break
+            at += len(tokens[neighbours[0]])
+        return number, at
+
+    orders: dict[str, Callable[[Pair], Any]] = {
+        "ids": lambda pair: pair,
+        "minbpe": first_place,
+        "cs336": lambda pair: _Greatest((tokens[pair[0]], tokens[pair[1]])),
+    }
+    order = orders[ties]
+    heap = [(-count, order(pair), pair) for pair, count in counts.items() if count >= min_frequency]
+    heapify(heap)
+    while heap and len(tokens) < 256 + num_merges:
+        *claimed, pair = heappop(heap)
+        count = counts.get(pair, 0)
+        if count < min_frequency:
+            continue
+        if claimed != (true := [-count, order(pair)]):
+            heappush(heap, (true[0], true[1], pair))
+            continue
+        new = len(tokens)
+        tokens.append(tokens[pair[0]] + tokens[pair[1]])
+        kept = {pair: number for pair, number in counts.items() if number} if keep_counts else None
+        yield TrainStep(new - 256, *pair, count, tokens[new], kept)
+        for made in _merge(pair, new, sequences, weights, counts, where):
+            if counts[made] >= min_frequency:
+                heappush(heap, (-counts[made], order(made), made))
+
+
+def _merge(
+    pair: Pair,
+    new: int,
+    sequences: list[list[int]],
+    weights: list[int],
+    counts: defaultdict[Pair, int],
+    where: defaultdict[Pair, dict[int, None]],
+) -> dict[Pair, None]:
+    """Merge `pair` in all words that it stands in; the pairs that `new` forms there."""
+    made: dict[Pair, None] = {}
+    for number in list(where[pair]):
+        before = sequences[number]
+        after = sequences[number] = replace_pair(before, pair, new)
+        kept = set(zip(after, after[1:]))
+        for old in zip(before, before[1:]):
+            counts[old] -= weights[number]
+            if old not in kept:
+                where[old].pop(number, None)
+        for now in zip(after, after[1:]):
+            counts[now] += weights[number]
+            if new in now:
+                where[now][number] = None
+                made[now] = None
+    del counts[pair], where[pair]
+    return made

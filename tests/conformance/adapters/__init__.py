@@ -1,0 +1,1 @@
+"""Other libraries' interfaces, with bpelab underneath: so that what their tests check can be checked here."""
