@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from .errors import BPELabError
 from .nearest import nearest
-from .special_tokens import ROLES
+
+ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
+"""What a special token may be to a model, and what that one does."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,11 +69,31 @@ def some_text(text: str) -> str:
 
 def add_roles(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--bos`, `--eos`, `--pad` and `--unk`, each the name of a special token; `what` says where it comes from."""
-    said = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
-    for role in ROLES:
-        parser.add_argument(f"--{role}", metavar="NAME", help=f"the special token that {said[role]}{what}")
+    for role, does in ROLES.items():
+        parser.add_argument(f"--{role}", metavar="NAME", help=f"the special token that {does}{what}")
 
 
 def roles(args: argparse.Namespace) -> dict[str, str]:
     """The roles that were given, as options of a BPETokenizer: eos_token -> name."""
     return {f"{role}_token": name for role in ROLES if (name := getattr(args, role)) is not None}
+
+
+def add_named(parser: argparse.ArgumentParser, positional: str) -> None:
+    """Add `-t`, `--tokenizer` to a command that takes a tokenizer as its argument `positional`, too."""
+    parser.add_argument(
+        "-t", "--tokenizer", dest="named", metavar="TOKENIZER", help=f"the same as {positional}, as in other commands"
+    )
+
+
+def tokenizer_named(args: argparse.Namespace, positional: str, default: str | None = None) -> str:
+    """The tokenizer that was named once, either way; else the default.
+
+    Raises BPELabError where it was named twice, and where it wasn't and there is no default.
+    """
+    given: str | None = args.tokenizer
+    if given is not None and args.named is not None:
+        raise BPELabError(f"a tokenizer was named twice, {given} and {args.named}: leave out {positional} or -t")
+    found = given if args.named is None else args.named
+    if found is None and default is None:
+        raise BPELabError(f"no tokenizer was named: give {positional}, or -t TOKENIZER")
+    return str(default if found is None else found)

@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
-report | publish | upload | chat | doctor | warmup | bench`.
+report | publish | upload | chat | doctor | warmup | bench | completion`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .analysis.command import add_command as add_report
-from .arguments import Parser, add_roles, roles, some_path, some_text
+from .arguments import Parser, add_named, add_roles, roles, some_path, some_text, tokenizer_named
 from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .compiled.command import add_command as add_warmup
+from .completion import add_command as add_completion
 from .errors import BPELabError
 from .options import STANDARD_INPUT, in_options, plain_warnings, read_text
 from .publishing.command import add_commands as add_publish
@@ -28,6 +29,8 @@ from .train_command import add_command as add_train
 if TYPE_CHECKING:
     from .tokenizer import BPETokenizer
 
+DEFAULT = "cl100k_base"
+"""The tokenizer of commands that are given none."""
 EXAMPLES = """\
 examples:
   bpelab count "How many tokens is this?"
@@ -46,6 +49,7 @@ examples:
   bpelab doctor
   bpelab warmup
   bpelab bench --quick
+  bpelab completion bash > ~/.local/share/bash-completion/completions/bpelab
 
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or a name that tiktoken knows: cl100k_base,
@@ -99,12 +103,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     count.add_argument("--template", help="for --chat: a name (chatml, llama3 ...), Jinja, or a file of it")
     info = command("info", "say what a tokenizer is", run_info)
-    info.add_argument("tokenizer", nargs="?", default="cl100k_base", help="what to look at (default: cl100k_base)")
+    info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"what to look at (default: {DEFAULT})")
+    add_named(info, "IN")
     info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
     info.add_argument("--json", action="store_true", help="print JSON")
     convert = command("convert", "write a tokenizer in another format, and say what that can't hold", run_convert)
-    convert.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
+    convert.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
+    add_named(convert, "IN")
     convert.add_argument("out", metavar="OUT", type=some_path, help="the folder or file to write")
     convert.add_argument(
         "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
@@ -123,11 +129,12 @@ def build_parser() -> argparse.ArgumentParser:
     add_commands(command)
     add_warmup(command)
     add_bench(command)
+    add_completion(command)
     return parser
 
 
 def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tokenizer", "-t", default="cl100k_base", help="see `bpelab --help` (default: cl100k_base)")
+    parser.add_argument("--tokenizer", "-t", default=DEFAULT, help=f"see `bpelab --help` (default: {DEFAULT})")
     parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     parser.add_argument(
         "--encoder", default="auto", help="auto, compiled, naive, heap, buckets or trie; all give the same ids"
@@ -243,6 +250,7 @@ def run_info(args: argparse.Namespace) -> int:
     from .analysis.describe import describe
     from .formats.readable import listing
 
+    args.tokenizer = tokenizer_named(args, "IN", DEFAULT)
     tokenizer = _open(args)
     if args.show_tokens:
         print(listing(tokenizer), end="")
@@ -274,6 +282,7 @@ def run_convert(args: argparse.Namespace) -> int:
     from .analysis.describe import SAMPLE
     from .formats.convert import check, convert, lines_that_differ, read_otherwise
 
+    args.tokenizer = tokenizer_named(args, "IN")
     tokenizer = _open(args).with_options(**roles(args))
     texts = [SAMPLE, *(args.check or [])]
     texts += map(read_text, args.check_file)

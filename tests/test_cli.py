@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -618,3 +619,102 @@ def test_a_named_template_counts_also_where_its_tokens_are_missing(folder, tmp_p
     whole = tokenizer.count_tokens("user\nhi") + tokenizer.count_tokens("\n") + 2
     shown = run(capsysbinary, "count", "--chat", tmp_path / "c.json", "--template", "chatml", "-t", folder / "tok")
     assert shown == (0, f"{whole}\n", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("info", "-t", "{tok}", "--json"),
+        ("convert", "-t", "{tok}", "{out}.gguf", "--to", "minbpe", "--lossy"),
+        ("convert", "{out}.model", "--to", "minbpe", "--tokenizer", "{tok}"),
+        ("publish", "{out}", "--text", "{text}", "--json", "-t", "{tok}"),
+        ("report", "-t", "{tok}", "--text", "{text}", "--out", "{out}.html", "--json"),
+        ("encode", "low", "-t", "{tok}"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_one_way_to_name_a_tokenizer(words, folder, tmp_path, capsysbinary):
+    (tmp_path / "text.txt").write_text(book_text()[60_000:64_000], encoding="utf-8")
+    names = {"tok": folder / "tok", "out": tmp_path / "new", "text": tmp_path / "text.txt"}
+    words = [word.format(**names) for word in words]
+    code, out, err = run(capsysbinary, *words)
+    if ".gguf" in " ".join(words):
+        assert (code, "end in .model" in err) == (1, True)  # it was read, and the name of OUT is minbpe's to refuse
+        return
+    assert (code, err) == (0, "")
+    assert out
+    if words[0] in ("info", "convert", "publish"):
+        code, _, err = run(capsysbinary, words[0], folder / "tok", *words[1:])
+        assert code == 1
+        assert "a tokenizer was named twice" in err
+
+
+def test_no_tokenizer_was_named(tmp_path, capsysbinary):
+    for words in (("convert", tmp_path / "x", "--to", "gguf"), ("publish", tmp_path / "x", "--text", __file__)):
+        code, _, err = run(capsysbinary, *words)
+        assert (code, err) == (1, "bpelab: no tokenizer was named: give IN, or -t TOKENIZER\n")
+    code, _, err = run(capsysbinary, "report")
+    assert (code, err) == (1, "bpelab: no tokenizer was named: give one or several to compare\n")
+
+
+def test_what_programs_read(folder, tmp_path, capsysbinary):
+    """publish and report, as JSON, and without a word."""
+    (tmp_path / "text.txt").write_text(book_text()[60_000:64_000], encoding="utf-8")
+    code, out, _ = run(
+        capsysbinary, "publish", folder / "tok", tmp_path / "new", "--text", tmp_path / "text.txt", "--json"
+    )
+    said = json.loads(out)
+    assert (code, said["out"], said["page"]) == (0, str(tmp_path / "new"), None)
+    assert [entry["file"] for entry in said["files"]] == ["tokenizer.json", "new.gguf", "new.tiktoken", "new.model"]
+    assert said["files"][0] == {"file": "tokenizer.json", "left_out": [], "refused": None}
+    page = tmp_path / "page.html"
+    code, out, _ = run(capsysbinary, "report", folder / "tok", "--text", tmp_path / "text.txt", "--out", page, "--json")
+    found = json.loads(out)["texts"][str(tmp_path / "text.txt")][str(folder / "tok")]
+    ours = BPETokenizer.from_pretrained(folder / "tok").count_tokens(book_text()[60_000:64_000])
+    assert (code, found["tokens"]) == (0, ours)
+    quiet = run(capsysbinary, "report", folder / "tok", "--text", tmp_path / "text.txt", "--out", page, "--quiet")
+    assert quiet == (0, "", "")
+
+
+def test_the_text_of_the_training_is_not_held_out(folder, tmp_path, capsysbinary):
+    code, _, err = run(capsysbinary, "publish", folder / "tok", tmp_path / "new", "--text", folder / "book.txt")
+    assert code == 1
+    assert "was trained on this text" in err
+    assert not (tmp_path / "new").exists()
+
+
+COMPLETE = """
+source "$1"
+COMP_WORDS=(bpelab "${@:2}"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+$(complete -p bpelab | sed -E 's/.* -F ([^ ]+) .*/\\1/')
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def test_completion(tmp_path, capsysbinary):
+    """The script for bash, asked by bash what Tab would ask it."""
+    pytest.importorskip("shtab")
+    code, out, err = run(capsysbinary, "completion", "bash")
+    assert (code, err) == (0, "")
+    (tmp_path / "bpelab.bash").write_text(out, encoding="utf-8")
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash to ask")
+    for words, expected in (
+        (["co"], {"count", "convert", "completion"}),
+        (["count", "--tok"], {"--tokenizer"}),
+        (["chat", "--dev"], {"--device"}),
+    ):
+        asked = subprocess.run(
+            ["bash", "-c", COMPLETE, "bash", str(tmp_path / "bpelab.bash"), *words],
+            capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert set(asked.stdout.split()) == expected, asked.stderr
+    for shell in ("zsh", "tcsh"):
+        assert run(capsysbinary, "completion", shell)[0] == 0
+
+
+def test_completion_without_its_package(monkeypatch, capsysbinary):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    code, _, err = run(capsysbinary, "completion", "bash")
+    assert code == 1
+    assert "shtab is not installed" in err and "completion" in err

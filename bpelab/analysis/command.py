@@ -1,7 +1,8 @@
 """`bpelab report`: its arguments, and what it runs. Nothing is measured or imported until it is called."""
 
 import argparse
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ from ..errors import BPELabError, TokenizerFileError
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
+    from .report import Measured, Report
 
 EXAMPLES = """\
 examples:
   bpelab report gpt2 cl100k_base --text letter.txt --text program.py
   bpelab report my-tokenizer downloaded/tokenizer.json --out comparison.html
   bpelab report my.tiktoken --pattern gpt2 --text notes.txt
+  bpelab report -t my-tokenizer -t gpt2 --text notes.txt --json
   bpelab report my-tokenizer gpt2 --parallel english.txt hindi.txt greek.txt
   bpelab report my-tokenizer gpt2 --text notes.txt --shape config.json --context 8192 --price 2.5
 
@@ -35,7 +38,10 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
     report = command("report", "compare tokenizers on texts, as a page of tables and figures", run_report)
     report.epilog, report.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    report.add_argument("tokenizers", nargs="+", metavar="TOKENIZER", help=f"up to {MOST}; see `bpelab --help`")
+    report.add_argument("tokenizers", nargs="*", metavar="TOKENIZER", help=f"up to {MOST}; see `bpelab --help`")
+    report.add_argument(
+        "-t", "--tokenizer", action="append", default=[], metavar="TOKENIZER", help="one more; may be repeated"
+    )
     report.add_argument(
         "--text",
         action="append",
@@ -59,6 +65,8 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         "--out", type=some_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
     )
     report.add_argument("--pattern", help="for tokenizers that don't say how text is split: the pattern")
+    report.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    report.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run_report(args: argparse.Namespace) -> int:
@@ -66,7 +74,9 @@ def run_report(args: argparse.Namespace) -> int:
     from .report_files import read_shape, read_texts, refuse_to_overwrite, refuse_twice, write_page
     from .report_page import page
 
-    names: list[str] = args.tokenizers
+    names: list[str] = [*args.tokenizers, *args.tokenizer]
+    if not names:
+        raise BPELabError("no tokenizer was named: give one or several to compare")
     if len(names) > MOST:
         raise BPELabError(f"{len(names)} tokenizers are too many for one page: give up to {MOST}")
     if len(args.parallel) == 1:
@@ -77,16 +87,34 @@ def run_report(args: argparse.Namespace) -> int:
     texts, parallel = read_texts(args.text) if args.text else _books_text(), read_texts(args.parallel)
     shape = None if args.shape is None else read_shape(args.shape)
     tokenizers = _open(names, args.pattern)
-    report = compare(tokenizers, texts, parallel=parallel, shape=shape, context=args.context, price=args.price)
+    options = {"parallel": parallel, "shape": shape, "context": args.context, "price": args.price}
+    report = compare(tokenizers, texts, **options, progress=False if args.quiet else None)
     write_page(args.out, page(report))
+    if args.json:
+        print(json.dumps({"out": str(args.out), "texts": _facts(report, texts)}, ensure_ascii=False))
+    elif not args.quiet:
+        _print_summary(args.out, report, texts, names)
+    return 0
+
+
+def _facts(report: "Report", texts: "Mapping[str, str]") -> dict[str, dict[str, dict[str, float]]]:
+    """Text -> tokenizer -> what it takes there."""
+
+    def of(each: "Measured", text: str) -> dict[str, float]:
+        found = each.texts[text]
+        return {"bytes": found.bytes, "tokens": found.tokens, "bytes_per_token": found.bytes_per_token}
+
+    return {text: {name: of(each, text) for name, each in report.measured.items()} for text in texts}
+
+
+def _print_summary(out: Path, report: "Report", texts: "Mapping[str, str]", names: list[str]) -> None:
     width = max(map(len, names))
     for text in texts:
         print(f"{text}:")
         for name, each in report.measured.items():
             found = each.texts[text]
             print(f"  {name:{width}} {found.tokens:9,} tokens, {found.bytes_per_token:5.2f} bytes per token")
-    print(f"{args.out}: written")
-    return 0
+    print(f"{out}: written")
 
 
 def _books_text() -> dict[str, str]:

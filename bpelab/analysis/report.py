@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import BPELabError
+from ..progress import bar
 from ..textio import valid_text
 from ..tokenizer import BPETokenizer
 from .audit import audit
@@ -125,10 +126,12 @@ def compare(
     shape: Shape | None = None,
     context: int | None = None,
     price: float | None = None,
+    progress: bool | None = False,
 ) -> Report:
     """Measure each tokenizer, and each two vocabularies against each other.
 
     The texts of `parallel` say the same, and each pays what it pays against the first. See `Report` for the others.
+    `progress` shows a bar of tokenizers: True, False, or None for where standard error is a terminal.
     Raises BPELabError for a context or a price that is no number.
 
     >>> one, two = BPETokenizer.train("low lower " * 9, 261), BPETokenizer.train("low " * 9, 259)
@@ -141,9 +144,14 @@ def compare(
         number("price", price)
     names = list(tokenizers)
     pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    measured = {}
+    with bar(progress, len(tokenizers), "measuring", " tokenizers") as advance:
+        for name, tokenizer in tokenizers.items():
+            measured[name] = measure(tokenizer, texts)
+            advance(1)
     return Report(
         dict(texts),
-        {name: measure(tokenizer, texts) for name, tokenizer in tokenizers.items()},
+        measured,
         {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in pairs},
         {name: parity(tokenizer, parallel, next(iter(parallel))) for name, tokenizer in tokenizers.items()}
         if parallel

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BPELabError
+from .to_try import to_try
 
 if TYPE_CHECKING:
     from .session import ChatSession
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   bpelab chat
-  bpelab chat --model Qwen/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M --temperature 0.7 --top-p 0.9
+  bpelab chat --model bartowski/Qwen2.5-0.5B-Instruct-GGUF:Q4_K_M --temperature 0.7 --top-p 0.9
   bpelab chat --model ./my-model --backend transformers --system "Answer in one sentence."
   bpelab chat --prompt "What is a token?" --tokens
   printf 'What is a byte?\\nAnd a merge?\\n' | bpelab chat --json
@@ -26,7 +27,9 @@ examples:
 Without --model, a small model that comes with bpelab answers questions about tokens. In a terminal, /help lists the
 commands, Ctrl-C stops an answer, Ctrl-D leaves. From a pipe, each line is a message, and each answer is printed plainly
 or, with --json, as one line of JSON. `bpelab doctor` says which backends can run here.
+
 """
+EXAMPLES += to_try()
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
 
 
@@ -49,6 +52,9 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     )
     chat.add_argument("--tokenizer", "-t", help="another tokenizer than the model's own; see `bpelab --help`")
     chat.add_argument("--backend", default="auto", help="what runs the model; see `bpelab doctor` (default: auto)")
+    chat.add_argument(
+        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name (default: the best; cpu where it fails)"
+    )
     chat.add_argument("--template", help="a template's name, Jinja, or a file of it (default: the model's own)")
     chat.add_argument("--system", metavar="TEXT", help="the system message")
     chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and leave")
@@ -121,8 +127,10 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         raise BPELabError("--load brings its own system message: leave out --system")
     given = {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
     sampling = Sampling(**given)  # before anything is loaded
-    if args.model is not None and args.backend == "auto" and sys.stderr.isatty():
-        print("Looking at what this machine has, then loading the model ...", file=sys.stderr)
+    told = args.model is not None and sys.stderr.isatty()
+    if told:
+        look = "Looking at what this machine has, then loading" if args.backend == "auto" else "Loading"
+        print(f"{look} {args.model} ...", file=sys.stderr)
     session = ChatSession(
         args.model,
         tokenizer=tokenizer,
@@ -132,8 +140,11 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         n_ctx=args.n_ctx,
         n_gpu_layers=args.n_gpu_layers,
         threads=args.threads,
+        device=args.device,
         sampling=sampling,
     )
+    if told and session.choice is not None:
+        print(f"Took {session.choice.backend} on {session.backend.device}: {session.choice.why}.", file=sys.stderr)
     if args.load is not None:
         session.load(args.load)
         session.sampling = replace(session.sampling, **given)  # what the command line says goes first

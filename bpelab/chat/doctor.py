@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import BackendError
 from .hardware import VARIABLE, Machine, detect
 from .models import ModelFiles
+from .to_try import to_try
 
 NOWHERE = Path("no such folder")
 FORMS = (
@@ -38,6 +39,7 @@ def report(machine: Machine) -> str:
     for problem in machine.problems:
         lines += ["", *_wrapped(problem)]
     lines += ["", *(line for text in _choices(machine) for line in _wrapped(text))]
+    lines += ["", *to_try().splitlines()]
     return "\n".join(lines)
 
 

@@ -24,7 +24,9 @@ from .answering import Answer, Piece, Turn
 from .backends.base import Backend
 from .conversation import apply_chat_template, fit_to_context
 from .generation import Generated, generate
+from .hardware import Choice
 from .messages import Message
+from .opening import choose, open_somewhere
 from .parity import Parity, compare
 from .sampling import GREEDY, Sampling
 from .stopping import stop_ids
@@ -51,7 +53,8 @@ class ChatSession:
         template: the name of a template, or Jinja; by default the tokenizer's own, and the model's where that has none.
         system: the text of the system message.
         max_new_tokens: an answer ends after so many.
-        n_ctx, n_gpu_layers, threads: as for `open_backend`.
+        n_ctx, n_gpu_layers, threads, device: as for `open_backend`. Where no device is asked for and a GPU fails, or
+            its memory is short, the processor is taken, with a warning (`bpelab.chat.opening.OnProcessor`).
         sampling: how tokens are chosen.
         template_variables: what else the template reads, by name.
         options: temperature, top_k, top_p, min_p, repetition_penalty and seed, each in place of that of `sampling`; and
@@ -80,6 +83,7 @@ class ChatSession:
         n_ctx: int | None = None,
         n_gpu_layers: int | None = None,
         threads: int | None = None,
+        device: str | None = None,
         sampling: Sampling = GREEDY,
         template_variables: Mapping[str, Any] | None = None,
         **options: Any,
@@ -89,7 +93,12 @@ class ChatSession:
         self.max_new_tokens = max_new_tokens
         self.sampling = replace(sampling, **{name: options.pop(name) for name in SETTINGS if name in options})
         self._template = template
-        self._options: dict[str, Any] = {"n_ctx": n_ctx, "n_gpu_layers": n_gpu_layers, "threads": threads}
+        self._options: dict[str, Any] = {
+            "n_ctx": n_ctx,
+            "n_gpu_layers": n_gpu_layers,
+            "threads": threads,
+            "device": device,
+        }
         self._opened = backend if isinstance(backend, Backend) else None
         self.files: ModelFiles | None = None
         """The model's files; None where an opened backend and a tokenizer were given instead."""
@@ -114,7 +123,8 @@ class ChatSession:
         known = () if self.files is None else self.files.stop_ids
         self.stop = stop_ids(tokenizer, self._template, known, self._variables)
         """The ids at which an answer ends."""
-        self._backend_name = "" if self._opened else _chosen(str(backend), self.files)
+        self.choice: Choice | None = None if self._opened else choose(str(backend), self.files)
+        """The backend's name, and why it; None for an opened one."""
         self._refuse_large_ids()
 
     @property
@@ -122,10 +132,8 @@ class ChatSession:
         """The loaded model. `open_backend` keeps two; one that was closed meanwhile is opened again."""
         if self._opened is not None:
             return self._opened
-        from .backends import open_backend
-
-        assert self.files is not None
-        return open_backend(self._backend_name, self.files, **self._options)
+        assert self.files is not None and self.choice is not None
+        return open_somewhere(self.choice.backend, self.files, self._options)
 
     def _checked(self, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """The template's variables. Raises TypeError for a keyword that is none."""
@@ -313,16 +321,3 @@ class ChatSession:
 
 def _messages(said: str | Sequence[Message]) -> list[dict[str, Any]]:
     return transcript.own_messages([{"role": "user", "content": said}] if isinstance(said, str) else said)
-
-
-def _chosen(backend: str, files: "ModelFiles | None") -> str:
-    """The backend's name. The shipped model needs no look at the machine."""
-    if backend != "auto" or files is None:
-        return backend
-    from .models import SHIPPED
-
-    if files.folder == SHIPPED and not os.environ.get("BPELAB_BACKEND"):
-        return "reference"
-    from .hardware import detect
-
-    return detect().choose(files)

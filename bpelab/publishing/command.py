@@ -4,12 +4,13 @@ Nothing is written or imported until one of them is called.
 """
 
 import argparse
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_roles, roles, some_path
+from ..arguments import add_named, add_roles, roles, some_path, tokenizer_named
 from ..errors import BPELabError
 from ..options import read_text
 
@@ -29,7 +30,8 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
     publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
     publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    publish.add_argument("tokenizer", metavar="IN", help="what to read; see `bpelab --help`")
+    publish.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
+    add_named(publish, "IN")
     publish.add_argument("out", metavar="OUT", type=some_path, help="the folder to write, a new one")
     publish.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
     publish.add_argument(
@@ -40,11 +42,14 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
     publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
     publish.add_argument("--update", action="store_true", help="with --upload: the repository may be there already")
+    publish.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    publish.add_argument("--json", action="store_true", help="print the summary as JSON")
     upload = command("upload", "upload a folder that `bpelab publish` wrote to the Hugging Face Hub", run_upload)
     upload.add_argument("folder", metavar="FOLDER", help="the folder, unchanged since")
     upload.add_argument("repo", metavar="REPO", help="a new private repository: name, or organization/name")
     upload.add_argument("--public", action="store_true", help="everybody can see it")
     upload.add_argument("--update", action="store_true", help="the repository may be there already")
+    upload.add_argument("--json", action="store_true", help="print the address as JSON")
 
 
 def run_publish(args: argparse.Namespace) -> int:
@@ -57,21 +62,31 @@ def run_publish(args: argparse.Namespace) -> int:
     if args.upload is not None:
         ready(args.upload)  # before a folder is there that has to be deleted again
     text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
-    tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern).with_options(**roles(args))
-    for written in publish(tokenizer, args.out, text, about=about):
-        print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
-    print(f"{args.out}: written")
+    name = tokenizer_named(args, "IN")
+    tokenizer = open_tokenizer(name, pattern=args.pattern).with_options(**roles(args))
+    files = publish(tokenizer, args.out, text, about=about, progress=False if args.quiet else None)
+    if not (args.quiet or args.json):
+        for written in files:
+            print(f"  {written.file}: {written if written.refused else f'left out: {written}'}")
+        print(f"{args.out}: written")
+    page = None
     if args.upload is not None:
         try:
-            print(upload(args.out, args.upload, private=not args.public, update=args.update))
+            page = upload(args.out, args.upload, private=not args.public, update=args.update)
         except BPELabError as error:
             again = f"bpelab upload {shlex.join([str(args.out), args.upload])}"
             raise BPELabError(f"{error}; the folder is written: `{again}` uploads it") from error
+    if args.json:
+        facts = [{"file": it.file, "left_out": it.left_out, "refused": it.refused or None} for it in files]
+        print(json.dumps({"out": str(args.out), "files": facts, "page": page}))
+    elif page is not None:
+        print(page)
     return 0
 
 
 def run_upload(args: argparse.Namespace) -> int:
     from .hub import upload
 
-    print(upload(args.folder, args.repo, private=not args.public, update=args.update))
+    page = upload(args.folder, args.repo, private=not args.public, update=args.update)
+    print(json.dumps({"page": page}) if args.json else page)
     return 0

@@ -8,7 +8,7 @@ Chapter: Your own tokenizer. Cost: that of encoding the text once for each forma
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +16,11 @@ from typing import NamedTuple
 from ..errors import ConversionError, PublishingError
 from ..formats.convert import check, convert
 from ..formats.detect import in_home
+from ..progress import bar
 from ..textio import temporary_name, utf8, valid_text, write_atomically
 from ..tokenizer import BPETokenizer
 from .card import CARD, TEXT, measure, write_card
+from .held_out import learned_from
 from .hostile import hostile_texts
 
 HASHES = "SHA256SUMS"
@@ -38,18 +40,21 @@ class Written(NamedTuple):
         return f"not written: {self.refused}" if self.refused else ", ".join(self.left_out) or "nothing"
 
 
-def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: str = "") -> list[Written]:
+def publish(
+    tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: str = "", progress: bool | None = False
+) -> list[Written]:
     """Write a folder to give away: tokenizer.json and every other format that holds the ids, a card, and hashes.
 
     Args:
         folder: a new one, or an empty one.
-        text: what the card's numbers are measured on. It goes into the folder, and the tokenizer should not have been
-            trained on it.
+        text: what the card's numbers are measured on. It goes into the folder. The tokenizer must not have been trained
+            on it, which shows where training on it would learn the same merges.
         about: what the card says first, in Markdown: what it was trained on, under which licence it may be used.
+        progress: a bar of the formats: True, False, or None for where standard error is a terminal.
 
-    Returns what became of each format. Raises PublishingError for a folder that isn't empty or can't be written, and
-    for a text without words; ConversionError if a file gives other ids than the tokenizer, or tokenizer.json can't hold
-    it. Then there is no folder.
+    Returns what became of each format. Raises PublishingError for a folder that isn't empty or can't be written, for a
+    text without words, and for the text that the tokenizer was trained on; ConversionError if a file gives other ids
+    than the tokenizer, or tokenizer.json can't hold it. Then there is no folder.
 
     >>> import tempfile
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262, pattern="gpt2")
@@ -64,6 +69,11 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
     path = Path(os.path.abspath(in_home(folder)))
     if not valid_text(text).split():
         raise PublishingError("a text without words measures nothing; give one of some pages")
+    if learned_from(tokenizer, text):
+        raise PublishingError(
+            "the tokenizer was trained on this text: training on it learns the same merges. Numbers measured on it "
+            "would flatter; give a text that it has not seen"
+        )
     if os.path.lexists(path) and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
         raise PublishingError(f"{folder} is there already: delete it, choose another name, or `upload` it as it is")
     try:
@@ -71,7 +81,8 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
         temporary = temporary_name(path)
         temporary.mkdir()
         try:
-            formats = _write(tokenizer, temporary, path.name, text, about)
+            with bar(progress, len(NAMES) + 2, "writing", " files") as advance:
+                formats = _write(tokenizer, temporary, path.name, text, about, advance)
             _rename(temporary, path)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -81,14 +92,18 @@ def publish(tokenizer: BPETokenizer, folder: str | Path, text: str, *, about: st
     return formats
 
 
-def _write(tokenizer: BPETokenizer, folder: Path, name: str, text: str, about: str) -> list[Written]:
+def _write(
+    tokenizer: BPETokenizer, folder: Path, name: str, text: str, about: str, advance: Callable[[int], object]
+) -> list[Written]:
     (folder / TEXT).write_bytes(utf8(text))
     texts = [text, *hostile_texts()]
     tokenizer.save(folder)
     check(tokenizer, folder, "huggingface", texts)
     formats = [Written("tokenizer.json")]
+    advance(1)
     for target, form in NAMES.items():
         file = form.format(name)
+        advance(1)
         try:
             lost = convert(tokenizer, folder / file, target)
         except ConversionError as error:

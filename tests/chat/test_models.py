@@ -13,11 +13,12 @@ import pytest
 from bpelab.chat.download import choose_files
 from bpelab.chat.models import SHIPPED, find_model
 from bpelab.chat.tensor_files import GGUF_BLOCKS, SAFETENSORS_BITS, gguf_tensors, safetensors_tensors
+from bpelab.chat.to_try import MODELS
 from bpelab.errors import MissingDependencyError, ModelFileError
 from bpelab.formats.gguf_file import read_metadata, write_metadata
 from bpelab.install import install_command
 
-from ..conftest import amount
+from ..conftest import ROOT, amount
 from ..formats.test_hub import CHUNK, MAIN, TOKEN, Hub, ask, in_cache
 from .tiny import tiny_tokenizer, write_tiny_llama
 
@@ -672,3 +673,13 @@ def test_files_that_are_chosen(listed, choice, chosen):
 def test_files_among_which_is_no_choice(listed, choice):
     with pytest.raises(ModelFileError, match="'me/m' has"):
         choose_files(listed, "me/m", choice)
+
+
+def test_models_to_try_are_those_of_the_book():
+    page = (ROOT / "book" / "models.md").read_text(encoding="utf-8")
+    for name, what in MODELS:
+        size = what.partition(",")[0]
+        lines = [line for line in page.splitlines() if line.startswith(name.partition(":")[0] + " ")]
+        assert lines, name
+        assert not size.endswith("GB") or size in lines[0]
+        assert name.partition(":")[2] in lines[0]

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.chat import NAMED, hardware, models
+from bpelab.chat import NAMED, hardware, models, opening
+from bpelab.chat.backends import open_backend
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.session import ChatSession
 from bpelab.chat.stopping import stop_ids
@@ -21,6 +22,7 @@ from bpelab.errors import BackendError, BPELabError, ConversationError, ModelFil
 
 from ..conftest import amount
 from .conftest import characters, tokenizer as many_specials
+from .machines import machine
 from .scripted import Scripted
 from .tiny import tiny_tokenizer, write_tiny_llama
 
@@ -567,16 +569,56 @@ def test_conversations_in_threads(llama):
 
 def test_the_backend_is_chosen(llama, monkeypatch):
     class Machine:
-        def choose(self, files):
+        def explain(self, files):
             assert files.folder == llama
-            return "reference"
+            return hardware.Choice("reference", "it is the only one")
 
     monkeypatch.delenv("BPELAB_BACKEND", raising=False)
     monkeypatch.setattr(hardware, "detect", Machine)
-    assert ChatSession(llama).backend.name == "reference"
+    session = ChatSession(llama)
+    assert session.backend.name == "reference"
+    assert session.choice.why == "it is the only one"
+    assert ChatSession(llama, backend="reference").choice.why == "it was asked for"
     monkeypatch.setattr(models, "SHIPPED", llama)
     monkeypatch.setattr(hardware, "detect", None)  # nobody looks at the machine for the shipped model
     assert ChatSession().backend.name == "reference"
+
+
+class _WithGPU:
+    """A machine whose reference backend has a GPU, which no real one has."""
+
+    backends = (hardware.BackendStatus("reference", "1", ("cuda: a GPU", "cpu"), None, ""),)
+
+
+def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
+    """One line and the processor; a device that was asked for is not replaced, nor is anything tried twice."""
+    asked = []
+
+    def opened(name, files, **options):
+        asked.append(options["device"])
+        if options["device"] != "cpu":
+            raise BackendError("tiny: llama.cpp has not enough memory for it: out of memory.\nClose what else runs")
+        return open_backend(name, files, **options)
+
+    monkeypatch.setattr(opening, "open_backend", opened)
+    monkeypatch.setattr(hardware, "detect", _WithGPU)
+    with pytest.warns(opening.OnProcessor, match=r"on the processor, since the GPU failed: .*memory\. Close") as warned:
+        session = ChatSession(llama, backend="reference", max_new_tokens=2)
+    assert len(warned) == 1 and "\n" not in str(warned[0].message)
+    assert session.ask("Hello").ids
+    assert asked[:2] == [None, "cpu"] and set(asked[1:]) == {"cpu"}
+    for options in ({"device": "gpu"}, {"n_gpu_layers": 3}):
+        with pytest.raises(BackendError, match="not enough memory"):
+            ChatSession(llama, backend="reference", **options)
+    monkeypatch.setattr(hardware, "detect", machine)
+    with pytest.raises(BackendError, match="not enough memory"):  # there is no GPU that could have failed
+        ChatSession(llama, backend="reference")
+
+
+def test_a_device(llama):
+    assert ChatSession(llama, backend="reference", device="cpu").backend.device == "CPU"
+    with pytest.raises(BackendError, match="runs on the CPU, and not on 'cuda'"):
+        ChatSession(llama, backend="reference", device="cuda")
 
 
 def test_a_cancelled_answer_leaves_a_real_backend_usable(llama):

@@ -24,7 +24,8 @@ from bpelab.notebook import book_text
 
 tokenizers = pytest.importorskip("tokenizers")
 TEXTS = ["My name is John", "Hello there, how are you today?", " Hello there", "naïve café", "日本語",
-         "\U0001f44b\U0001f3fd", "line one\nline two", "   ", "", "a\u0301b  c", "The quick brown fox jumps over the lazy dog"]  # fmt: skip
+         "\U0001f44b\U0001f3fd", "line one\nline two", "   ", "", "a\u0301b  c",
+         "The quick brown fox jumps over the lazy dog"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

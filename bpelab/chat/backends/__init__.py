@@ -46,7 +46,7 @@ def open_backend(
         files: what `find_model` found.
         n_ctx: how many ids it is to hold; by default as many as the model was made for, but at most 4,096.
         n_gpu_layers: how many layers go to the GPU, where the backend can divide a model; by default all that fit.
-        device: the backend's name for what it is to run on; by default what it prefers.
+        device: "cpu", "gpu", or the backend's own name for what it is to run on; by default what it prefers.
         threads: how many of the CPU's it may use; by default as many as the backend thinks right.
 
     The two that were used last are kept; an older one is closed, and says so to who still uses it: open it again.

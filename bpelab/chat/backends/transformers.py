@@ -30,7 +30,8 @@ def open(
 
     Args:
         gpu_layers: 0 for the CPU; else all are where `device` says.
-        device: as PyTorch names it: "cuda", "cuda:1" (AMD's too), "mps", "xpu", "cpu"; None for the first there is.
+        device: as PyTorch names it: "cuda", "cuda:1" (AMD's too), "mps", "xpu", "cpu"; "gpu" for any that
+            is none; None for the first there is.
         threads: for the CPU, of the whole process; None leaves them as they are.
 
     Raises MissingDependencyError; ModelFileError for a model that transformers refuses; BackendError for a device that
@@ -52,6 +53,8 @@ class TransformersBackend(Engine):
         self._torch = torch = package("torch", "transformers")
         self._library = transformers = package("transformers", "transformers")
         devices = _devices(torch)
+        if device == "gpu" and devices[0] != "cpu":
+            device = devices[0]
         self._device = device = device or devices[0]
         if device.split(":", 1)[0] not in devices:
             raise BackendError(f"PyTorch has no device {device!r} here; it has {', '.join(devices)}")

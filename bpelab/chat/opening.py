@@ -1,0 +1,61 @@
+"""Open a model on the best device, and on the processor where a GPU fails: chosen with a reason, and never in silence.
+
+Chapter: Chat on your hardware. Cost: that of a look at this machine, once a process, and of loading the model.
+"""
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BackendError, ModelFileError
+from .backends import open_backend
+from .backends.base import Backend
+from .hardware import Choice
+
+if TYPE_CHECKING:
+    from .models import ModelFiles
+
+CPU = "cpu"
+
+
+class OnProcessor(UserWarning):
+    """A model was to run on a GPU, and runs on the processor, since that failed."""
+
+
+def choose(backend: str, files: "ModelFiles | None") -> Choice:
+    """The backend for a model, and why it. The shipped model needs no look at the machine."""
+    if backend != "auto" or files is None:
+        return Choice(backend, "it was asked for")
+    from .models import SHIPPED
+
+    if files.folder == SHIPPED and not os.environ.get("BPELAB_BACKEND"):
+        return Choice("reference", "the shipped model is so small that nothing else pays")
+    from .hardware import detect
+
+    return detect().explain(files)
+
+
+def open_somewhere(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
+    """The model, as `options` of `open_backend` ask; on the processor where no device was asked for and a GPU fails.
+
+    Warns then with OnProcessor, in one line, and notes the device in `options`, so that it isn't tried again. Raises
+    what `open_backend` raises for the processor.
+    """
+    try:
+        return open_backend(name, files, **options)
+    except (BackendError, ModelFileError) as error:
+        if options["device"] is not None or options["n_gpu_layers"] is not None or not _has_gpu(name):
+            raise
+        backend = open_backend(name, files, **options | {"device": CPU})
+        options["device"] = CPU
+        problem = " ".join(str(error).split())
+        warnings.warn(OnProcessor(f"runs on the processor, since the GPU failed: {problem}"), stacklevel=4)
+        return backend
+
+
+def _has_gpu(name: str) -> bool:
+    """Whether a backend would use something else than the processor here."""
+    from .hardware import detect
+
+    kinds = {kind for status in detect().backends if status.name == name for kind in status.kinds}
+    return bool(kinds - {CPU})

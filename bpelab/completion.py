@@ -1,0 +1,37 @@
+"""`bpelab completion`: a script that completes commands, options and files in a shell. The package shtab writes it."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from .errors import MissingDependencyError
+from .install import install_command
+
+SHELLS = ("bash", "zsh", "tcsh")
+EXAMPLES = """\
+examples:
+  bpelab completion bash > ~/.local/share/bash-completion/completions/bpelab
+  bpelab completion zsh > ~/.zsh/_bpelab    # a folder of $fpath, before compinit
+  eval "$(bpelab completion bash)"          # in this shell alone
+
+Open a new shell after the first two. Then Tab completes commands, options and the names of files.
+"""
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    completion = command("completion", "print a script that completes bpelab's commands in a shell", run_completion)
+    completion.epilog = EXAMPLES
+    completion.add_argument("shell", choices=SHELLS, help="the shell that reads it")
+
+
+def run_completion(args: argparse.Namespace) -> int:
+    """Print the script; the exit code. Raises MissingDependencyError without shtab."""
+    from .cli import build_parser
+
+    try:
+        import shtab
+    except ImportError as error:
+        raise MissingDependencyError(f"shtab is not installed: {install_command('completion')}") from error
+    print(shtab.complete(build_parser(), shell=args.shell))
+    return 0
