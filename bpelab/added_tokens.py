@@ -12,8 +12,8 @@ tokenizers.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from .pretokenizers.unicode_tables import class_body, property_ranges
 
@@ -23,8 +23,7 @@ Span = tuple[int, int, int | None]
 """Start, stop, and the id of an added token; None for ordinary text."""
 
 
-@dataclass(frozen=True)
-class AddedToken:
+class AddedToken(NamedTuple):
     """A string with an id of its own.
 
     Attributes:

@@ -25,6 +25,24 @@ LONGEST_NAME = 4_096
 Special = Literal["all"] | Collection[str]
 
 
+def _are_well(names: list[str], ids: list[int], aliases: bool) -> bool:
+    """Whether nothing is wrong with names and ids, of which a file may have a million: looked at all together."""
+    if not names:
+        return True
+    if set(map(type, names)) != {str} or set(map(type, ids)) != {int}:
+        return False
+    together = "".join(names)
+    return (
+        all(names)
+        and len(set(names)) == len(names)
+        and max(map(len, names)) <= LONGEST_NAME
+        and (aliases or len(set(ids)) == len(ids))
+        and min(ids) >= 0
+        and max(ids) <= HIGHEST_ID
+        and valid_text(together) == together
+    )
+
+
 class SpecialTokens:
     """The special and added tokens of a tokenizer: name -> id, or AddedToken objects, which have flags.
 
@@ -46,7 +64,26 @@ class SpecialTokens:
         if isinstance(tokens, Mapping):
             tokens = [AddedToken(name, token_id) for name, token_id in tokens.items()]
         self.tokens = tuple(tokens)
-        self.contents: dict[int, str] = {}
+        names, ids = [token.content for token in self.tokens], [token.id for token in self.tokens]
+        if not _are_well(names, ids, aliases):
+            self._refuse(aliases)
+        self.contents: dict[int, str] = dict(zip(ids, names))
+        if len(self.contents) < len(ids):  # of aliases, the first
+            self.contents |= dict(zip(reversed(ids), reversed(names)))
+        self.ids = {token.content: token.id for token in self.tokens if token.special}
+        self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
+        self.longest = max((len(token.content) for token in self.tokens), default=0)
+        self._everything = frozenset(self.ids)
+        self._all_special = all(token.special for token in self.tokens)
+        self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
+        # Where several have the same text once they are normalized, the first special one counts, or the first one.
+        self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
+        self._late_finder = lru_cache(4)(self._make_late_finder)
+        self._finder_of = lru_cache(4)(self._make_finder)
+
+    def _refuse(self, aliases: bool) -> None:
+        """Raise SpecialTokenError for the first token that is wrong."""
+        contents: dict[int, str] = {}
         seen: set[str] = set()
         for token in self.tokens:
             name, token_id = token.content, token.id
@@ -64,24 +101,14 @@ class SpecialTokens:
                 )
             if valid_text(name) != name:
                 raise SpecialTokenError(f"the special token {name!r} has a lone surrogate, which no file can hold")
-            if token_id in self.contents and not aliases:
+            if token_id in contents and not aliases:
                 raise SpecialTokenError(
-                    f"the special tokens {self.contents[token_id]!r} and {name!r} have the same id, {token_id}"
+                    f"the special tokens {contents[token_id]!r} and {name!r} have the same id, {token_id}"
                 )
             if name in seen:
                 raise SpecialTokenError(f"the special token {name!r} is there twice")
             seen.add(name)
-            self.contents.setdefault(token_id, name)
-        self.ids = {token.content: token.id for token in self.tokens if token.special}
-        self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
-        self.longest = max((len(token.content) for token in self.tokens), default=0)
-        self._everything = frozenset(self.ids)
-        self._all_special = all(token.special for token in self.tokens)
-        self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
-        # Where several have the same text once they are normalized, the first special one counts, or the first one.
-        self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
-        self._late_finder = lru_cache(4)(self._make_late_finder)
-        self._finder_of = lru_cache(4)(self._make_finder)
+            contents.setdefault(token_id, name)
 
     def _make_late_finder(self, normalize: Callable[[str], str] | None) -> Finder:
         return Finder((normalize(t.content) if normalize else t.content, t) for t in self._late)

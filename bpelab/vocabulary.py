@@ -71,7 +71,10 @@ class Vocabulary:
         one with the text of an ordinary token is found first.
         """
         from_file, few = not isinstance(self._decoder, Bytes), len(self._special.tokens) <= FEW
-        for token in self._special.tokens:
+        tokens: Iterable[AddedToken] = self._special.tokens
+        if from_file and not few:  # of a million, those that the model has an id of
+            tokens = [token for token in tokens if token.id in self._model.tokens]
+        for token in tokens:
             if few and self._model.surely_lacks(token.id, utf8(token.content)):
                 continue
             name, ordinary = token.content, self._model.tokens.get(token.id)

@@ -19,6 +19,7 @@ from ..added_tokens import AddedToken
 from ..byte_alphabet import from_alphabet, to_alphabet
 from ..errors import ConversionError
 from ..model import BPEModel, RankMerges
+from ..no_collection import no_collection
 from ..pretokenizers.patterns import find_pattern
 from ..pretokenizers.split import Split
 from ..special_tokens import ROLES
@@ -36,6 +37,7 @@ KEPT = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+@no_collection()  # a file may have a million added tokens, and a collection looks at all that is made of them
 def load(path: Path, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer in a folder, or in a tokenizer.json; see `BPETokenizer.from_pretrained`."""
     path = path / "tokenizer.json" if path.is_dir() else path
@@ -47,6 +49,8 @@ def load(path: Path, encoder: str = "auto") -> BPETokenizer:
         return read_tokenizer(JSONFile(path, json.dumps(rest).encode()), options, model)
     file = JSONFile(path, content)
     tokenizer = read_tokenizer(file, options)
+    if len(tokenizer.added_tokens) > len(tokenizer.model.tokens):
+        return tokenizer  # what a table would spare is the smaller part
     file.data["model"] = {key: value for key, value in file.data["model"].items() if key not in ("vocab", "merges")}
     table_cache.store(name, tokenizer.model, file.data)
     return tokenizer

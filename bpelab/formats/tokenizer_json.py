@@ -10,8 +10,9 @@ tried.
 """
 
 from itertools import accumulate
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from ..added_tokens import AddedToken
 from ..byte_alphabet import BYTE_OF_CHAR
@@ -80,12 +81,14 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
 
 def read_added_tokens(file: JSONFile) -> list[AddedToken]:
     """The added tokens with their flags, in the order of the file."""
+    listed = file.data.get("added_tokens")
+    entries = [] if listed is None else file.expect(listed, list, "added_tokens")
+    if (all_well := _in_columns(entries)) is not None:
+        return all_well
     tokens: dict[str, AddedToken] = {}
     taken: dict[int, str] = {}
-    listed = file.data.get("added_tokens")
-    for number, entry in enumerate([] if listed is None else file.expect(listed, list, "added_tokens")):
-        if not _is_added_token(entry):
-            _refuse_added_token(file, f"added_tokens[{number}]", entry)
+    for number, entry in enumerate(entries):
+        _check_added_token(file, f"added_tokens[{number}]", entry)
         name, token_id, special = entry["content"], entry["id"], entry.get("special", False)
         if not name:
             continue  # Whisper's files have one, which no text holds
@@ -96,20 +99,23 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
     return list(tokens.values())
 
 
-def _is_added_token(entry: Any) -> bool:
-    """Whether all is well with an entry, of which a file may have a million."""
-    return (
-        type(entry) is dict
-        and entry.keys() <= ADDED_KEYS
-        and type(entry.get("content")) is str
-        and len(entry["content"]) <= LONGEST_NAME
-        and type(entry.get("id")) is int
-        and 0 <= entry["id"] <= HIGHEST_ID
-        and [*map(type, entry.values())].count(bool) == len(entry) - 2
-    )
+def _in_columns(entries: list[Any]) -> list[AddedToken] | None:
+    """The tokens of entries that have all keys, and nothing wrong or repeated; else None. A file may have a million."""
+    if set(map(type, entries)) != {dict} or any(entry.keys() != ADDED_KEYS for entry in entries):
+        return None
+    rows = list(map(itemgetter(*AddedToken._fields), entries))
+    names, ids, *flags = zip(*rows)
+    if set(map(type, names)) != {str} or set(map(type, ids)) != {int}:
+        return None
+    if any(set(map(type, column)) != {bool} for column in flags):
+        return None
+    unique = len(set(names)) == len(set(ids)) == len(rows)
+    if not (unique and all(names) and max(map(len, names)) <= LONGEST_NAME and 0 <= min(ids) <= max(ids) <= HIGHEST_ID):
+        return None
+    return list(map(AddedToken._make, rows))
 
 
-def _refuse_added_token(file: JSONFile, where: str, item: Any) -> NoReturn:
+def _check_added_token(file: JSONFile, where: str, item: Any) -> None:
     """Raise TokenizerFileError for what is wrong with an entry."""
     entry = file.expect(item, dict, where)
     name = file.expect(entry.get("content"), str, f"{where}.content")
@@ -119,7 +125,8 @@ def _refuse_added_token(file: JSONFile, where: str, item: Any) -> NoReturn:
             raise file.wrong(f"{where}.{flag}", "an added token has no such key")
         if flag not in ("content", "id"):
             file.expect(value, bool, f"{where}.{flag}")
-    raise file.wrong(f"{where}.content", f"has {len(name):,} characters; at most {LONGEST_NAME:,} are read")
+    if len(name) > LONGEST_NAME:
+        raise file.wrong(f"{where}.content", f"has {len(name):,} characters; at most {LONGEST_NAME:,} are read")
 
 
 def read_id(file: JSONFile, value: Any, where: str) -> int:
@@ -152,10 +159,12 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
     kept = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
     spelled = _byte_tokens(vocab) if flags["byte_fallback"] else None
     for token in added:
+        if token.content not in vocab:
+            continue
         foreign = byte_level and not BYTE_OF_CHAR.keys() >= set(token.content)  # no bytes are written so
         apart = token.special and not (byte_level and _is_other_text(token.content))
         if token.id not in kept and (apart or foreign):
-            vocab.pop(token.content, None)
+            del vocab[token.content]
     vocab = vocab or {token.content: token.id for token in added}  # where there are no others, they are the model's
     as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
     complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
