@@ -7,6 +7,7 @@ name, an unknown key too: it could change ids.
 Chapter: File formats.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from types import UnionType
@@ -28,6 +29,10 @@ KINDS: dict[str, Mapping[str, type]] = {
 }
 DEEPEST, LARGEST = 32, (1 << 64) - 1
 T = TypeVar("T")
+END = r"(?![\s\S])"
+"""The end of a text, in a spelling that every engine has."""
+_TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])*\]", re.DOTALL)
+"""An escape, or a class."""
 
 
 def read_component(file: JSONFile, section: str) -> Any:
@@ -82,7 +87,8 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
         if len(entry) != 1 or not entry.keys() <= {"String", "Regex"}:
             raise file.wrong(where, f"expected a String or a Regex, found {shown(value)}")
         ((kind, text),) = entry.items()
-        return Pattern(kind, file.expect(text, str, f"{where}.{kind}"))
+        file.expect(text, str, f"{where}.{kind}")
+        return Pattern(kind, text.replace(END, r"\z") if kind == "Regex" else text)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is UnionType and type(None) in arguments and value is None:
         return None
@@ -117,6 +123,17 @@ def _required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], 
     return _read(file, data, where, kinds, depth)
 
 
+def portable_end(expression: str) -> str:
+    r"""A regular expression with `\z` written so that every reader of tokenizer.json understands it.
+
+    JavaScript's engine has no `\z`, and what no character follows is the end in all of them.
+
+    >>> portable_end(r"\s+\z|\\z|[\z]"), portable_end(r"\s+")
+    ('\\s+(?![\\s\\S])|\\\\z|[\\z]', '\\s+')
+    """
+    return _TOKEN.sub(lambda found: END if found[0] == r"\z" else found[0], expression)
+
+
 def write_section(section: Any) -> dict[str, Any] | None:
     """The JSON of what `read_section` read."""
     return None if section is None else {field.name: getattr(section, field.name) for field in fields(section)}
@@ -137,7 +154,7 @@ def write_component(component: Any, section: str) -> Any:
 
 def _written(value: Any, section: str) -> Any:
     if isinstance(value, Pattern):
-        return {value.kind: value.text}
+        return {value.kind: portable_end(value.text) if value.kind == "Regex" else value.text}
     if isinstance(value, tuple):
         return [item if isinstance(item, (str, int)) else write_component(item, section) for item in value]
     return value

@@ -98,8 +98,9 @@ def _open_name(name: str, encoder: str) -> BPETokenizer:
     except ValueError as error:
         if isinstance(error, BPELabError):
             raise
+        _, near, meant = str(error).partition(": did you mean ")
         raise BPELabError(
-            f"{name!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding"
+            f"{name!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding{near}{meant}"
         ) from error
     except OSError as error:  # the network
         raise BPELabError(

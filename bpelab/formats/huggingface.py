@@ -26,7 +26,7 @@ from ..special_tokens import ROLES
 from ..textio import write_together
 from ..tokenizer import BPETokenizer
 from . import table_cache
-from .components import write_component, write_section
+from .components import portable_end, write_component, write_section
 from .json_file import JSONFile, read_bytes
 from .tokenizer_json import read_tokenizer
 
@@ -231,7 +231,7 @@ def _pre_tokenizer(tokenizer: BPETokenizer) -> Any:
 def _split(split: Split) -> dict[str, Any]:
     component = {"type": "Split", "behavior": split.behavior, "invert": split.invert}
     if split.dialect == "oniguruma":
-        return component | {"pattern": {"Regex": split.pattern}}
+        return component | {"pattern": {"Regex": portable_end(split.pattern)}}
     named = find_pattern(split.pattern)
     expression = named.oniguruma if named else split.pattern
     outside_classes = re.sub(r"\\[^ZG]|\[(?:\\.|[^\]])*\]", "", expression)
@@ -240,7 +240,7 @@ def _split(split: Split) -> dict[str, Any]:
             f"the pattern {split.pattern!r} holds {found[0]!r}, which means something else in Hugging Face's engine; "
             r"write \z for the end of the text, and (?>x{1,3}) instead of x{1,3}+"
         )
-    return component | {"pattern": {"Regex": expression}}
+    return component | {"pattern": {"Regex": portable_end(expression)}}
 
 
 def _config(tokenizer: BPETokenizer) -> dict[str, Any]:
