@@ -100,6 +100,9 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 	CMAKE_ARGS='-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF "-DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/tests/backends/llama_cpp.cmake"' \
 		$(BACKENDS_PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --constraint constraints.txt \
 		--find-links "$(WHEELS)" --wheel-dir "$(WHEELS)" llama-cpp-python
+	@ls "$(WHEELS)"/llama_cpp_python-*.tar.gz >/dev/null 2>&1 || $(BACKENDS_PY) -m pip download --quiet \
+		--disable-pip-version-check --no-deps --no-binary llama-cpp-python --constraint constraints.txt --dest "$(WHEELS)" \
+		llama-cpp-python || echo "Without llama.cpp's sources, tests with its vocabularies and templates are skipped." >&2
 	$(BACKENDS_PY) $(install) \
 		--find-links "$(WHEELS)" --editable ".[backends]"
 	@touch $@

@@ -101,7 +101,7 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
 
 def _in_columns(entries: list[Any]) -> list[AddedToken] | None:
     """The tokens of entries that have all keys, and nothing wrong or repeated; else None. A file may have a million."""
-    if set(map(type, entries)) != {dict} or any(entry.keys() != ADDED_KEYS for entry in entries):
+    if set(map(type, entries)) != {dict} or any(set(keys) != ADDED_KEYS for keys in set(map(tuple, entries))):
         return None
     rows = list(map(itemgetter(*AddedToken._fields), entries))
     names, ids, *flags = zip(*rows)

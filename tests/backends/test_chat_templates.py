@@ -1,7 +1,7 @@
 """The chat templates that llama.cpp comes with, as its models' makers wrote them: the same text as transformers.
 
-They are in the source package of llama-cpp-python, of which only the compiled one is installed. BPELAB_TEMPLATES may
-name a folder of .jinja files; else the source package is looked for beside the wheels that `make test-backends` keeps.
+They are in the source package of llama-cpp-python, which `make test-backends` keeps beside its wheels. BPELAB_TEMPLATES
+may name a folder of .jinja files instead.
 """
 
 import os
@@ -20,11 +20,10 @@ from bpelab.errors import ConversationError, TemplateError
 
 from ..chat.conversations import TOOLS, conversation
 from ..conftest import amount
-from .conftest import need
+from .conftest import NO_SOURCES, llama_cpp_sources, need
 
 transformers = need("transformers")
 need("jinja2")
-WHEELS = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bpelab" / "wheels"
 CALL = {"id": "abcdefghi", "type": "function"}
 CALL["function"] = {"name": "weather", "arguments": {"place": "<Köln> & 'here'", "days": 3, "deep": [True, None, 1.5]}}
 ANSWER = {"role": "assistant", "content": "<think>\nhm\n</think>\n\n yes "}
@@ -53,7 +52,7 @@ def templates() -> dict[str, str]:
     if folder := os.environ.get("BPELAB_TEMPLATES"):
         return {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.jinja"))}
     found = {}
-    for package in sorted(WHEELS.glob("llama_cpp_python-*.tar.gz")):
+    if package := llama_cpp_sources():
         with tarfile.open(package) as archive:
             for member in archive:
                 if "/models/templates/" in member.name and member.name.endswith(".jinja"):
@@ -63,10 +62,7 @@ def templates() -> dict[str, str]:
 
 def test_there_are_templates():
     if not templates():
-        pytest.skip(
-            "no templates: put llama-cpp-python's source package beside its wheels (pip download --no-deps --no-binary "
-            f"llama-cpp-python llama-cpp-python -d {WHEELS}), or name a folder in BPELAB_TEMPLATES"
-        )
+        pytest.skip(f"{NO_SOURCES}, or name a folder in BPELAB_TEMPLATES")
     assert len(templates()) > 50
 
 

@@ -1,21 +1,15 @@
 """The vocabularies that llama.cpp tests itself with, each beside texts and their ids (`.inp`, `.out`), from the source
 package of llama-cpp-python. Every one that is byte-pair encoding opens and has its ids, or is refused for a reason.
-
-BPELAB_LLAMA_CPP_MODELS names a folder that has them, `models` in llama.cpp's sources; without it pip fetches them.
 """
 
-import os
-import subprocess
-import sys
 import tarfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from bpelab import BPETokenizer, TokenizerFileError
 
-from .conftest import need
+from .conftest import NO_SOURCES, llama_cpp_sources, need
 
 need("llama_cpp")
 BETWEEN = "\n__ggml_vocab_test__\n"
@@ -31,17 +25,12 @@ SEEN = {"gpt-2", "llama-bpe", "llama-spm", "phi-3", "deepseek-coder", "deepseek-
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    if named := os.environ.get("BPELAB_LLAMA_CPP_MODELS"):
-        return Path(named)
+    if (package := llama_cpp_sources()) is None:
+        pytest.skip(NO_SOURCES)
     folder = tmp_path_factory.mktemp("llama.cpp")
-    wanted = f"llama-cpp-python=={metadata.version('llama-cpp-python')}"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", wanted]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
-        pytest.skip(f"the source package of {wanted} can't be fetched: {done.stderr.strip()[-200:]}")
-    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
-        wanted_files = [member for member in archive.getmembers() if "/models/ggml-vocab-" in member.name]
-        archive.extractall(folder, wanted_files, filter="data")
+    with tarfile.open(package) as archive:
+        wanted = [member for member in archive.getmembers() if "/models/ggml-vocab-" in member.name]
+        archive.extractall(folder, wanted, filter="data")
     return next(folder.glob("*/vendor/llama.cpp/models"))
 
 

@@ -88,3 +88,6 @@ def test_what_differs(names):
     spoof = [{"role": "user", "content": "<|end|>"}]
     assert hf.apply_chat_template(spoof, tokenize=True, return_dict=False).count(t.special_tokens["<|end|>"]) == 2
     assert t.apply_chat_template(spoof).count(t.special_tokens["<|end|>"]) == 1
+
+    merged = {ties: BPETokenizer.train("ba dc", 257, ties=ties, min_frequency=1) for ties in ("ids", "minbpe", "cs336")}
+    assert [one.id_to_token(256) for one in merged.values()] == [b" d", b"ba", b"dc"]

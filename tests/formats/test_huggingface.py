@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
+from bpelab.added_tokens import AddedToken
 from bpelab.formats.huggingface import tokenizer_json
+from bpelab.formats.json_file import JSONFile
+from bpelab.formats.tokenizer_json import _in_columns, read_added_tokens
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.special_tokens import SpecialTokens
@@ -260,3 +263,51 @@ def test_a_folder_without_files(tmp_path):
         BPETokenizer.from_pretrained(tmp_path)
     with pytest.raises(TokenizerFileError):
         BPETokenizer.from_pretrained(Path("/no/such/folder"))
+
+
+def test_added_tokens_in_columns_and_one_by_one(tmp_path):
+    """Entries without fault are read column by column; each fault, or a key left out, has them read one by one."""
+    rng = random.Random(71)
+    flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
+    for _ in range(amount(60, 2_000)):
+        count = rng.randint(1, 9)
+        ids = rng.sample(range(256, 300), count)
+        entries = [
+            {"id": n, "content": f"<{n}>" * rng.randint(1, 3), **{flag: rng.random() < 0.5 for flag in flags}}
+            for n in ids
+        ]
+        in_columns = _in_columns(entries)
+        assert in_columns == [AddedToken(**entry) for entry in entries]
+        file = JSONFile(tmp_path / "tokenizer.json", json.dumps({"added_tokens": entries}).encode())
+        assert read_added_tokens(file) == in_columns
+        file.data["added_tokens"] = [*entries, dict(entries[0])]  # the same again is no fault, and is no column
+        assert _in_columns(file.data["added_tokens"]) is None
+        assert read_added_tokens(file) == in_columns
+        wrong = rng.choice(
+            [
+                {"id": -1},
+                {"id": True},
+                {"content": 5},
+                {"lstrip": 1},
+                {"id": 1 << 32},
+                {"content": "x" * 5_000},
+                {"q": 1},
+            ]
+        )
+        file.data["added_tokens"] = [*entries[:-1], entries[-1] | wrong]
+        with pytest.raises(TokenizerFileError, match=rf"added_tokens\[{count - 1}\]"):
+            read_added_tokens(file)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_added_tokens(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    BPETokenizer.train("low lower lowest " * 50, 262, pattern="gpt2").save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False) | {"special": True}
+    data["added_tokens"] = [{"id": 262 + n, "content": f"<tok{n}>", **flags} for n in range(100_000)]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    ours, theirs = BPETokenizer.from_pretrained(tmp_path), tokenizers.Tokenizer.from_file(str(path))
+    text = "low <tok5> lower<tok99999><tok100000>"
+    assert ours.encode(text, allowed_special="all") == theirs.encode(text).ids
