@@ -214,3 +214,15 @@ def test_a_name_that_tells_nothing_is_text_for_a_cluster_too(tmp_path):
     path = tmp_path / "program.py"
     path.write_text("def lower(low):\n    return low\n" * 50, encoding="utf-8")
     assert BPETokenizer.train([path], 262, trainer="distributed").model == BPETokenizer.train(path, 262).model
+
+
+def test_parquets_string_view(tmp_path):
+    """A column of views, which newer writers of Parquet make, is one of texts."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    texts = ["low lower lowest " * 30, "newest widest " * 20]
+    parquet.write_table(pyarrow.table({"text": pyarrow.array(texts, pyarrow.string_view())}), tmp_path / "a.parquet")
+    assert parquet.read_schema(tmp_path / "a.parquet").field("text").type == pyarrow.string_view()
+    ours = BPETokenizer.train(tmp_path / "a.parquet", 270)
+    assert dict(ours.model.merges) == dict(BPETokenizer.train(texts, 270).model.merges)
