@@ -132,7 +132,9 @@ def check_nothing_lost(theirs: Reference, of_saved: Reference) -> None:
     """What `tokenizers` would write of both files is the same."""
     before, after = (json.loads(reference.plain.to_str()) for reference in (theirs, of_saved))
     for section in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
-        assert before[section] == after[section]
+        # the end of the text is written as every reader knows it
+        as_written = json.dumps(before[section]).replace(r"\\z", r"(?![\\s\\S])")
+        assert json.loads(as_written) == after[section]
     for key in before["model"].keys() - {"vocab"}:
         assert (before["model"][key] or None) == (after["model"][key] or None), key
     tokens = {token: theirs.number.get(i, i) for token, i in theirs.plain.get_vocab().items()}
