@@ -61,7 +61,7 @@ def test_the_longer_of_two_special_tokens(gpt2):
 def test_a_file_in_little_memory(gpt2, tmp_path):
     """Line by line, with ids equal to those of the whole text, and less than 1 MB at a time."""
     theirs, vocab, merges = gpt2
-    text = (book_text() + END) * 8
+    text = (book_text() + END) * 4
     (tmp_path / "corpus.txt").write_text(text, encoding="utf-8", newline="")
     tokenizer = get_tokenizer({**vocab, 50256: END.encode()}, merges, [END])
     next(tokenizer.encode_iterable(["warm"]))

@@ -46,14 +46,14 @@ def test_against_max(ties):
         letters = rng.choice((b"ab", b"abc", b"abcdefgh"))
         words = Counter(bytes(rng.choices(letters, k=rng.randint(1, 12))) for _ in range(rng.randint(1, 30)))
         assert learned(words, 40, 1, ties) == by_max(words, 40, 1, ties), words
-    words = Counter(word.encode() for word in book_text()[:20_000].split())
-    assert learned(words, 300, 2, ties) == by_max(words, 300, 2, ties)
+    words = Counter(word.encode() for word in book_text()[:8_000].split())
+    assert learned(words, 200, 2, ties) == by_max(words, 200, 2, ties)
 
 
 def test_the_order_of_the_other_trainers():
-    words = Counter(word.encode() for word in book_text()[:20_000].split())
-    ours = list(train_with_ties(words, 300, ties="ids"))
-    assert ours == list(train_naive(words, 300))
+    words = Counter(word.encode() for word in book_text()[:8_000].split())
+    ours = list(train_with_ties(words, 200, ties="ids"))
+    assert ours == list(train_naive(words, 200))
     counted = [step.counts for step in train_with_ties(words, 9, keep_counts=True, ties="ids")]
     assert counted == [step.counts for step in train_naive(words, 9, keep_counts=True)]
 
