@@ -18,6 +18,7 @@ BACKENDS_PY := $(BACKENDS)/$(PROGRAMS)/python
 AUDIT_PY := $(AUDIT)/$(PROGRAMS)/python
 # What must be compiled is kept for the next environment, and for the next clone.
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
+NATIVE := setup.py $(wildcard bpelab/native/*.c bpelab/native/*.h)
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
 	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/growth_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
@@ -41,7 +42,7 @@ help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
 
 setup: $(VENV)/.ready     ## set up the environment of the tests and the chapters, .venv
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml constraints.txt $(NATIVE)
 	@$(old_python)
 	@echo "Installing what the tests and the chapters need into $(VENV): a few minutes, once."
 	@$(call environment,$(PY),$(VENV))
@@ -57,7 +58,7 @@ $(BOOK)/.ready: pyproject.toml constraints.txt
 	@$(old_python)
 	@echo "Installing what the build needs into $(BOOK): about a minute, once."
 	@$(call environment,$(BOOK_PY),$(BOOK))
-	@$(BOOK_PY) $(install) --no-compile --editable ".[book]"
+	@BPELAB_NO_EXTENSION=1 $(BOOK_PY) $(install) --no-compile --editable ".[book]"
 	@touch $@
 _build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
 	@echo "Fetching MathJax: seconds, once."
@@ -137,7 +138,7 @@ chapters: $(VENV)/.ready  ## execute the chapters in place and store their outpu
 
 dist: $(VENV)/.ready  ## build the sdist and the wheel into dist/, and try the wheel in an empty environment
 	@rm -rf dist build
-	@$(PY) -m build --no-isolation
+	@BPELAB_NO_EXTENSION=1 $(PY) -m build --no-isolation
 	@$(PY) tools/check_dist.py dist
 address:         ## write the repository's address where it is needed: make address ADDRESS=https://github.com/you/bpelab
 	@$(PYTHON) tools/set_repository.py $${ADDRESS+"$$ADDRESS"}

@@ -60,7 +60,7 @@ def get_wheels(folder: Path) -> None:
         shutil.copytree(WORK / "wheels", kept)
     shutil.copytree(kept, folder, dirs_exist_ok=True)
     source = WORK / "source"
-    shutil.copytree(ROOT / "bpelab", source / "bpelab", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "bpelab", source / "bpelab", ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .compiled.engine import Engine, Ids
+    from .native._core import Encoder
     from .pipeline import Pipeline
 
 SMALLEST, LARGEST = 1 << 17, 1 << 20
@@ -139,6 +140,8 @@ def as_arrays(
     import numpy as np
 
     count, characters = thread_count(threads), sum(map(len, texts))
+    if (native := pipeline.native(characters)) is not None:
+        return _natively(pipeline, native, texts, allowed, count, characters)
     engine = pipeline.chosen(characters)
     if engine is None or engine.sole is None:
         lists = one_by_one(pipeline, engine, texts, allowed)
@@ -163,6 +166,11 @@ def as_lists(
 ) -> list[list[int]]:
     """What `Pipeline.lists` gives."""
     count, characters = thread_count(threads), sum(map(len, texts))
+    if (native := pipeline.native(characters)) is not None:
+        lists = shared_out(
+            lambda part: _lists(pipeline, native, part, allowed), blocks(texts, block_size(characters, count)), count
+        )
+        return list(chain.from_iterable(lists))
     engine = pipeline.chosen(characters)
     if engine is None or engine.sole is None:
         return one_by_one(pipeline, engine, texts, allowed)
@@ -172,6 +180,38 @@ def as_lists(
         count,
     )
     return list(chain.from_iterable(made))
+
+
+def _lists(pipeline: "Pipeline", native: "Encoder", texts: Sequence[str], allowed: frozenset[str]) -> list[list[int]]:
+    whole = without_added(pipeline, texts, allowed)
+    found = None if whole is None else native.encode_texts(list(whole))
+    return one_by_one(pipeline, None, texts, allowed) if found is None else native.lists(*found)
+
+
+def _natively(
+    pipeline: "Pipeline",
+    native: "Encoder",
+    texts: Sequence[str],
+    allowed: frozenset[str],
+    threads: int,
+    characters: int,
+) -> "tuple[Ids, NDArray[np.int64]]":
+    """What `Pipeline.arrays` gives, in C."""
+    import numpy as np
+
+    def work(part: Sequence[str]) -> "tuple[Ids, NDArray[np.int64]]":
+        whole = without_added(pipeline, part, allowed)
+        found = None if whole is None else native.encode_texts(list(whole))
+        if found is not None:
+            stops = np.frombuffer(found[1], np.int64)
+            return np.frombuffer(found[0], np.uint32), stops[1:] - stops[:-1]
+        each = [pipeline.array(valid_text(text), allowed) for text in part]
+        return np.concatenate([np.empty(0, np.uint32), *each]), np.fromiter(map(len, each), np.int64, len(each))
+
+    made = shared_out(work, blocks(texts, block_size(characters, threads)), threads)
+    sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in made)])
+    ids = made[0][0] if len(made) == 1 else np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in made)])
+    return ids, np.cumsum(sizes)
 
 
 def one_by_one(

@@ -21,6 +21,7 @@ from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
+from .native import encoder_for, require_extension
 from .normalizers import Normalizer
 from .placing import PlacedToken, added_token, place, place_pieces
 from .pretokenizers.base import PreTokenizer
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .compiled.engine import Engine, Ids
+    from .native._core import Encoder
 
 
+CHARACTERS_A_TOKEN = 4
+"""Characters that Python encodes while the tables in C are made, for each token of the vocabulary."""
 NEVER = sys.maxsize
 """More characters than anybody encodes."""
 
@@ -65,10 +69,13 @@ class Pipeline:
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
         self.encoder = encoder
-        if encoder != "compiled":
+        if encoder not in ("compiled", "native"):
             self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
         self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
+        self._before_native = NEVER  # how many of them until the encoder in C pays
+        if encoder in ("auto", "native") and (pre_tokenizer is None or self.split is not None) and model.bytewise:
+            self._before_native = 0 if encoder == "native" else CHARACTERS_A_TOKEN * len(model.tokens)
         self._making = Lock()
         self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
@@ -78,11 +85,13 @@ class Pipeline:
         self._to_bytes = self._choose_bytes()
         if encoder == "compiled":
             self._engine  # noqa: B018 - to be there, or to fail, now
+        elif encoder == "native":
+            require_extension()
 
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
         """The ids of a piece; made when Python is to encode one."""
-        return encode_function("auto" if self.encoder == "compiled" else self.encoder, self.model)
+        return encode_function("auto" if self.encoder in ("compiled", "native") else self.encoder, self.model)
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""
@@ -117,7 +126,11 @@ class Pipeline:
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
-        return self._uncompiled(text, allowed, encoder) if encoder else self.listed(text, allowed, self._chosen(text))
+        if encoder is not None:
+            return self._uncompiled(text, allowed, encoder)
+        if self.native(len(text)) is not None:
+            return self._uncompiled(text, allowed, None)
+        return self.listed(text, allowed, self._chosen(text))
 
     def listed(self, text: str, allowed: frozenset[str], engine: "Engine | None") -> list[int]:
         """What `ids` gives, by an engine or without one."""
@@ -127,7 +140,7 @@ class Pipeline:
 
     def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
         if self._undivided and not allowed and encoder is None:
-            return self.ids_of_pieces(self._cut(text, 1))
+            return self._ordinary(text, 1)
         ids: list[int] = []
         first = self._from_first(text)
         for part, token_id in self.special.split(text, allowed, self.normalizer):
@@ -135,11 +148,34 @@ class Pipeline:
                 for piece in self._cut(part, first):
                     ids += encoder.encode_piece(self._to_bytes(piece))
             elif token_id is None:
-                ids += self.ids_of_pieces(self._cut(part, first))
+                ids += self._ordinary(part, first)
             else:
                 ids.append(token_id)
             first = 0
         return ids
+
+    def _ordinary(self, text: str, first: int) -> list[int]:
+        """The ids of normalized text without added tokens: in C where that is there by now and doesn't read in vain."""
+        native = vars(self).get("_native")
+        ids = None if native is None else native.encode(text)
+        return self.ids_of_pieces(self._cut(text, first)) if ids is None else ids
+
+    def native(self, characters: int) -> "Encoder | None":
+        """The encoder in C, once so many characters have come that making its tables pays; None without."""
+        if self._before_native > 0:
+            self._before_native -= characters
+            if self._before_native > 0:
+                return None
+        return self._native
+
+    @cached_property
+    def _native(self) -> "Encoder | None":
+        made = encoder_for(self.model, self.split)
+        if made is None:
+            self._before_native = NEVER
+        elif self._undivided:
+            self.brief = made.encode
+        return made
 
     @cached_property
     def _engine(self) -> "Engine | None":
@@ -178,9 +214,26 @@ class Pipeline:
         """What `ids` gives, as an array of uint32."""
         import numpy as np
 
+        if (native := self.native(len(text))) is not None:
+            return self._natively(text, allowed, native)
         if (engine := self._chosen(text)) is not None:
             return self._compiled(text, allowed, engine)
         return np.array(self._uncompiled(text, allowed, None), np.uint32)
+
+    def _natively(self, text: str, allowed: frozenset[str], native: "Encoder") -> "Ids":
+        import numpy as np
+
+        parts: list[Ids] = []
+        first = self._from_first(text)
+        for part, token_id in self.special.split(text, allowed, self.normalizer):
+            if token_id is not None:
+                parts.append(np.array([token_id], np.uint32))
+            elif (ids := native.encode_array(part)) is not None:
+                parts.append(np.frombuffer(ids, np.uint32))
+            else:
+                parts.append(np.array(self.ids_of_pieces(self._cut(part, first)), np.uint32))
+            first = 0
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
 
     def arrays(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None

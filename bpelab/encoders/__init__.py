@@ -60,6 +60,8 @@ def make_encoder(name: str, model: BPEModel) -> AnyEncoder:
     if name == "auto":
         name = "heap"
     if name not in ENCODERS:
-        raise ValueError(f"there is no encoder {name!r}; choose auto, compiled, or one of {', '.join(ENCODERS)}")
+        raise ValueError(
+            f"there is no encoder {name!r}; choose auto, native, compiled, or one of {', '.join(ENCODERS)}"
+        )
     chosen = ENCODERS[name]
     return (chosen if chosen.supports(model) else HeapEncoder)(model)

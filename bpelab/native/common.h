@@ -1,0 +1,92 @@
+/* Types, unaligned loads and hashing that every stage shares.
+
+   Nothing here knows about text or tokens. Builtins of GCC and Clang have a portable twin for other compilers. */
+#ifndef BPELAB_COMMON_H
+#define BPELAB_COMMON_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define INLINE static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define PREFETCH(address) __builtin_prefetch((address), 0, 3)
+INLINE int lowest_bit(uint64_t bits) { return __builtin_ctzll(bits); }   /* bits != 0 */
+INLINE int highest_bit(uint64_t bits) { return 63 - __builtin_clzll(bits); }
+#else
+#define INLINE static inline
+#define NOINLINE static
+#define LIKELY(x) (x)
+#define PREFETCH(address) ((void)(address))
+static inline int lowest_bit(uint64_t bits) {
+    int place = 0;
+    while (!(bits >> place & 1)) place++;
+    return place;
+}
+static inline int highest_bit(uint64_t bits) {
+    int place = 63;
+    while (!(bits >> place & 1)) place--;
+    return place;
+}
+#endif
+
+enum { IN_VAIN = -1, NO_MEMORY = -2, INTERRUPTED = -3 }; /* in place of a number of ids */
+
+/* What long loops ask now and then: not 0 if the user wants them to end. NULL where nobody may be asked. */
+static int (*interrupted)(void);
+
+#define NONE 0xFFFFFFFFu /* no token, no merge */
+#define PAD 64           /* readable bytes behind a text: loads take up to 32 at once */
+#define SHORT 15         /* bytes of the longest piece that is its own key */
+
+/* Eight bytes, the first one lowest on every machine, so that keys are masked alike. */
+INLINE uint64_t load64(const uint8_t *from) {
+    uint64_t value;
+    memcpy(&value, from, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+/* The first `count` bytes, 1 to 8, the others zero. */
+INLINE uint64_t first_bytes(const uint8_t *from, int64_t count) {
+    return load64(from) & (~(uint64_t)0 >> (64 - 8 * count));
+}
+
+INLINE uint64_t spread(uint64_t key) { return key * 0x9E3779B97F4A7C15u; } /* Knuth: the golden ratio */
+INLINE uint64_t hash_pair(uint64_t one, uint64_t two) { return spread(one ^ (two * 0xFF51AFD7ED558CCDu)); }
+
+INLINE uint64_t hash_bytes(const uint8_t *from, int64_t count) {
+    uint64_t mixed = spread((uint64_t)count);
+    for (; count >= 8; count -= 8, from += 8) {
+        mixed = (mixed ^ load64(from)) * 0xFF51AFD7ED558CCDu;
+        mixed ^= mixed >> 32;
+    }
+    if (count > 0) {
+        mixed = (mixed ^ first_bytes(from, count)) * 0xFF51AFD7ED558CCDu;
+        mixed ^= mixed >> 32;
+    }
+    return spread(mixed);
+}
+
+#define M(bytes) (~(uint64_t)0 >> (64 - 8 * (bytes)))
+static const uint64_t LOW[16] = {0, M(1), M(2), M(3), M(4), M(5), M(6), M(7), M(8), M(8), M(8), M(8), M(8), M(8), M(8), M(8)};
+static const uint64_t HIGH[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, M(1), M(2), M(3), M(4), M(5), M(6), M(7)};
+#undef M
+
+/* Up to 15 bytes as two numbers, the length in the second, whose three highest bits stay free; never two zeros. */
+INLINE void short_key(const uint8_t *from, int64_t count, uint64_t key[2]) {
+    key[0] = load64(from) & LOW[count];
+    key[1] = (load64(from + 8) & HIGH[count]) | (uint64_t)count << 56;
+}
+
+INLINE uint64_t power_of_two(uint64_t least) {
+    uint64_t size = 16;
+    while (size < least) size *= 2;
+    return size;
+}
+
+#endif

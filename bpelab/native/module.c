@@ -1,0 +1,463 @@
+/* The Python module: an Encoder that holds tables, takes str, and returns lists or arrays of ids.
+
+   Calls of a few thousand bytes keep the interpreter's lock, longer ones release it and look for signals between slices.
+   Each takes a workspace that no other call has. Ints are made once and shared by all lists. Chapter: Compiled. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "building.h"
+#include "encode.h"
+
+enum { BRIEF = 4096, SLICE = 1 << 22 };
+enum { MOST_INTS = 1 << 21 };
+
+typedef struct Free {
+    Workspace workspace;
+    struct Free *next;
+} Free;
+
+typedef struct {
+    PyObject_HEAD
+    Vocabulary vocabulary;
+    Scan scan;
+    Free *free; /* workspaces that no call has; changed with the interpreter's lock held */
+    PyObject **ints;
+    int64_t known_ints;
+} Encoder;
+
+static int ask_for_signals(void) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    int found = PyErr_CheckSignals();
+    PyGILState_Release(state);
+    return found;
+}
+
+static Free *take(Encoder *self) {
+    Free *found = self->free;
+    if (found) {
+        self->free = found->next;
+    } else if ((found = malloc(sizeof *found)) && !cache_new(&found->workspace.cache)) {
+        cache_free(&found->workspace.cache);
+        free(found);
+        found = NULL;
+    }
+    return found;
+}
+
+static void give_back(Encoder *self, Free *workspace) {
+    workspace->next = self->free;
+    self->free = workspace;
+}
+
+static PyObject *failed(int64_t code) {
+    if (code == IN_VAIN) Py_RETURN_NONE;
+    return code == NO_MEMORY ? PyErr_NoMemory() : NULL;
+}
+
+/* ---- Making an Encoder ---- */
+
+/* A copy of a buffer of numbers of `size` bytes; their number in `count`. NULL with an exception set. */
+static void *copied(PyObject *from, size_t size, int64_t *count) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(from, &view, PyBUF_SIMPLE) < 0) return NULL;
+    void *made = malloc((size_t)view.len + PAD);
+    if (made) {
+        memcpy(made, view.buf, (size_t)view.len);
+        memset((char *)made + view.len, 0, PAD);
+        *count = view.len / (Py_ssize_t)size;
+    } else {
+        PyErr_NoMemory();
+    }
+    PyBuffer_Release(&view);
+    return made;
+}
+
+static int wrong(const char *what) {
+    PyErr_SetString(PyExc_ValueError, what);
+    return 0;
+}
+
+/* The table of scan.h from that of `pretokenizers/regex_dfa.py`: (transitions, width, start, stage1, stage2). */
+static int read_scan(Scan *scan, PyObject *given) {
+    PyObject *transitions, *stage1, *stage2;
+    int width, start, done = 0;
+    int64_t entries, blocks, classes;
+    int32_t *old = NULL;
+    if (!PyArg_ParseTuple(given, "OiiOO", &transitions, &width, &start, &stage1, &stage2)) return 0;
+    if (!(old = copied(transitions, 4, &entries)) || !(scan->stage1 = copied(stage1, 2, &blocks)) ||
+        !(scan->stage2 = copied(stage2, 1, &classes)))
+        goto end;
+    if (width < 1 || width > 256 || entries % width || entries / width > 1 << 15 || start < 0 || start >= entries / width ||
+        blocks != 0x1100) {
+        wrong("the table of the pattern has an impossible size");
+        goto end;
+    }
+    int64_t states = entries / width, row = (int64_t)power_of_two((uint64_t)width);
+    for (int64_t i = 0; i < entries; i++)
+        if (old[i] < 0 || old[i] >> 1 >= states) {
+            wrong("the table of the pattern leads to a state that is not there");
+            goto end;
+        }
+    for (int64_t i = 0; i < blocks; i++)
+        if ((int64_t)scan->stage1[i] * 256 + 255 >= classes) {
+            wrong("the classes of characters have a block that is not there");
+            goto end;
+        }
+    for (int64_t i = 0; i < classes; i++)
+        if (scan->stage2[i] >= width) {
+            wrong("a character has a class that is not there");
+            goto end;
+        }
+    if (!(scan->steps = calloc((size_t)(states * row), 4))) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    scan->edge = width - 1;
+    scan->start = (int32_t)(start * row);
+    for (int64_t state = 0; state < states; state++)
+        for (int class = 0; class < width; class++) {
+            int32_t next = old[state * width + class] >> 1, matched = old[state * width + class] & 1;
+            int32_t begun = old[start * width + class] >> 1; /* the state after a character that begins a piece */
+            int commits = !next && matched && begun;
+            int32_t step = (int32_t)((commits ? begun : next) * row * 16) + (commits ? COMMIT : matched ? MATCH : 0);
+            if (!next && !commits) step |= STOP;
+            if (class == scan->edge) step = matched ? MATCH : STOP;
+            scan->steps[state * row + class] = step;
+        }
+    memcpy(scan->byte_class, scan->stage2 + scan->stage1[0] * 256, 128);
+    scan->fold = 32;
+    for (int64_t state = 0; state < states; state++) { /* where letters leave the state as it is, many pass at once */
+        int small = 1, capitals = 1;
+        for (int letter = 0; letter < 26; letter++) {
+            int32_t here = (int32_t)(state * row * 16) + MATCH;
+            small &= scan->steps[state * row + scan->byte_class['a' + letter]] == here;
+            capitals &= scan->steps[state * row + scan->byte_class['A' + letter]] == here;
+        }
+        if (!small) continue;
+        if (!capitals) scan->fold = 0;
+        for (int64_t i = 0; i < states * row; i++)
+            if (scan->steps[i] / (row * 16) == state) scan->steps[i] |= RUN;
+    }
+    done = 1;
+end:
+    free(old);
+    return done;
+}
+
+/* The vocabulary: see the docstring of Encoder. */
+static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, PyObject *ids, PyObject *bytes, PyObject *merges, int letters) {
+    int64_t size, count, numbers, entries = 0;
+    Pair *given = NULL;
+    uint32_t *byte_tokens = NULL;
+    int one_way = 1, done = 0;
+    if (!(v->content = copied(content, 1, &size)) || !(v->starts = copied(starts, 4, &count)) ||
+        !(v->ids = copied(ids, 4, &numbers)) || !(byte_tokens = copied(bytes, 4, &entries)))
+        goto end;
+    v->tokens = numbers;
+    if (numbers < 1 || numbers > 1 << TOKEN_BITS || count != numbers + 1 || v->starts[0] || v->starts[numbers] != size ||
+        letters < 0 || letters > numbers || entries != 256) {
+        wrong("the tokens have an impossible size");
+        goto end;
+    }
+    v->same_ids = 1;
+    for (int64_t t = 0; t < numbers; t++) {
+        if (v->starts[t + 1] <= v->starts[t]) {
+            wrong("a token has no bytes");
+            goto end;
+        }
+        v->same_ids = v->same_ids && v->ids[t] == t;
+    }
+    for (int i = 0; i < 256; i++)
+        if ((v->byte_tokens[i] = byte_tokens[i]) >= numbers) {
+            wrong("a byte has a token that is not there");
+            goto end;
+        }
+    if (merges != Py_None) {
+        PyObject *pairs, *made;
+        if (!PyArg_ParseTuple(merges, "OOp", &pairs, &made, &one_way) || !(given = copied(pairs, sizeof *given, &entries)) ||
+            !(v->made = copied(made, 4, &v->merges)))
+            goto end;
+        int right = v->merges <= 1 << MERGE_BITS && entries <= 1 << MERGE_BITS;
+        for (int64_t i = 0; right && i < v->merges; i++) right = v->made[i] < numbers;
+        for (int64_t i = 0; right && i < entries; i++)
+            right = given[i].left >= 0 && given[i].left < numbers && given[i].right >= 0 && given[i].right < numbers &&
+                    given[i].merge >= 0 && given[i].merge < v->merges;
+        if (!right) {
+            wrong("a merge is of tokens that are not there");
+            goto end;
+        }
+    }
+    if (!(done = vocabulary_build(v, given, entries, one_way, letters))) PyErr_NoMemory();
+end:
+    free(given);
+    free(byte_tokens);
+    return done;
+}
+
+static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"content", "starts", "ids", "byte_tokens", "letters", "merges", "whole", "scan", NULL};
+    PyObject *content, *starts, *ids, *bytes, *merges, *scan;
+    int letters, whole;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOiOpO!", names, &content, &starts, &ids, &bytes, &letters, &merges,
+                                     &whole, &PyTuple_Type, &scan))
+        return NULL;
+    Encoder *self = (Encoder *)type->tp_alloc(type, 0); /* zeroed */
+    if (!self) return NULL;
+    self->vocabulary.whole = whole;
+    if (!read_scan(&self->scan, scan) || !read_vocabulary(&self->vocabulary, content, starts, ids, bytes, merges, letters))
+        goto failure;
+    for (int64_t t = 0; t < self->vocabulary.tokens; t++)
+        if ((int64_t)self->vocabulary.ids[t] >= self->known_ints) self->known_ints = (int64_t)self->vocabulary.ids[t] + 1;
+    if (self->known_ints > MOST_INTS) self->known_ints = MOST_INTS;
+    if ((self->ints = calloc((size_t)self->known_ints, sizeof *self->ints))) return (PyObject *)self;
+    PyErr_NoMemory();
+failure:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void encoder_dealloc(Encoder *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    for (int64_t i = 0; self->ints && i < self->known_ints; i++) Py_XDECREF(self->ints[i]);
+    free(self->ints);
+    for (Free *next; self->free; self->free = next) {
+        next = self->free->next;
+        cache_free(&self->free->workspace.cache);
+        free(self->free);
+    }
+    vocabulary_free(&self->vocabulary);
+    free(self->scan.steps);
+    free(self->scan.stage1);
+    free(self->scan.stage2);
+    type->tp_free((PyObject *)self);
+    Py_DECREF(type);
+}
+
+/* ---- Text in, ids out ---- */
+
+typedef struct {
+    const uint8_t *bytes;
+    int64_t size;
+    PyObject *owner; /* NULL where the str itself has the bytes */
+} Text;
+
+/* The UTF-8 of a str: 1, 0 for one with a surrogate, -1 with an exception set. */
+static int open_text(PyObject *given, Text *text) {
+    text->owner = NULL;
+    if (!PyUnicode_Check(given)) {
+        PyErr_Format(PyExc_TypeError, "text must be a str, not %.100s", Py_TYPE(given)->tp_name);
+        return -1;
+    }
+    if (PyUnicode_IS_ASCII(given)) {
+        text->bytes = PyUnicode_1BYTE_DATA(given);
+        text->size = PyUnicode_GET_LENGTH(given);
+        return 1;
+    }
+    if (!(text->owner = PyUnicode_AsUTF8String(given))) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    text->bytes = (const uint8_t *)PyBytes_AS_STRING(text->owner);
+    text->size = PyBytes_GET_SIZE(text->owner);
+    return 1;
+}
+
+/* All ids of a text to `out`, which has room for 8 more than its bytes; how many, or less than 0. Loads read beyond
+   pieces, so the last PAD bytes, and what isn't settled before them, are encoded in a padded copy. */
+static int64_t encode_text(const Encoder *self, Workspace *w, const uint8_t *bytes, int64_t size, uint32_t *out, int polls) {
+    int64_t place = 0, written = 0, slice = SLICE, limit = size - PAD;
+    uint8_t small[BRIEF + 2 * PAD], *rest = small;
+    while (size > BRIEF && place < limit) {
+        int64_t end = limit - place < slice ? limit : place + slice, begun = place;
+        while (end > place && (bytes[end] & 0xC0) == 0x80) end--;
+        int64_t more = encode_some(&self->vocabulary, &self->scan, w, bytes, &place, end, 0, out + written);
+        if (more < 0) return more;
+        written += more;
+        if (polls && ask_for_signals()) return INTERRUPTED;
+        if (place > begun) continue;
+        if (end + 4 > limit) break;
+        slice *= 2; /* a piece that is longer than the slice */
+    }
+    if (size - place > BRIEF + PAD && !(rest = malloc((size_t)(size - place) + PAD))) return NO_MEMORY;
+    memcpy(rest, bytes + place, (size_t)(size - place));
+    memset(rest + (size - place), 0, PAD);
+    int64_t from = 0, more = encode_some(&self->vocabulary, &self->scan, w, rest, &from, size - place, 1, out + written);
+    if (rest != small) free(rest);
+    return more < 0 ? more : written + more;
+}
+
+static PyObject *list_of(Encoder *self, const uint32_t *ids, int64_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (int64_t i = 0; list && i < count; i++) {
+        uint32_t id = ids[i];
+        PyObject *made;
+        if (i + 16 < count && ids[i + 16] < self->known_ints) PREFETCH(self->ints[ids[i + 16]]);
+        if ((int64_t)id >= self->known_ints) {
+            made = PyLong_FromUnsignedLong(id);
+        } else {
+            if (!self->ints[id]) self->ints[id] = PyLong_FromUnsignedLong(id);
+            made = self->ints[id];
+            Py_XINCREF(made);
+        }
+        if (!made) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SET_ITEM(list, (Py_ssize_t)i, made);
+    }
+    return list;
+}
+
+/* A text's ids as a list, or as the bytes of uint32 where `array`; None for one with a surrogate, or read in vain. */
+static PyObject *encode_one(Encoder *self, PyObject *given, int array) {
+    Text text;
+    uint32_t small[BRIEF + 8], *ids = small;
+    int opened = open_text(given, &text);
+    if (opened <= 0) return opened ? NULL : Py_NewRef(Py_None);
+    PyObject *result = NULL;
+    int64_t count = NO_MEMORY;
+    int brief = text.size <= BRIEF;
+    Free *w = take(self);
+    if (w && (brief || (ids = malloc((size_t)(text.size + 8) * sizeof *ids)))) {
+        if (brief) {
+            count = encode_text(self, &w->workspace, text.bytes, text.size, ids, 0);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            count = encode_text(self, &w->workspace, text.bytes, text.size, ids, 1);
+            Py_END_ALLOW_THREADS
+        }
+    }
+    if (w) give_back(self, w);
+    if (count < 0)
+        result = failed(count);
+    else
+        result = array ? PyByteArray_FromStringAndSize((const char *)ids, (Py_ssize_t)count * 4) : list_of(self, ids, count);
+    if (ids != small) free(ids);
+    Py_XDECREF(text.owner);
+    return result;
+}
+
+static PyObject *encoder_encode(Encoder *self, PyObject *text) { return encode_one(self, text, 0); }
+
+static PyObject *encoder_encode_array(Encoder *self, PyObject *text) { return encode_one(self, text, 1); }
+
+/* The ids of several texts end to end, and where those of each begin, as bytes of uint32 and of int64. None where one
+   has a surrogate or is read in vain. */
+static PyObject *encoder_encode_texts(Encoder *self, PyObject *given) {
+    if (!PyList_Check(given)) return PyErr_Format(PyExc_TypeError, "expected a list of texts");
+    Py_ssize_t number = PyList_GET_SIZE(given);
+    Text *texts = calloc((size_t)number + 1, sizeof *texts);
+    int64_t *stops = malloc(((size_t)number + 1) * sizeof *stops), size = 0, written = 0, more = 0;
+    uint32_t *ids = NULL;
+    PyObject *result = NULL, *items = NULL;
+    Free *w = take(self);
+    if (!texts || !stops || !w || !(items = PyList_AsTuple(given))) goto memory; /* nobody changes a tuple meanwhile */
+    for (Py_ssize_t i = 0; i < number; i++) {
+        int opened = open_text(PyTuple_GET_ITEM(items, i), texts + i);
+        if (opened <= 0) {
+            result = opened ? NULL : Py_NewRef(Py_None);
+            goto end;
+        }
+        size += texts[i].size;
+    }
+    if (!(ids = malloc((size_t)(size + 8) * sizeof *ids))) goto memory;
+    stops[0] = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < number && more >= 0; i++) {
+        more = encode_text(self, &w->workspace, texts[i].bytes, texts[i].size, ids + written, 1 && texts[i].size > BRIEF);
+        stops[i + 1] = written += more > 0 ? more : 0;
+    }
+    Py_END_ALLOW_THREADS
+    result = more < 0 ? failed(more)
+                      : Py_BuildValue("NN", PyByteArray_FromStringAndSize((const char *)ids, (Py_ssize_t)written * 4),
+                                      PyByteArray_FromStringAndSize((const char *)stops, (number + 1) * 8));
+    goto end;
+memory:
+    if (!PyErr_Occurred()) PyErr_NoMemory();
+end:
+    if (w) give_back(self, w);
+    for (Py_ssize_t i = 0; texts && i < number; i++) Py_XDECREF(texts[i].owner);
+    Py_XDECREF(items);
+    free(texts);
+    free(stops);
+    free(ids);
+    return result;
+}
+
+/* The ids in a buffer of uint32, as lists: one for each two neighbours of a buffer of int64. */
+static PyObject *encoder_lists(Encoder *self, PyObject *args) {
+    Py_buffer ids, stops;
+    if (!PyArg_ParseTuple(args, "y*y*", &ids, &stops)) return NULL;
+    Py_ssize_t number = stops.len / 8 - 1;
+    const int64_t *at = stops.buf;
+    PyObject *lists = number < 0 ? PyErr_Format(PyExc_ValueError, "there are no stops") : PyList_New(number);
+    for (Py_ssize_t i = 0; lists && i < number; i++) {
+        PyObject *one = at[i] < 0 || at[i] > at[i + 1] || at[i + 1] > ids.len / 4
+                            ? PyErr_Format(PyExc_ValueError, "stop %zd is beyond the ids", i + 1)
+                            : list_of(self, (const uint32_t *)ids.buf + at[i], at[i + 1] - at[i]);
+        if (one)
+            PyList_SET_ITEM(lists, i, one);
+        else
+            Py_CLEAR(lists);
+    }
+    PyBuffer_Release(&ids);
+    PyBuffer_Release(&stops);
+    return lists;
+}
+
+/* The ids of bytes that are one piece. */
+static PyObject *encoder_encode_piece(Encoder *self, PyObject *given) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(given, &view, PyBUF_SIMPLE) < 0) return NULL;
+    uint8_t *text = malloc((size_t)view.len + PAD);
+    uint32_t *ids = malloc(((size_t)view.len + 8) * sizeof *ids);
+    int64_t count = text && ids ? 0 : NO_MEMORY;
+    if (!count && view.len) {
+        memcpy(text, view.buf, (size_t)view.len);
+        memset(text + view.len, 0, PAD);
+        Py_BEGIN_ALLOW_THREADS
+        count = merge_piece(&self->vocabulary, text, view.len, ids);
+        Py_END_ALLOW_THREADS
+    }
+    PyObject *list = count < 0 ? failed(count) : list_of(self, ids, count);
+    free(text);
+    free(ids);
+    PyBuffer_Release(&view);
+    return list;
+}
+
+static PyMethodDef encoder_methods[] = {
+    {"encode", (PyCFunction)encoder_encode, METH_O, "The ids of a str; None for one with a surrogate, or read in vain."},
+    {"encode_array", (PyCFunction)encoder_encode_array, METH_O, "The same as a bytearray of uint32."},
+    {"encode_texts", (PyCFunction)encoder_encode_texts, METH_O, "(ids end to end, where each text's begin), or None."},
+    {"lists", (PyCFunction)encoder_lists, METH_VARARGS, "Ids and stops, as `encode_texts` returns them, as lists."},
+    {"encode_piece", (PyCFunction)encoder_encode_piece, METH_O, "The ids of bytes that are one piece."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot encoder_slots[] = {
+    {Py_tp_doc, "Encoder(content, starts, ids, byte_tokens, letters, merges, whole, scan)\n--\n\n"
+                "Tables of a byte-level model and a pattern. Tokens are numbered by rank, the alphabet of `letters` tokens "
+                "first; `content` is the bytes of all, `starts` (int32) where each begins, `ids` (uint32) their ids, "
+                "`byte_tokens` (uint32) the tokens of the 256 bytes. `merges` is None where ranks rule, else (triples of "
+                "left, right and merge, the token that each merge makes, whether each token has one merge). `whole`: a "
+                "piece that is a token is that token. `scan` is (transitions, width, start, stage1, stage2) of a DFA."},
+    {Py_tp_new, encoder_new},
+    {Py_tp_dealloc, encoder_dealloc},
+    {Py_tp_methods, encoder_methods},
+    {0, NULL}};
+
+static PyType_Spec encoder_spec = {"bpelab.native._core.Encoder", sizeof(Encoder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, encoder_slots};
+
+static int core_exec(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&encoder_spec);
+    int added = type ? PyModule_AddObjectRef(module, "Encoder", type) : -1;
+    Py_XDECREF(type);
+    interrupted = ask_for_signals;
+    return added;
+}
+
+static PyModuleDef_Slot core_slots[] = {{Py_mod_exec, core_exec}, {0, NULL}};
+static struct PyModuleDef core = {PyModuleDef_HEAD_INIT, "bpelab.native._core", "Byte-pair encoding in C.", 0, NULL, core_slots, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&core); }

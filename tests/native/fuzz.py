@@ -1,0 +1,94 @@
+"""Random models, patterns and texts, encoded in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
+
+A file of its own, so that it also runs on an extension that was built with sanitizers, whose folder is BPELAB_CORE.
+"""
+
+import importlib.util
+import os
+import random
+import sys
+from array import array
+from pathlib import Path
+
+from bpelab import BPEModel, BPETokenizer, native
+from bpelab.pretokenizers.split import Split
+from bpelab.textio import valid_text
+
+from ..conftest import fuzz_text, random_merges, random_ranks
+
+PATTERNS = (
+    "gpt2",
+    "cl100k",
+    "o200k",
+    "llama3",
+    "qwen2",
+    None,
+    r"\S+|\s+",
+    "a+b|.",
+    "[a-c]+",
+    r"\w+|[^\w\s]+|\s+",
+    "(?:a*b|a)",
+)
+ALPHABETS = (b"ab", b"abc ", bytes(range(97, 110)) + b" \n", "aé日\U0001f600 ".encode(), bytes(range(256)))
+
+
+def random_model(rng):
+    alphabet, size = rng.choice(ALPHABETS), rng.randint(0, 200)
+    if rng.random() < 0.5:
+        return BPEModel.from_ranks(random_ranks(rng, alphabet, size), take_whole=rng.random() < 0.6)
+    model = BPEModel.from_merges(random_merges(rng, alphabet, size), take_whole=rng.random() < 0.3)
+    if rng.random() < 0.5:
+        return model
+    new = rng.sample(range(5_000), len(model.tokens))  # ids that aren't the tokens' numbers
+    ids = dict(zip(model.tokens, new))
+    return BPEModel(
+        {ids[n]: token for n, token in model.tokens.items()},
+        {(ids[a], ids[b]): (rank, ids[c]) for (a, b), (rank, c) in model.merges.items()},
+        {unit: ids[n] for unit, n in model.alphabet.items()},
+        model.take_whole,
+    )
+
+
+def random_text(rng):
+    text = valid_text(fuzz_text(rng))
+    if rng.random() < 0.4:
+        text = "".join(rng.choices("abc é日\n", k=rng.randint(0, 300)))
+    return text * rng.randint(1, 200) if rng.random() < 0.05 else text
+
+
+def round_of(rng):
+    """Compare one model on some texts; how many of them were read in vain."""
+    model, pattern, vain = random_model(rng), rng.choice(PATTERNS), 0
+    python = BPETokenizer(model, pattern=pattern, encoder="heap")
+    in_c = native.encoder_for(model, None if pattern is None else Split(pattern))
+    assert in_c is not None, pattern
+    texts = [random_text(rng) for _ in range(10)]
+    for text in texts:
+        expected, found = python.encode(text), in_c.encode(text)
+        if found is None:
+            vain += 1
+            continue
+        assert found == expected, (pattern, text[:300], model)
+        assert array("I", bytes(in_c.encode_array(text))).tolist() == expected
+        data = text.encode()[: rng.randint(0, 300)]
+        assert in_c.encode_piece(data) == python.encode_piece(data), (data, model)
+    if (several := in_c.encode_texts(texts)) is not None:
+        assert in_c.lists(*several) == [python.encode(text) for text in texts]
+    return vain
+
+
+def sanitized(folder):
+    """Use the extension in a folder in place of the installed one."""
+    path = next(Path(folder).glob("_core*.so"))
+    spec = importlib.util.spec_from_file_location("bpelab.native._core", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    native.extension = lambda: module.Encoder
+
+
+if __name__ == "__main__":
+    if "BPELAB_CORE" in os.environ:
+        sanitized(os.environ["BPELAB_CORE"])
+    seed, rounds = map(int, sys.argv[1:])
+    rng = random.Random(seed)
+    print("read in vain:", sum(round_of(rng) for _ in range(rounds)))

@@ -1,0 +1,253 @@
+"""The encoder in C: the ids of Python's, whatever the model, the pattern and the text; and what it refuses."""
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from bpelab import BPETokenizer, MissingDependencyError, native
+from bpelab.notebook import book_text
+from bpelab.pretokenizers.split import Split
+
+from ..conftest import amount, encoding, shared_text
+from .fuzz import round_of
+
+pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
+PATHOLOGICAL = {"a": "a" * 300_000, "spaces": " " * 300_000, "digits": "7" * 300_000, "lines": "\n" * 300_000,
+                "cjk": "日本語" * 60_000, "emoji": "\U0001f600" * 60_000, "ab": "ab" * 150_000, "marks": "!?" * 150_000,
+                "accents": "e\u0301" * 100_000}  # fmt: skip
+
+
+def test_random_models():
+    rng = random.Random(101)
+    for _ in range(amount(60, 3_000)):
+        round_of(rng)
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_published_vocabularies(name):
+    theirs, text = encoding(name), book_text()
+    ours = BPETokenizer.from_tiktoken(name, encoder="native")
+    assert ours.encode(text) == theirs.encode(text)
+    assert ours.encode_array(text).tolist() == theirs.encode(text)
+    for text in PATHOLOGICAL.values():
+        assert ours.encode(text[:20_000]) == theirs.encode(text[:20_000])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["english_16MB.txt.xz", "languages_12MB.txt.xz", "cjk_5MB.txt.xz"])
+def test_megabytes(name):
+    text = shared_text(name, 2_000_000)
+    theirs = encoding("o200k_base")
+    ours = BPETokenizer.from_tiktoken("o200k_base", encoder="native")
+    assert np.array_equal(ours.encode_array(text), theirs.encode_to_numpy(text))
+
+
+@pytest.mark.parametrize("name", PATHOLOGICAL)
+@pytest.mark.parametrize("pattern", ["cl100k", None])
+def test_pathological_texts_end(name, pattern):
+    """Long runs, also as one piece: against the heap in Python on a part, and back to the text on all of it."""
+    trained = BPETokenizer.train(book_text()[:60_000] + PATHOLOGICAL[name][:5_000], 900, pattern=pattern)
+    ours, heap = trained.with_options(encoder="native"), trained.with_options(encoder="heap")
+    assert ours.encode(PATHOLOGICAL[name][:3_000]) == heap.encode(PATHOLOGICAL[name][:3_000])
+    assert ours.decode(ours.encode(PATHOLOGICAL[name])) == PATHOLOGICAL[name]
+
+
+def test_a_pattern_that_reads_in_vain():
+    """C gives up, and Python's scan, which remembers where it failed, goes on with the same ids."""
+    ours = BPETokenizer.train("aab aab " * 100, 258, pattern="a*b|a", encoder="native")
+    text = "a" * 30_000
+    in_c = native.encoder_for(ours.model, Split("a*b|a"))
+    assert in_c.encode(text) is None and in_c.encode_array(text) is None and in_c.encode_texts([text]) is None
+    python = ours.with_options(encoder="heap")
+    assert ours.encode(text) == python.encode(text)
+    assert ours.encode_array(text).tolist() == python.encode(text)
+    assert ours.encode_batch([text, "ab"]) == python.encode_batch([text, "ab"])
+    assert ours.encode_batch_array([text, "ab"])[0].tolist() == [*python.encode(text), *python.encode("ab")]
+
+
+def test_special_tokens_normalizers_and_surrogates():
+    options = {"special_tokens": ["<|end|>"], "normalizer": "NFKC"}
+    ours = BPETokenizer.train(book_text()[:30_000], 500, encoder="native", **options)
+    python = ours.with_options(encoder="heap")
+    for text in ("ﬁne <|end|> x", "a\ud800b", "<|end|><|end|>", "", "\ud83d\ude00", "é" * 9_000 + "<|end|>"):
+        for allowed in ((), "all"):
+            expected = python.encode(text, allowed_special=allowed)
+            assert ours.encode(text, allowed_special=allowed) == expected
+            assert ours.encode_array(text, allowed_special=allowed).tolist() == expected
+            assert ours.encode_batch([text] * 3, allowed_special=allowed) == [expected] * 3
+            assert ours.encode_batch_array([text] * 3, allowed_special=allowed)[0].tolist() == expected * 3
+
+
+def test_batches_on_threads():
+    ours = BPETokenizer.train(book_text()[:60_000], 900, encoder="native")
+    texts = [book_text()[at : at + at % 700] for at in range(0, 200_000, 150)]
+    expected = ours.with_options(encoder="heap").encode_batch(texts)
+    for threads in (1, 2, 5):
+        assert ours.encode_batch(texts, threads=threads) == expected
+        ids, stops = ours.encode_batch_array(texts, threads=threads)
+        assert [ids[a:b].tolist() for a, b in zip(stops, stops[1:])] == expected
+    with ThreadPoolExecutor(8) as pool:  # calls at once, each with a workspace of its own
+        for found in pool.map(lambda number: [ours.encode(text) for text in texts[number::8]], range(8)):
+            assert found in [expected[number::8] for number in range(8)]
+
+
+def test_auto_takes_it_once_it_pays():
+    ours = BPETokenizer.train(book_text()[:30_000], 500)
+    assert ours.encode("low") and "_native" not in vars(ours._pipeline)
+    ours.encode(book_text()[:3_000])
+    assert vars(ours._pipeline)["_native"] is not None
+    again = pickle.loads(pickle.dumps(ours))
+    assert again.encode(book_text()[:3_000]) == ours.encode(book_text()[:3_000])
+
+
+def test_without_the_extension(monkeypatch):
+    monkeypatch.setattr(native, "extension", lambda: None)
+    with pytest.raises(MissingDependencyError, match=r"was not built: it needs a C compiler .* pip install"):
+        BPETokenizer.train("low low", 257, encoder="native")
+    ours = BPETokenizer.train("low lower " * 99, 261)
+    assert ours.encode("low lower " * 2_000) == ours.with_options(encoder="heap").encode("low lower " * 2_000)
+
+
+GOOD = {
+    "content": bytes(range(256)) + b"ab", "starts": array("i", [*range(257), 258]), "ids": array("I", range(257)),
+    "byte_tokens": array("I", range(256)), "letters": 256, "merges": None, "whole": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"content": b"ab"}, "impossible size"),
+        ({"starts": array("i", [0])}, "impossible size"),
+        ({"starts": array("i", [*range(256), 255, 258])}, "no bytes"),
+        ({"starts": array("i", [*range(256), -7, 258])}, "no bytes"),
+        ({"ids": array("I")}, "impossible size"),
+        ({"letters": 300}, "impossible size"),
+        ({"letters": -1}, "impossible size"),
+        ({"byte_tokens": array("I", [400] * 256)}, "byte has a token that is not there"),
+        ({"byte_tokens": array("I", [0] * 255)}, "impossible size"),
+        ({"merges": (array("i", [97, 98, 1]), array("I", [256]), True)}, "tokens that are not there"),
+        ({"merges": (array("i", [97, 900, 0]), array("I", [256]), True)}, "tokens that are not there"),
+        ({"merges": (array("i", [-1, 98, 0]), array("I", [256]), True)}, "tokens that are not there"),
+        ({"merges": (array("i", [97, 98, 0]), array("I", [900]), True)}, "tokens that are not there"),
+    ],
+)
+def test_tables_that_are_wrong(changes, problem):
+    """Whatever is handed to C is looked at first: no index leads out of a table."""
+    scan = native._scan(Split("gpt2"))
+    core = native.extension()
+    assert core(**GOOD, scan=scan).encode("ab") == [256]
+    with pytest.raises(ValueError, match=problem):
+        core(**GOOD | changes, scan=scan)
+
+
+def test_patterns_that_are_wrong():
+    core, (transitions, width, start, stage1, stage2) = native.extension(), native._scan(Split("gpt2"))
+    for scan in (
+        (array("i", [1 << 20] * len(transitions)), width, start, stage1, stage2),
+        (array("i", [-2] * len(transitions)), width, start, stage1, stage2),
+        (transitions[:-1], width, start, stage1, stage2),
+        (transitions, 0, start, stage1, stage2),
+        (transitions, width, 9_999, stage1, stage2),
+        (transitions, width, -1, stage1, stage2),
+        (transitions, width, start, stage1[:-1], stage2),
+        (transitions, width, start, array("H", [60_000] * len(stage1)), stage2),
+        (transitions, width, start, stage1, b"\xff" * len(stage2)),
+    ):
+        with pytest.raises(ValueError):
+            core(**GOOD, scan=scan)
+    for wrong in ((), (1, 2), None):
+        with pytest.raises(TypeError):
+            core(**GOOD, scan=wrong)
+
+
+def test_arguments_that_are_wrong():
+    encoder = native.extension()(**GOOD, scan=native._scan(Split("gpt2")))
+    for wrong in (b"ab", None, 5, ["ab"]):
+        for method in (encoder.encode, encoder.encode_array):
+            with pytest.raises(TypeError, match="must be a str"):
+                method(wrong)
+    for wrong in ("ab", ("ab",), [b"ab"], [None]):
+        with pytest.raises(TypeError):
+            encoder.encode_texts(wrong)
+    ids, _ = encoder.encode_texts(["ab", ""])
+    for wrong in ([-1, 1], [0, 2], [1, 0], []):
+        with pytest.raises(ValueError, match=r"beyond the ids|no stops"):
+            encoder.lists(ids, bytearray(array("q", wrong).tobytes()))
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_long_text():
+    """One piece of 30 million letters, merged on the heap, and 100 MB of words: both end soon after the signal."""
+    program = """
+import os, signal, threading, time
+from bpelab import BPEModel, BPETokenizer
+ranks = {bytes([n]): n for n in range(256)} | {b"bc": 300, b"abc": 299, b"aa": 301}
+one = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=False), pattern=None, encoder="native")
+many = BPETokenizer.train("low lower " * 99, 261, encoder="native")
+for tokenizer, text in ((one, "a" * 30_000_000), (many, "low lower newest " * 6_000_000)):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    try:
+        tokenizer.encode_array(text)
+        print("not interrupted", time.monotonic() - begun)
+    except KeyboardInterrupt:
+        print("interrupted")
+    time.sleep(0.5 if time.monotonic() - begun < 0.4 else 0)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.split("\n")[0] == "interrupted", done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_forks_while_threads_encode():
+    program = """
+import multiprocessing, threading
+from bpelab import BPETokenizer
+from bpelab.notebook import book_text
+tokenizer = BPETokenizer.train(book_text()[:30_000], 500, encoder="native")
+expected, done = tokenizer.encode(book_text()), threading.Event()
+def work():
+    while not done.is_set():
+        assert tokenizer.encode(book_text()) == expected
+def child():
+    assert tokenizer.encode(book_text()) == expected
+thread = threading.Thread(target=work)
+thread.start()
+context = multiprocessing.get_context("fork")
+for _ in range(20):
+    process = context.Process(target=child)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0, process.exitcode
+done.set()
+thread.join()
+print("done")
+"""
+    if not hasattr(os, "fork"):
+        pytest.skip("there is no fork here")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.slow
+def test_memory_is_given_back():
+    import resource
+
+    rng = random.Random(5)
+    for _ in range(30):
+        round_of(rng)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = BPETokenizer.train(book_text()[:60_000], 2_000).model
+    for _ in range(300):
+        native.encoder_for(model, Split("cl100k")).encode(book_text()[:5_000])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000  # kB; leaked tables would take a GB
