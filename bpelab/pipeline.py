@@ -21,7 +21,7 @@ from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
-from .native import encoder_for, require_extension
+from .native import encoder_for, is_kept, require_extension
 from .normalizers import Normalizer
 from .placing import PlacedToken, added_token, place, place_pieces
 from .pretokenizers.base import PreTokenizer
@@ -69,13 +69,16 @@ class Pipeline:
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = sole_split(pre_tokenizer)
         self.encoder = encoder
-        if encoder not in ("compiled", "native"):
+        # characters until the encoder in C pays; None where that isn't known before the first text
+        self._before_native: int | None = None
+        if encoder not in ("auto", "native") or not (pre_tokenizer is None or self.split is not None):
+            self._before_native = NEVER
+        elif encoder == "native" or is_kept(model):
+            self._before_native = 0
+        if encoder != "compiled" and self._before_native != 0:
             self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
         self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
-        self._before_native = NEVER  # how many of them until the encoder in C pays
-        if encoder in ("auto", "native") and (pre_tokenizer is None or self.split is not None) and model.bytewise:
-            self._before_native = 0 if encoder == "native" else CHARACTERS_A_TOKEN * len(model.tokens)
         self._making = Lock()
         self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
@@ -162,9 +165,12 @@ class Pipeline:
 
     def native(self, characters: int) -> "Encoder | None":
         """The encoder in C, once so many characters have come that making its tables pays; None without."""
-        if self._before_native > 0:
-            self._before_native -= characters
-            if self._before_native > 0:
+        before = self._before_native
+        if before is None:
+            before = self._before_native = CHARACTERS_A_TOKEN * len(self.model.tokens)
+        if before > 0:
+            self._before_native = before = before - characters
+            if before > 0:
                 return None
         return self._native
 

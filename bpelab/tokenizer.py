@@ -76,7 +76,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
             normalized text.
-        encoder: "auto", "naive", "heap", "buckets", "trie", or "compiled", which needs numba; all give the same ids.
+        encoder: "auto", "naive", "heap", "buckets", "trie", "native", which is in C, or "compiled", which needs numba;
+            all give the same ids. "auto" takes the one in C, for the models that it serves (`bpelab.native`), as soon
+            as its tables pay; else Python, and numba for long texts.
         decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
@@ -458,8 +460,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> "Ids":
         """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
 
-        With numba (the extra `fast`) long texts are encoded compiled, as `encode` does: see the encoders "auto" and
-        "compiled".
+        In C, or with numba (the extra `fast`), as `encode` does: see the encoders "auto", "native" and "compiled".
 
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
         array([ 99, 256, 256], dtype=uint32)
@@ -480,7 +481,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Args:
             threads: how many threads encode; None for one a processor, as far as the batch is large enough. They are
-                used where encoding is compiled (see the encoders "auto" and "compiled"); Python encodes in one.
+                used where C or numba encodes (see the encoders "auto", "native", "compiled"); Python encodes in one.
 
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
         [[256], [], [99, 256]]

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import BackendError
+from ..errors import BackendError, MissingDependencyError
 from .hardware import VARIABLE, Machine, detect
 from .models import ModelFiles
 from .to_try import to_try
@@ -39,8 +39,21 @@ def report(machine: Machine) -> str:
     for problem in machine.problems:
         lines += ["", *_wrapped(problem)]
     lines += ["", *(line for text in _choices(machine) for line in _wrapped(text))]
-    lines += ["", *to_try().splitlines()]
+    lines += ["", *to_try().splitlines(), "", *_wrapped(_encoder())]
     return "\n".join(lines)
+
+
+def _encoder() -> str:
+    """Whether text is encoded in C here; else what to do."""
+    from ..native import extension, require_extension
+
+    if extension() is not None:
+        return "Text is encoded in C: the extension is built."
+    try:
+        require_extension()
+    except MissingDependencyError as error:
+        return f"Text is encoded in Python: {error}"
+    return ""
 
 
 def as_json(machine: Machine) -> dict[str, Any]:

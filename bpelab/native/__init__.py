@@ -2,7 +2,8 @@
 
 It serves byte-level models that one pattern cuts text for, from the first character; ids are those of `encoders`, in
 Python, which everything else uses, and everything where there is no extension. One file a stage: scan.h, piece_cache.h,
-vocabulary.h, building.h, cuts.h, merge.h, encode.h, module.c.
+vocabulary.h, building.h, table_file.h, cuts.h, merge.h,
+encode.h, module.c.
 
 Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
@@ -12,11 +13,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingDependencyError, PatternError
+from ..formats.table_cache import HASH
 from ..install import install_command
 from ..model import BPEModel, RankMerges
 from ..pretokenizers.regex_dfa import DFA, dfa_for
 from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.split import Split
+from . import tables
 
 if TYPE_CHECKING:
     from ._core import Encoder
@@ -50,11 +53,30 @@ def encoder_for(model: BPEModel, split: Split | None) -> "Encoder | None":
     >>> native is None or native.encode("low lo")
     True
     """
-    found = extension()
-    if found is None or not model.bytewise or len(model.tokens) > MOST_TOKENS or max(model.tokens) >= LARGEST_ID:
+    core = extension()
+    if core is None or not model.bytewise:
         return None
     scan = _scan(split)
     if scan is None:
+        return None
+    path = tables.path_for(model, core)
+    made = None if path is None else tables.fetch(path, core, scan)
+    if made is None:
+        made = _made(model, core, scan)
+        if made is not None and path is not None:
+            tables.store(path, made)
+    return made
+
+
+def is_kept(model: BPEModel) -> bool:
+    """Whether the tables of a model were made before, so that they are there at once."""
+    core = extension() if HASH in vars(model) else None  # to hash a model takes as long as to make tables
+    path = None if core is None else tables.path_for(model, core)
+    return path is not None and path.exists()
+
+
+def _made(model: BPEModel, core: "type[Encoder]", scan: "tuple[Any, ...]") -> "Encoder | None":
+    if len(model.tokens) > MOST_TOKENS or max(model.tokens) >= LARGEST_ID:
         return None
     by_rank = isinstance(model.merges, RankMerges) and model.merges.plain
     order = _order(model, by_rank)
@@ -65,7 +87,7 @@ def encoder_for(model: BPEModel, split: Split | None) -> "Encoder | None":
     if sum(map(len, contents)) >= 1 << 31:
         return None
     number = {token_id: place for place, token_id in enumerate(order)}
-    return found(
+    return core(
         content=b"".join(contents),
         starts=array("i", accumulate(map(len, contents), initial=0)),
         ids=array("I", order),

@@ -139,6 +139,7 @@ static int build_trie(Vocabulary *v, const uint8_t *known) {
     v->shorter = malloc((size_t)v->tokens * sizeof *v->shorter);
     v->trie = malloc((size_t)(nodes + 1) * sizeof *v->trie);
     int enough = nodes < INT32_MAX && branches && v->shorter && v->trie;
+    v->nodes = 0;
     if (enough) branches[0] = (Branch){0, (int32_t)count, 0};
     for (int64_t node = 0; enough && node < made; node++) {
         Branch here = branches[node];
@@ -156,6 +157,7 @@ static int build_trie(Vocabulary *v, const uint8_t *known) {
         }
         v->trie[node + 1].first = (int32_t)made;
     }
+    if (enough) v->nodes = made;
     for (int64_t t = 0; enough && t < v->tokens; t++) v->shorter[t] = -1;
     for (int64_t i = 0; enough && i < count; i++) {
         int32_t token = order[i], start = v->starts[token];
@@ -194,6 +196,7 @@ static int vocabulary_build(Vocabulary *v, const Pair *given, int64_t count, int
     if (!v->whole || (v->trie && all)) {
         if (!(v->crossings = calloc(1, (size_t)1 << (CROSSING_BITS - 3)))) goto end;
         enter_crossings(v, v->crossings);
+        v->has_crossings = 1;
     }
     if (!(v->byte_pairs = malloc(65536 * sizeof *v->byte_pairs))) goto end;
     for (uint32_t left = 0; left < 256; left++)

@@ -7,6 +7,7 @@
 
 #include "building.h"
 #include "encode.h"
+#include "table_file.h"
 
 enum { BRIEF = 4096, SLICE = 1 << 22 };
 enum { MOST_INTS = 1 << 21 };
@@ -23,6 +24,7 @@ typedef struct {
     Free *free; /* workspaces that no call has; changed with the interpreter's lock held */
     PyObject **ints;
     int64_t known_ints;
+    Py_buffer mapped; /* the block that the tables are in; its `obj` is NULL where they are the Encoder's own */
 } Encoder;
 
 static int ask_for_signals(void) {
@@ -154,6 +156,7 @@ static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, P
         !(v->ids = copied(ids, 4, &numbers)) || !(byte_tokens = copied(bytes, 4, &entries)))
         goto end;
     v->tokens = numbers;
+    v->content_size = size;
     if (numbers < 1 || numbers > 1 << TOKEN_BITS || count != numbers + 1 || v->starts[0] || v->starts[numbers] != size ||
         letters < 0 || letters > numbers || entries != 256) {
         wrong("the tokens have an impossible size");
@@ -194,6 +197,16 @@ end:
     return done;
 }
 
+/* Room for an int of each id, which are made when they are first met. */
+static int make_room_for_ints(Encoder *self) {
+    for (int64_t t = 0; t < self->vocabulary.tokens; t++)
+        if ((int64_t)self->vocabulary.ids[t] >= self->known_ints) self->known_ints = (int64_t)self->vocabulary.ids[t] + 1;
+    if (self->known_ints > MOST_INTS) self->known_ints = MOST_INTS;
+    if ((self->ints = calloc((size_t)self->known_ints, sizeof *self->ints))) return 1;
+    PyErr_NoMemory();
+    return 0;
+}
+
 static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     static char *names[] = {"content", "starts", "ids", "byte_tokens", "letters", "merges", "whole", "scan", NULL};
     PyObject *content, *starts, *ids, *bytes, *merges, *scan;
@@ -206,14 +219,34 @@ static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     self->vocabulary.whole = whole;
     if (!read_scan(&self->scan, scan) || !read_vocabulary(&self->vocabulary, content, starts, ids, bytes, merges, letters))
         goto failure;
-    for (int64_t t = 0; t < self->vocabulary.tokens; t++)
-        if ((int64_t)self->vocabulary.ids[t] >= self->known_ints) self->known_ints = (int64_t)self->vocabulary.ids[t] + 1;
-    if (self->known_ints > MOST_INTS) self->known_ints = MOST_INTS;
-    if ((self->ints = calloc((size_t)self->known_ints, sizeof *self->ints))) return (PyObject *)self;
-    PyErr_NoMemory();
+    if (make_room_for_ints(self)) return (PyObject *)self;
 failure:
     Py_DECREF(self);
     return NULL;
+}
+
+/* Encoder.from_tables(tables, scan): with the block that `tables` returned, in a file that is mapped, say. */
+static PyObject *encoder_from_tables(PyObject *type, PyObject *args) {
+    PyObject *tables, *scan;
+    if (!PyArg_ParseTuple(args, "OO!", &tables, &PyTuple_Type, &scan)) return NULL;
+    Encoder *self = (Encoder *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+    if (!self) return NULL;
+    if (PyObject_GetBuffer(tables, &self->mapped, PyBUF_SIMPLE) < 0) goto failure;
+    if (!map_tables(&self->vocabulary, self->mapped.buf, (size_t)self->mapped.len)) {
+        wrong("these are no tables of this version");
+        goto failure;
+    }
+    if (read_scan(&self->scan, scan) && make_room_for_ints(self)) return (PyObject *)self;
+failure:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static PyObject *encoder_tables(Encoder *self, PyObject *unused) {
+    (void)unused;
+    PyObject *block = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)file_size(&self->vocabulary));
+    if (block) write_tables(&self->vocabulary, (uint8_t *)PyBytes_AS_STRING(block));
+    return block;
 }
 
 static void encoder_dealloc(Encoder *self) {
@@ -225,7 +258,10 @@ static void encoder_dealloc(Encoder *self) {
         cache_free(&self->free->workspace.cache);
         free(self->free);
     }
-    vocabulary_free(&self->vocabulary);
+    if (self->mapped.obj)
+        PyBuffer_Release(&self->mapped);
+    else
+        vocabulary_free(&self->vocabulary);
     free(self->scan.steps);
     free(self->scan.stage1);
     free(self->scan.stage2);
@@ -432,6 +468,8 @@ static PyMethodDef encoder_methods[] = {
     {"encode_array", (PyCFunction)encoder_encode_array, METH_O, "The same as a bytearray of uint32."},
     {"encode_texts", (PyCFunction)encoder_encode_texts, METH_O, "(ids end to end, where each text's begin), or None."},
     {"lists", (PyCFunction)encoder_lists, METH_VARARGS, "Ids and stops, as `encode_texts` returns them, as lists."},
+    {"tables", (PyCFunction)encoder_tables, METH_NOARGS, "All tables in one block of bytes."},
+    {"from_tables", (PyCFunction)encoder_from_tables, METH_VARARGS | METH_CLASS, "from_tables(tables, scan): an Encoder."},
     {"encode_piece", (PyCFunction)encoder_encode_piece, METH_O, "The ids of bytes that are one piece."},
     {NULL, NULL, 0, NULL}};
 

@@ -43,6 +43,8 @@ typedef struct {
     Node *trie;         /* NULL where a token has several pairs, or its parts rank after it */
     int32_t *shorter;   /* the longest token that one begins with, or -1 */
     uint8_t *crossings; /* NULL where parts of a piece don't merge as pieces of their own: see cuts.h */
+    int has_crossings;
+    int64_t content_size, nodes; /* bytes of all tokens; nodes of the trie, 0 without one */
     int whole;          /* whether a piece that is a token is that token */
     int same_ids;       /* whether a token's id is its number */
 } Vocabulary;

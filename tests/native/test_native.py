@@ -168,6 +168,54 @@ def test_patterns_that_are_wrong():
             core(**GOOD, scan=wrong)
 
 
+def test_blocks_of_tables_that_are_wrong():
+    """What is no block of this version is refused, wherever it is cut off; other damage is for the hash to find."""
+    core, scan = native.extension(), native._scan(Split("gpt2"))
+    block = core(**GOOD, scan=scan).tables()
+    assert core.from_tables(block, scan).encode("ab") == [256]
+    for size in (0, 7, 8, 100, 1_199, 1_200, len(block) - 1):
+        with pytest.raises(ValueError, match="no tables of this version"):
+            core.from_tables(block[:size], scan)
+    with pytest.raises(ValueError, match="no tables of this version"):
+        core.from_tables(block + b"more", scan)
+    rng = random.Random(7)
+    for _ in range(amount(300, 20_000)):  # sizes in the head
+        damaged = bytearray(block)
+        for place in rng.sample(range(112), rng.randint(1, 4)):
+            damaged[place] ^= 1 << rng.randrange(8)
+        if damaged[8:32] != block[8:32] or damaged[40:104] != block[40:104]:
+            try:
+                core.from_tables(bytes(damaged), scan)
+            except ValueError:
+                continue
+    with pytest.raises(TypeError):
+        core.from_tables("text", scan)
+
+
+def test_tables_are_kept(tmp_path, monkeypatch):
+    """Written once, mapped from then on; what is damaged is made anew, and where nothing can be kept nothing is."""
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path))
+    theirs = encoding("r50k_base")
+    ids, sizes = theirs.encode(book_text()), []
+    for damage in (None, None, "flip", "cut", "empty", None):
+        ours = BPETokenizer.from_tiktoken("r50k_base", encoder="native")
+        assert ours.encode(book_text()) == ids
+        (file,) = (tmp_path / "native").iterdir()
+        sizes.append(file.stat().st_ino)
+        content = bytearray(file.read_bytes())
+        if damage == "flip":
+            content[len(content) // 2] ^= 4
+            file.write_bytes(content)
+        elif damage:
+            file.write_bytes(content[: 1_000 if damage == "cut" else 0])
+    assert sizes[0] == sizes[1] == sizes[2] != sizes[3]
+    again = BPETokenizer.from_tiktoken("r50k_base")  # auto: at the first text, since tables are there
+    assert again.encode("low") == theirs.encode("low")
+    assert "_native" in vars(again._pipeline) and "tokens" not in vars(again.model)
+    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "native" / file.name / "below a file"))
+    assert BPETokenizer.from_tiktoken("r50k_base", encoder="native").encode("low") == theirs.encode("low")
+
+
 def test_arguments_that_are_wrong():
     encoder = native.extension()(**GOOD, scan=native._scan(Split("gpt2")))
     for wrong in (b"ab", None, 5, ["ab"]):
