@@ -56,7 +56,7 @@ def check_archives(folder: Path) -> tuple[Path, str]:
     with tarfile.open(sdist) as archive:
         top = f"bpelab-{version}"
         assert check_metadata(archive.extractfile(f"{top}/PKG-INFO").read()) == version
-        for name in ("LICENSE", "README.md", "pyproject.toml", "bpelab/py.typed"):
+        for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py", "bpelab/py.typed", "bpelab/native/module.c"):
             assert f"{top}/{name}" in archive.getnames(), f"{sdist.name} lacks {name}"
         assert f"{top}/tests" not in archive.getnames(), f"{sdist.name} has tests that don't run without the others"
     return wheel, version
