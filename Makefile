@@ -36,7 +36,7 @@ install = -m pip install --quiet --disable-pip-version-check --constraint constr
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval chapters dist address release-check github-release browser clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -88,6 +88,9 @@ unit-all: $(VENV)/.ready $(HTML)
 	$(PYTEST)
 nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with what they store
 	$(PYTEST) -c tests/book/nbval.ini --rootdir . --nbval --dist loadfile $(CHAPTERS)
+
+sanitize: $(VENV)/.ready ## the encoder in C under AddressSanitizer and UndefinedBehaviorSanitizer, compared with Python
+	$(BIN)/pytest -n 0 tests/native/test_sanitizers.py
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes
