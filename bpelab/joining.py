@@ -1,9 +1,10 @@
 """Many tokens' bytes, end to end, the quickest way there is; `decoding.join_tokens` says what must come out.
 
 Ids are looked up without a word about those that fail: only when one does, the slow way is taken, which says which.
-Where kernels are at hand, or so much is decoded that they pay, long lists and arrays go through `compiled/gather.py`.
+Where so much is decoded that it pays, long lists and arrays are joined in C (`native/decode.h`), or by numba where that
+wasn't built (`compiled/gather.py`).
 
-Chapter: Compiled. Cost: 60 ns a token in Python; compiled 10 from a list, 4 from an array.
+Chapter: Compiled. Cost: 60 ns a token in Python; in C and compiled 10 from a list, 4 from an array.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -14,12 +15,16 @@ from .cached import cached_property
 from .compiled import decoding_pays
 from .decoding import Unknown
 from .forks import unforked
+from .native import decoder_for
 
 if TYPE_CHECKING:
     from .compiled.gather import Gather
+    from .native._core import Decoder
 
 CHUNK = 4096
 """Tokens that are joined at once: `bytes.join` keeps 80 bytes for each until it is done."""
+IDS_A_TOKEN = 4
+"""Ids that Python joins while rows for C are made, for each token of the vocabulary."""
 LONG_ENOUGH = 100
 """Ids from which kernels are quicker than Python."""
 
@@ -35,11 +40,16 @@ class Joiner:
     def __init__(self, tokens: Mapping[int, bytes], special: Collection[int], compiled: bool = False) -> None:
         self._tokens, self._special, self._compiled = tokens, special, compiled
         self._seen = 0  # ids in long lists that were joined in Python
+        self._before_native = IDS_A_TOKEN * len(tokens)
 
     def join(self, ids: Iterable[Any], unknown: Unknown = "error", skip: bool = False) -> bytes | memoryview:
         """The bytes of `ids`, without those of special tokens if `skip`; errors as for `join_tokens`."""
         count = len(ids) if type(ids) is list else max(getattr(ids, "shape", ()), default=0)
-        if count >= LONG_ENOUGH and self._pays(count):
+        if count >= LONG_ENOUGH and (native := self._in_c(count, skip)) is not None:
+            if (found := native.join(ids)) is not None:
+                decoding.check_unknown(unknown)
+                return found
+        elif count >= LONG_ENOUGH and self._pays(count):
             gather = self._gather_ordinary if skip else self._gather
             if gather is not None and (data := gather.join(ids)) is not None:
                 decoding.check_unknown(unknown)
@@ -55,6 +65,21 @@ class Joiner:
         except KeyError:
             kept = [token_id for token_id in checked if token_id not in self._special] if skip else checked
             return b"".join(decoding.join_tokens(kept, self._tokens, unknown))
+
+    def _in_c(self, count: int, skip: bool) -> "Decoder | None":
+        """What joins in C, once so many ids have come that making it pays."""
+        if self._before_native > 0:
+            self._before_native -= count
+            return None
+        return self._native_ordinary if skip else self._native
+
+    @cached_property
+    def _native(self) -> "Decoder | None":
+        return decoder_for(self._tokens)
+
+    @cached_property
+    def _native_ordinary(self) -> "Decoder | None":
+        return decoder_for(self._ordinary)
 
     def _pays(self, count: int) -> bool:
         if "_gather" in vars(self) or self._compiled:

@@ -3,12 +3,13 @@
 It serves byte-level models that one pattern cuts text for, from the first character; ids are those of `encoders`, in
 Python, which everything else uses, and everything where there is no extension. One file a stage: scan.h, piece_cache.h,
 vocabulary.h, building.h, table_file.h, cuts.h, merge.h,
-encode.h, module.c.
+encode.h, decode.h, module.c.
 
 Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
 
 from array import array
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from ..pretokenizers.split import Split
 from . import tables
 
 if TYPE_CHECKING:
-    from ._core import Encoder
+    from ._core import Decoder, Encoder
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << 21, 1 << 22, 1 << 28
 NO_PATTERN = r"(?s:.+)"
@@ -97,6 +98,21 @@ def _made(model: BPEModel, core: "type[Encoder]", scan: "tuple[Any, ...]") -> "E
         whole=model.take_whole,
         scan=scan,
     )
+
+
+def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
+    """What joins tokens in C; None where the extension wasn't built, or ids lie too far apart for a row each.
+
+    >>> native = decoder_for({0: b"a", 1: b"bc"})
+    >>> native is None or native.join([1, 0]) == b"bca"
+    True
+    """
+    if extension() is None or not contents or max(contents) >= min(4 * len(contents) + (1 << 16), LARGEST_ID):
+        return None
+    from ._core import Decoder
+
+    joined = b"".join(contents.values())
+    return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
 
 
 def _scan(split: Split | None) -> "tuple[Any, ...] | None":

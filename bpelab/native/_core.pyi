@@ -2,6 +2,10 @@
 
 from typing import Any
 
+class Decoder:
+    def __init__(self, content: bytes, lengths: Any, ids: Any) -> None: ...
+    def join(self, ids: Any, /) -> bytes | None: ...
+
 class Encoder:
     def __init__(
         self,

@@ -1,4 +1,5 @@
-/* The Python module: an Encoder that holds tables, takes str, and returns lists or arrays of ids.
+/* The Python module: an Encoder that holds tables, takes str, and returns lists or arrays of ids; a Decoder for the way
+   back.
 
    Calls of a few thousand bytes keep the interpreter's lock, longer ones release it and look for signals between slices.
    Each takes a workspace that no other call has. Ints are made once and shared by all lists. Chapter: Compiled. */
@@ -6,6 +7,7 @@
 #include <Python.h>
 
 #include "building.h"
+#include "decode.h"
 #include "encode.h"
 #include "table_file.h"
 
@@ -487,12 +489,142 @@ static PyType_Slot encoder_slots[] = {
 
 static PyType_Spec encoder_spec = {"bpelab.native._core.Encoder", sizeof(Encoder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, encoder_slots};
 
+/* ---- Decoder ---- */
+
+typedef struct {
+    PyObject_HEAD
+    Tokens tokens;
+} Decoder;
+
+static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"content", "lengths", "ids", NULL};
+    PyObject *content, *lengths, *ids;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO", names, &content, &lengths, &ids)) return NULL;
+    Decoder *self = (Decoder *)type->tp_alloc(type, 0);
+    if (!self) return NULL;
+    Tokens *tokens = &self->tokens;
+    int64_t size = 0, number = 0, same = 0, highest = -1, start = 0;
+    uint32_t *sizes = copied(lengths, 4, &number), *numbers = sizes ? copied(ids, 4, &same) : NULL;
+    if (!numbers || !(tokens->content = copied(content, 1, &size))) goto end;
+    for (int64_t i = 0; i < number && i < same; i++) highest = numbers[i] > highest ? numbers[i] : highest;
+    if (number != same || highest >= (int64_t)1 << 28) {
+        wrong("the tokens have an impossible size");
+        goto end;
+    }
+    tokens->count = highest + 1;
+    if (!(tokens->rows = malloc((size_t)(tokens->count + 1) * sizeof *tokens->rows))) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    memset(tokens->rows, NOWHERE, (size_t)tokens->count * sizeof *tokens->rows);
+    for (int64_t i = 0; i < number; i++) {
+        Row row = {{0}};
+        if ((int64_t)sizes[i] > size - start) break;
+        if (sizes[i] <= IN_ROW) {
+            memcpy(row.bytes, tokens->content + start, sizes[i]);
+            row.bytes[15] = (uint8_t)sizes[i];
+        } else {
+            memcpy(row.bytes, &start, 8);
+            memcpy(row.bytes + 8, &sizes[i], 4);
+            row.bytes[15] = ELSEWHERE;
+        }
+        tokens->rows[numbers[i]] = row;
+        start += sizes[i];
+    }
+    if (start != size || !number) wrong("the tokens have an impossible size");
+end:
+    free(sizes);
+    free(numbers);
+    if (PyErr_Occurred()) Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void decoder_dealloc(Decoder *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    free(self->tokens.rows);
+    free(self->tokens.content);
+    type->tp_free((PyObject *)self);
+    Py_DECREF(type);
+}
+
+/* The numbers of a list of int, or of a buffer of integers, as int64; NULL for anything else, without an exception. */
+static int64_t *numbers_of(PyObject *ids, int64_t *count) {
+    int64_t *numbers = NULL;
+    if (PyList_CheckExact(ids)) {
+        *count = PyList_GET_SIZE(ids);
+        numbers = malloc((size_t)(*count + 1) * sizeof *numbers);
+        for (int64_t i = 0; numbers && i < *count; i++) {
+            PyObject *item = PyList_GET_ITEM(ids, (Py_ssize_t)i);
+            int over = 0;
+            numbers[i] = PyLong_CheckExact(item) ? PyLong_AsLongLongAndOverflow(item, &over) : -1;
+            if (over || numbers[i] < 0) {
+                free(numbers);
+                return NULL;
+            }
+        }
+        return numbers;
+    }
+    Py_buffer view;
+    if (PyObject_GetBuffer(ids, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    const char *format = view.format ? view.format : "B";
+    int is_signed = format[0] && strchr("bhilqn", format[0]) != NULL, is_unsigned = format[0] && strchr("HILQN", format[0]) != NULL;
+    if (view.ndim == 1 && format[0] && !format[1] && (is_signed || is_unsigned)) {
+        *count = view.shape[0];
+        numbers = malloc((size_t)(*count + 1) * sizeof *numbers);
+        for (int64_t i = 0; numbers && i < *count; i++) {
+            const char *at = (const char *)view.buf + i * view.itemsize;
+            if (view.itemsize == 8) {
+                memcpy(numbers + i, at, 8); /* beyond 2^63 it is negative, and no token */
+            } else if (view.itemsize == 4) {
+                uint32_t value;
+                memcpy(&value, at, 4);
+                numbers[i] = is_signed ? (int64_t)(int32_t)value : (int64_t)value;
+            } else if (view.itemsize == 2) {
+                uint16_t value;
+                memcpy(&value, at, 2);
+                numbers[i] = is_signed ? (int64_t)(int16_t)value : (int64_t)value;
+            } else {
+                numbers[i] = is_signed ? (int64_t)(signed char)*at : (int64_t)(unsigned char)*at;
+            }
+        }
+    }
+    PyBuffer_Release(&view);
+    return numbers;
+}
+
+static PyObject *decoder_join(Decoder *self, PyObject *ids) {
+    int64_t count = 0, *numbers = numbers_of(ids, &count), total = numbers ? measure(&self->tokens, numbers, count) : -1;
+    PyObject *bytes = total < 0 ? Py_NewRef(Py_None) : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)total);
+    if (bytes && total > 0) copy_tokens(&self->tokens, numbers, count, (uint8_t *)PyBytes_AS_STRING(bytes), total);
+    free(numbers);
+    return bytes;
+}
+
+static PyMethodDef decoder_methods[] = {
+    {"join", (PyCFunction)decoder_join, METH_O, "The bytes of a list or an array of ids; None where one is no id here."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, "Decoder(content, lengths, ids)\n--\n\n"
+                "Tokens by their ids: the bytes of all, end to end, and of each its length and its id (uint32)."},
+    {Py_tp_new, decoder_new},
+    {Py_tp_dealloc, decoder_dealloc},
+    {Py_tp_methods, decoder_methods},
+    {0, NULL}};
+
+static PyType_Spec decoder_spec = {"bpelab.native._core.Decoder", sizeof(Decoder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, decoder_slots};
+
 static int core_exec(PyObject *module) {
-    PyObject *type = PyType_FromSpec(&encoder_spec);
-    int added = type ? PyModule_AddObjectRef(module, "Encoder", type) : -1;
-    Py_XDECREF(type);
+    PyObject *encoder = PyType_FromSpec(&encoder_spec), *decoder = PyType_FromSpec(&decoder_spec);
+    int added = encoder && decoder && PyModule_AddObjectRef(module, "Encoder", encoder) == 0 &&
+                PyModule_AddObjectRef(module, "Decoder", decoder) == 0;
+    Py_XDECREF(encoder);
+    Py_XDECREF(decoder);
     interrupted = ask_for_signals;
-    return added;
+    return added ? 0 : -1;
 }
 
 static PyModuleDef_Slot core_slots[] = {{Py_mod_exec, core_exec}, {0, NULL}};

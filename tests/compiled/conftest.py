@@ -7,4 +7,5 @@ import pytest
 def without_the_encoder_in_c():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bpelab.pipeline.encoder_for", lambda model, split: None)
+        patch.setattr("bpelab.joining.decoder_for", lambda contents: None)
         yield

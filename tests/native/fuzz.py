@@ -74,6 +74,9 @@ def round_of(rng):
         assert array("I", bytes(in_c.encode_array(text))).tolist() == expected
         data = text.encode()[: rng.randint(0, 300)]
         assert in_c.encode_piece(data) == python.encode_piece(data), (data, model)
+    ids = python.encode(texts[0])
+    joined = native.decoder_for(model.tokens).join(ids)
+    assert joined == python.decode_bytes(ids)
     if (several := in_c.encode_texts(texts)) is not None:
         assert in_c.lists(*several) == [python.encode(text) for text in texts]
     return vain
@@ -86,6 +89,7 @@ def sanitized(folder):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     native.extension = lambda: module.Encoder
+    sys.modules[spec.name] = module
 
 
 if __name__ == "__main__":

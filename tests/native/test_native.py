@@ -299,3 +299,54 @@ def test_memory_is_given_back():
     for _ in range(300):
         native.encoder_for(model, Split("cl100k")).encode(book_text()[:5_000])
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000  # kB; leaked tables would take a GB
+
+
+def test_joining_tokens():
+    """The bytes of ids from lists and arrays, as defined; None where Python has to say what is wrong."""
+    rng = random.Random(8)
+    for _ in range(amount(60, 3_000)):
+        ids = rng.sample(range(300), rng.randint(1, 60))
+        tokens = {n: bytes(rng.choices(range(256), k=rng.choice((0, 1, 3, 14, 15, 16, 17, 40)))) for n in ids}
+        native_one = native.decoder_for(tokens)
+        asked = rng.choices(ids, k=rng.randint(0, 90))
+        expected = b"".join(tokens[n] for n in asked)
+        assert native_one.join(asked) == expected
+        for kind in ("uint16", "int16", "uint32", "int32", "uint64", "int64"):
+            assert native_one.join(np.array(asked, kind)) == expected
+        assert native_one.join(array("I", asked)) == expected
+        wrong = [[*asked, item] for item in (300, -1, True, 1.0, 1 << 70, None)]
+        wrong += [tuple(asked), "1", None, *map(np.array, ([0.5], [True], [[1]], [300], [-1]))]
+        for given in wrong:
+            assert native_one.join(given) is None
+    assert native.decoder_for({5: b"a", 1 << 30: b"b"}) is None
+
+
+def test_decoding_long_lists():
+    ours = BPETokenizer.train(book_text()[:30_000], 500, special_tokens=["<|end|>"])
+    ids = ours.encode(book_text()[:200_000] + "<|end|>", allowed_special="all")
+    assert ours.decode(ids) == book_text()[:200_000] + "<|end|>"
+    assert ours.decode(ids) == ours.decode(np.array(ids)) == book_text()[:200_000] + "<|end|>"
+    assert vars(ours._joiner)["_native"] is not None
+    assert ours.decode(ids, skip_special_tokens=True) == book_text()[:200_000]
+    with pytest.raises(KeyError, match="no token with the id 9999"):
+        ours.decode([*ids, 9999])
+    assert ours.decode([*ids, 9999], unknown="replace").endswith("\ufffd")
+    with pytest.raises(TypeError, match="not an integer"):
+        ours.decode([*ids, True])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"content": b"abc", "lengths": array("I", [1]), "ids": array("I", [0])},
+        {"content": b"abc", "lengths": array("I", [4]), "ids": array("I", [0])},
+        {"content": b"abc", "lengths": array("I", [3]), "ids": array("I", [0, 1])},
+        {"content": b"abc", "lengths": array("I", [3]), "ids": array("I", [1 << 31])},
+        {"content": b"", "lengths": array("I"), "ids": array("I")},
+    ],
+)
+def test_tokens_that_are_wrong(given):
+    from bpelab.native._core import Decoder
+
+    with pytest.raises(ValueError, match="impossible size"):
+        Decoder(**given)
