@@ -25,7 +25,8 @@ from . import tables
 if TYPE_CHECKING:
     from ._core import Decoder, Encoder
 
-MOST_TOKENS, MOST_MERGES, LARGEST_ID = 1 << 21, 1 << 22, 1 << 28
+MOST_TOKENS, MOST_MERGES, LARGEST_ID, MOST_BYTES = 1 << 21, 1 << 22, 1 << 28, 1 << 26
+"""What tables hold; MOST_BYTES is of all tokens together, of which o200k has 2^21."""
 NO_PATTERN = r"(?s:.+)"
 
 
@@ -85,19 +86,22 @@ def _made(model: BPEModel, core: "type[Encoder]", scan: "tuple[Any, ...]") -> "E
     if not by_rank and merges is None:
         return None
     contents = [model.tokens[token_id] for token_id in order]
-    if sum(map(len, contents)) >= 1 << 31:
+    if sum(map(len, contents)) > MOST_BYTES:
         return None
     number = {token_id: place for place, token_id in enumerate(order)}
-    return core(
-        content=b"".join(contents),
-        starts=array("i", accumulate(map(len, contents), initial=0)),
-        ids=array("I", order),
-        byte_tokens=array("I", map(number.__getitem__, model.byte_ids)),
-        letters=len(model.alphabet),
-        merges=merges,
-        whole=model.take_whole,
-        scan=scan,
-    )
+    try:
+        return core(
+            content=b"".join(contents),
+            starts=array("i", accumulate(map(len, contents), initial=0)),
+            ids=array("I", order),
+            byte_tokens=array("I", map(number.__getitem__, model.byte_ids)),
+            letters=len(model.alphabet),
+            merges=merges,
+            whole=model.take_whole,
+            scan=scan,
+        )
+    except MemoryError:  # or tokens that are so long and so alike that tables would take too long
+        return None
 
 
 def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":

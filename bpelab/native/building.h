@@ -8,6 +8,8 @@
 
 #include "cuts.h"
 
+#define MOST_WORK ((int64_t)1 << 31) /* bytes that are hashed to list all ways; o200k needs 2^25 */
+
 typedef struct {
     int32_t left, right, merge;
 } Pair;
@@ -47,13 +49,18 @@ static int index_tokens(Vocabulary *v) {
     return 1;
 }
 
-/* All ways in which the tokens from number `first` on are two tokens, in order; NULL for no memory or too many. */
+/* All ways in which the tokens from number `first` on are two tokens, in order; NULL for no memory, and for tokens so
+   long and so many that listing them would take seconds. */
 static Pair *list_ways(const Vocabulary *v, int64_t first, int64_t *count) {
-    int64_t room = 4 * v->tokens + 16, found = 0;
+    int64_t room = 4 * v->tokens + 16, found = 0, work = 0;
     Pair *ways = malloc((size_t)room * sizeof *ways);
     for (int64_t t = first; ways && t < v->tokens; t++) {
         const uint8_t *bytes = v->content + v->starts[t];
         int64_t size = v->starts[t + 1] - v->starts[t];
+        if ((work += size * size) > MOST_WORK) {
+            free(ways);
+            return NULL;
+        }
         for (int64_t cut = 1; cut < size; cut++) {
             uint32_t left = find_token(v, bytes, cut), right = left == NONE ? NONE : find_token(v, bytes + cut, size - cut);
             if (right == NONE) continue;

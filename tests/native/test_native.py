@@ -5,13 +5,14 @@ import pickle
 import random
 import subprocess
 import sys
+import time
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from bpelab import BPETokenizer, MissingDependencyError, native
+from bpelab import BPEModel, BPETokenizer, MissingDependencyError, native
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 
@@ -350,3 +351,16 @@ def test_tokens_that_are_wrong(given):
 
     with pytest.raises(ValueError, match="impossible size"):
         Decoder(**given)
+
+
+def test_hostile_vocabularies_are_left_to_python():
+    """Tokens that are long and alike: making tables ends soon, or isn't tried, and ids are those of Python."""
+    for tokens in ([b"a" * n for n in range(2, 3_000)], [b"a" * 2_000_000], [b"ab" * n for n in (1, 2, 500_000)]):
+        ranks = {bytes([n]): n for n in range(256)} | {token: 256 + n for n, token in enumerate(tokens)}
+        model = BPEModel.from_ranks(ranks)
+        begun = time.process_time()
+        native.encoder_for(model, Split("gpt2"))
+        assert time.process_time() - begun < 30
+        ours = BPETokenizer(model, pattern="gpt2", encoder="native")
+        for text in ("a" * 700, "ab" * 300, "b a"):
+            assert ours.encode(text) == BPETokenizer(model, pattern="gpt2", encoder="heap").encode(text)
