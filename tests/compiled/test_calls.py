@@ -20,6 +20,8 @@ from bpelab.notebook import book_text
 
 from ..conftest import amount, fuzz_text
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 
 def pair(**options) -> tuple[BPETokenizer, BPETokenizer]:
     """One text's tokenizer in Python, and the same compiled."""

@@ -34,6 +34,8 @@ from bpelab.pretokenizers.split import Split
 
 from ..conftest import SOAK, amount, encoding
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 LETTERS = [
     *"aBé日\u0301 \n\r1२'s-!\u3000😀ſ_\tKǅ\u200d٠ა<>|=.,", "  ", "\r\n", "'ll", "the ", "ing", "\n\n", "    ", "12345",
 ]  # fmt: skip

@@ -11,6 +11,8 @@ from bpelab.compiled.jit import writable
 
 from ..conftest import amount
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 SCRIPTS = ("abcde fg", "жзийклмн", "あいうえお日本語", "ก็ขฃคฅฆ", "😀😁😂🤣", "aéжあ😀", "é\u0301ö\u0308")
 
 

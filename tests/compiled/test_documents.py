@@ -18,6 +18,8 @@ from bpelab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 OPTIONS = (
     {},
     {"pattern": "gpt2", "special_tokens": ["<|end|>", "<|en"]},

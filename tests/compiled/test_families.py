@@ -22,6 +22,8 @@ from ..formats.families import families
 from ..pretokenizers import test_implied
 from ..test_units import random_file as random_units
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 ODD = [
     "", " ", "▁", "▁▁a ▁", "  two  words ", "a" * 300, "日本" * 200, "é\u0378😀" * 40, "\ud800a\udc00", "<unk> <s>▁",
     " 12345 " * 9, "\n \n", "I'll, you'd!",

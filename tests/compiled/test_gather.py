@@ -13,6 +13,8 @@ from bpelab.joining import CHUNK, LONG_ENOUGH, Joiner
 
 from ..conftest import amount
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 NO_IDS = (299, 300, 301, 2**31, 2**32, 2**63, 2**64, 2**70, -1, -(2**63))
 SIZES = (0, 1, 7, 8, 9, INLINE, INLINE + 1, 17, 23, 24, 31, 32, 33, 200)
 

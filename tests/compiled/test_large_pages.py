@@ -9,6 +9,8 @@ import pytest
 from bpelab.compiled.cache import WINDOW, aligned_rows
 from bpelab.compiled.large_pages import PAGE, zeros
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 
 @pytest.mark.parametrize("size", [0, 1, PAGE - 1, PAGE, PAGE + 1, 5 * PAGE + 3])
 def test_zeros_that_can_be_written_to(size):

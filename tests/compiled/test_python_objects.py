@@ -11,6 +11,8 @@ from bpelab.compiled import calls, python_objects
 from bpelab.compiled.jit import entry
 from bpelab.compiled.parts import INT64
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 
 def by_calls(monkeypatch):
     """What makes lists where the place of their items is not known: through Python's own function."""

@@ -30,6 +30,8 @@ from bpelab.units import Units
 
 from ..conftest import amount, fuzz_text
 
+pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+
 BYTES = BPEModel.from_merges([])
 SERVED = [
     *map(Punctuation, BEHAVIORS),

@@ -110,6 +110,7 @@ def test_when_an_engine_pays(monkeypatch, started):
     assert not bpelab.compiled.pays(60_000_000)
 
 
+@pytest.mark.slow
 def test_auto_takes_the_engine_once_it_pays(monkeypatch):
     monkeypatch.setattr("bpelab.pipeline.pays", lambda seen: seen >= 400_000)
     tokenizer = BPETokenizer.train(book_text()[:20_000], 400)
@@ -161,6 +162,7 @@ for _ in range(20):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_packages_that_extend_numba_are_left_alone():
     """numba imports them all before its first kernel runs: a quarter of a second, where there are large ones."""
