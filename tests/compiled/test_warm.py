@@ -122,6 +122,7 @@ def test_auto_takes_the_engine_once_it_pays(monkeypatch):
     assert tokenizer._pipeline.brief(short) == also  # short texts take it as well
 
 
+@pytest.mark.slow
 def test_another_thread_that_makes_the_engine_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("bpelab.pipeline.pays", lambda seen: True)
     tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
@@ -237,6 +238,7 @@ def test_the_folder_is_another_for_other_sources_versions_and_processors(tmp_pat
     assert not kernel_folder.compiled()  # what another machine compiled counts for nothing
 
 
+@pytest.mark.slow
 def test_warmup(tmp_path, capsys, monkeypatch):
     tokenizer = BPETokenizer.train(book_text()[:20_000], 400)
     tokenizer.save(tmp_path / "t")
@@ -283,6 +285,7 @@ def test_tables_are_kept_and_read(model, tmp_path):
     assert len(list((tmp_path / "compiled").glob("*.arrays"))) == 2 and file.exists()
 
 
+@pytest.mark.slow
 def test_damaged_tables_are_built_again(model, tmp_path):
     built = table_files.kept(model, model_tables)
     (file,) = (tmp_path / "compiled").glob("*.arrays")
