@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pretokenizers.regex_dfa import DFA
+from ..pretokenizers.dfa import DFA
 from .intrinsics import run_of_letters
 from .jit import U64, inlined, kernel
 

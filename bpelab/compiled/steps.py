@@ -23,11 +23,10 @@ from ..pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
+from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
 from ..pretokenizers.implied import SPACE, ImpliedCuts
 from ..pretokenizers.metaspace import Metaspace
 from ..pretokenizers.patterns import PATTERNS
-from ..pretokenizers.regex_dfa import DFA, dfa_for
-from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.regex_sets import Dialect
 from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern

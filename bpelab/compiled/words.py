@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PatternError, TrainingError
-from ..pretokenizers.regex_dfa import dfa_for
-from ..pretokenizers.regex_nfa import NotRegular
+from ..pretokenizers.dfa import NotRegular, dfa_for
 from ..pretokenizers.split import Split
 from ..textio import utf8_counts
 from .counting import BYTES, ROWS, Tally, Work, count_pieces, count_texts, list_pieces

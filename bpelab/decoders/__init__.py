@@ -4,41 +4,25 @@ The names, fields and results are those of Hugging Face's tokenizers, and `DECOD
 tokenizer.json gives as "type". Chapter: File formats.
 """
 
-from .base import Decoder
-from .bytes import ByteFallback, ByteLevel, Bytes
-from .texts import DecoderSequence, Fuse, Replace, Strip
-from .words import CTC, BPEDecoder, Metaspace, WordPiece
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CTC",
-    "DECODERS",
-    "BPEDecoder",
-    "ByteFallback",
-    "ByteLevel",
-    "Bytes",
-    "Decoder",
-    "DecoderSequence",
-    "Fuse",
-    "Metaspace",
-    "Replace",
-    "Strip",
-    "WordPiece",
-    "decode_tokens",
-]
+from ..lazy import lazily
+from .base import Decoder as Decoder
+from .bytes import ByteFallback as ByteFallback, ByteLevel as ByteLevel, Bytes as Bytes
 
-DECODERS: dict[str, type[Decoder]] = {
-    "BPEDecoder": BPEDecoder,
-    "ByteFallback": ByteFallback,
-    "ByteLevel": ByteLevel,
-    "CTC": CTC,
-    "Fuse": Fuse,
-    "Metaspace": Metaspace,
-    "Replace": Replace,
-    "Sequence": DecoderSequence,
-    "Strip": Strip,
-    "WordPiece": WordPiece,
+if TYPE_CHECKING:
+    from .registry import DECODERS as DECODERS
+    from .texts import DecoderSequence as DecoderSequence, Fuse as Fuse, Replace as Replace, Strip as Strip
+    from .words import CTC as CTC, BPEDecoder as BPEDecoder, Metaspace as Metaspace, WordPiece as WordPiece
+
+_HOMES = {
+    "DECODERS": "registry",
+    **dict.fromkeys(["DecoderSequence", "Fuse", "Replace", "Strip"], "texts"),
+    **dict.fromkeys(["CTC", "BPEDecoder", "Metaspace", "WordPiece"], "words"),
 }
-"""The "type" in a tokenizer.json -> the class; its dataclass fields are the other keys."""
+
+__all__ = ["ByteFallback", "ByteLevel", "Bytes", "Decoder", "decode_tokens", *_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazily(_HOMES, globals())
 
 
 def decode_tokens(decoder: Decoder | None, tokens: list[str], errors: str = "replace") -> str:

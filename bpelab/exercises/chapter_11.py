@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import MissingDependencyError
 from ..install import install_command
 from ..model import BPEModel
-from ..pretokenizers.regex_dfa import dfa_for
+from ..pretokenizers.dfa import dfa_for
 from .engine import Exercise
 from .material import SINGLE, everything, models_and_pieces
 from .show import code

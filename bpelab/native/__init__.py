@@ -17,8 +17,7 @@ from ..errors import MissingDependencyError, PatternError
 from ..formats.table_cache import HASH
 from ..install import install_command
 from ..model import BPEModel, RankMerges
-from ..pretokenizers.regex_dfa import DFA, dfa_for
-from ..pretokenizers.regex_nfa import NotRegular
+from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
 from ..pretokenizers.split import Split
 from . import tables
 

@@ -4,55 +4,47 @@ The names, fields and results are those of Hugging Face's tokenizers, and `NORMA
 a tokenizer.json gives as "type". Chapter: Regex pre-tokenization.
 """
 
-from .base import Normalizer, TextTooLongError
-from .bert import BertNormalizer
-from .characters import ByteLevel, Lowercase, Nmt, Prepend, Strip, StripAccents
-from .forms import FORMS, NFC, NFD, NFKC, NFKD, Form, UnicodeNormalizer
-from .precompiled import Precompiled
-from .replace import Replace
-from .sequence import NormalizerSequence
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FORMS",
-    "NFC",
-    "NFD",
-    "NFKC",
-    "NFKD",
-    "NORMALIZERS",
-    "BertNormalizer",
-    "ByteLevel",
-    "Form",
-    "Lowercase",
-    "Nmt",
-    "Normalizer",
-    "NormalizerSequence",
-    "Precompiled",
-    "Prepend",
-    "Replace",
-    "Strip",
-    "StripAccents",
-    "TextTooLongError",
-    "UnicodeNormalizer",
-    "find_normalizer",
-]
+from ..lazy import lazily
+from .base import Normalizer as Normalizer, TextTooLongError as TextTooLongError
 
-NORMALIZERS: dict[str, type[Normalizer]] = {
-    "BertNormalizer": BertNormalizer,
-    "ByteLevel": ByteLevel,
-    "Lowercase": Lowercase,
-    "NFC": NFC,
-    "NFD": NFD,
-    "NFKC": NFKC,
-    "NFKD": NFKD,
-    "Nmt": Nmt,
-    "Precompiled": Precompiled,
-    "Prepend": Prepend,
-    "Replace": Replace,
-    "Sequence": NormalizerSequence,
-    "Strip": Strip,
-    "StripAccents": StripAccents,
+if TYPE_CHECKING:
+    from .bert import BertNormalizer as BertNormalizer
+    from .characters import (
+        ByteLevel as ByteLevel,
+        Lowercase as Lowercase,
+        Nmt as Nmt,
+        Prepend as Prepend,
+        Strip as Strip,
+        StripAccents as StripAccents,
+    )
+    from .forms import (
+        FORMS as FORMS,
+        NFC as NFC,
+        NFD as NFD,
+        NFKC as NFKC,
+        NFKD as NFKD,
+        Form as Form,
+        UnicodeNormalizer as UnicodeNormalizer,
+    )
+    from .precompiled import Precompiled as Precompiled
+    from .registry import NORMALIZERS as NORMALIZERS
+    from .replace import Replace as Replace
+    from .sequence import NormalizerSequence as NormalizerSequence
+
+_HOMES = {
+    "NORMALIZERS": "registry",
+    "BertNormalizer": "bert",
+    **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "Prepend", "Strip", "StripAccents"], "characters"),
+    **dict.fromkeys(["FORMS", "NFC", "NFD", "NFKC", "NFKD", "Form", "UnicodeNormalizer"], "forms"),
+    "Precompiled": "precompiled",
+    "Replace": "replace",
+    "NormalizerSequence": "sequence",
 }
-"""The "type" in a tokenizer.json -> the class; its dataclass fields are the other keys."""
+
+__all__ = ["Normalizer", "TextTooLongError", "find_normalizer", *_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazily(_HOMES, globals())
 
 
 def find_normalizer(name: str | Normalizer | None) -> Normalizer | None:
@@ -62,6 +54,8 @@ def find_normalizer(name: str | Normalizer | None) -> Normalizer | None:
     """
     if not isinstance(name, str):
         return name
+    from .forms import FORMS, UnicodeNormalizer
+
     if name not in FORMS:
         raise ValueError(f"there is no normalizer {name!r}; choose None or one of {', '.join(FORMS)}")
     return UnicodeNormalizer(name)

@@ -3,28 +3,28 @@
 Each is named as its JSON `type` in Hugging Face's files and has its JSON keys as fields.
 """
 
-from .base import Item, PostProcessor
-from .processors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing
-from .template import TemplateProcessing
-from .template_pieces import TemplateToken
+from typing import TYPE_CHECKING
 
-POST_PROCESSORS: dict[str, type[PostProcessor]] = {
-    "BertProcessing": BertProcessing,
-    "ByteLevel": ByteLevel,
-    "RobertaProcessing": RobertaProcessing,
-    "Sequence": ProcessorSequence,
-    "TemplateProcessing": TemplateProcessing,
+from ..lazy import lazily
+from .base import Item as Item, PostProcessor as PostProcessor
+
+if TYPE_CHECKING:
+    from .processors import (
+        BertProcessing as BertProcessing,
+        ByteLevel as ByteLevel,
+        ProcessorSequence as ProcessorSequence,
+        RobertaProcessing as RobertaProcessing,
+    )
+    from .registry import POST_PROCESSORS as POST_PROCESSORS
+    from .template import TemplateProcessing as TemplateProcessing
+    from .template_pieces import TemplateToken as TemplateToken
+
+_HOMES = {
+    "POST_PROCESSORS": "registry",
+    **dict.fromkeys(["BertProcessing", "ByteLevel", "ProcessorSequence", "RobertaProcessing"], "processors"),
+    "TemplateProcessing": "template",
+    "TemplateToken": "template_pieces",
 }
-"""Hugging Face's `type` -> class."""
 
-__all__ = [
-    "POST_PROCESSORS",
-    "BertProcessing",
-    "ByteLevel",
-    "Item",
-    "PostProcessor",
-    "ProcessorSequence",
-    "RobertaProcessing",
-    "TemplateProcessing",
-    "TemplateToken",
-]
+__all__ = ["Item", "PostProcessor", *_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazily(_HOMES, globals())

@@ -1,11 +1,20 @@
 """Pre-tokenizers: what cuts a text into pieces before any merge."""
 
-from .base import PreTokenizer
-from .patterns import PATTERNS, NamedPattern, find_pattern
-from .sequence import PRE_TOKENIZERS as UNPATTERNED
-from .split import Split, SplitPattern
+from typing import TYPE_CHECKING
 
-PRE_TOKENIZERS: dict[str, type[PreTokenizer]] = {**UNPATTERNED, "Split": SplitPattern}
-"""The "type" in a tokenizer.json -> the class; its dataclass fields are the other keys."""
+from ..lazy import lazily
+from .base import PreTokenizer as PreTokenizer
 
-__all__ = ["PATTERNS", "PRE_TOKENIZERS", "NamedPattern", "PreTokenizer", "Split", "SplitPattern", "find_pattern"]
+if TYPE_CHECKING:
+    from .patterns import PATTERNS as PATTERNS, NamedPattern as NamedPattern, find_pattern as find_pattern
+    from .registry import PRE_TOKENIZERS as PRE_TOKENIZERS
+    from .split import Split as Split, SplitPattern as SplitPattern
+
+_HOMES = {
+    "PRE_TOKENIZERS": "registry",
+    **dict.fromkeys(["PATTERNS", "NamedPattern", "find_pattern"], "patterns"),
+    **dict.fromkeys(["Split", "SplitPattern"], "split"),
+}
+
+__all__ = ["PreTokenizer", *_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazily(_HOMES, globals())

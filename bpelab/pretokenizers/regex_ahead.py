@@ -8,8 +8,9 @@ positions are worked out when they are first met. Chapter: Regex pre-tokenizatio
 
 from collections.abc import Iterator
 
-from .regex_dfa import DFA, MAX_CLASSES, alphabet, determinized
-from .regex_nfa import NFA, NotRegular, Operation, build_nfa, targets
+from .dfa import DFA, NotRegular
+from .regex_dfa import MAX_CLASSES, alphabet, determinized
+from .regex_nfa import NFA, Operation, build_nfa, targets
 from .regex_sets import Dialect
 from .regex_syntax import parse
 

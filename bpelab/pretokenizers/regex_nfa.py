@@ -9,7 +9,7 @@ counted repetitions written out. Source: Cox 2010, "Regular Expression Matching:
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..errors import PatternError
+from .dfa import NotRegular
 from .regex_nodes import (
     Atomic,
     Choice,
@@ -46,10 +46,6 @@ def targets(operation: Operation) -> tuple[int, ...]:
     if operation[0] == "loop":
         return operation[1], operation[2]
     return () if operation[0] == "match" else (operation[3],)
-
-
-class NotRegular(PatternError):
-    """The pattern has a construct that no automaton of bounded size and one character's sight can run."""
 
 
 @dataclass

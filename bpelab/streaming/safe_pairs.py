@@ -1,6 +1,6 @@
 r"""Where a text can be cut so that the two halves give the pieces of the whole: proved from two characters.
 
-A pre-tokenizer's pattern is a table (`pretokenizers/regex_dfa.py`). Take every state in which the search can be after a
+A pre-tokenizer's pattern is a table (`pretokenizers/dfa.py`). Take every state in which the search can be after a
 character of the class of `a`, whatever came before. If all of them end at `b`, no match reaches over the place between
 `a` and `b`, and a new search begins there. If besides the end of the text would have done the same as `b`, the left
 half doesn't notice that `b` is missing, nor the right half that `a` is. So the table says of each two classes whether a
@@ -14,9 +14,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
 from ..pretokenizers.matching import Pattern, recognised
-from ..pretokenizers.regex_dfa import DFA, dfa_for
-from ..pretokenizers.regex_nfa import NotRegular
 from ..pretokenizers.regex_sets import Dialect, escaped
 
 SafePair = Callable[[str, str], bool]

@@ -27,9 +27,8 @@ from bpelab.encoders import HeapEncoder
 from bpelab.errors import PatternError
 from bpelab.install import install_command
 from bpelab.notebook import book_text
+from bpelab.pretokenizers.dfa import NotRegular, dfa_for
 from bpelab.pretokenizers.patterns import PATTERNS
-from bpelab.pretokenizers.regex_dfa import dfa_for
-from bpelab.pretokenizers.regex_nfa import NotRegular
 from bpelab.pretokenizers.split import Split
 
 from ..conftest import SOAK, amount, encoding

@@ -9,10 +9,11 @@ import time
 import pytest
 
 from bpelab.errors import PatternError
-from bpelab.pretokenizers import PATTERNS, matching
-from bpelab.pretokenizers.matching import BacktrackingMatcher, NamedMatcher, Pattern, matcher
+from bpelab.pretokenizers import PATTERNS, backtracking, matching
+from bpelab.pretokenizers.backtracking import BacktrackingMatcher
+from bpelab.pretokenizers.dfa import DFA
+from bpelab.pretokenizers.matching import NamedMatcher, Pattern, matcher
 from bpelab.pretokenizers.regex_ahead import AheadDFA
-from bpelab.pretokenizers.regex_dfa import DFA
 
 from ..conftest import amount, fuzz_text
 
@@ -122,7 +123,7 @@ def test_looks_that_remember_too_much_begin_anew(monkeypatch):
 
 def test_the_time_of_one_text_is_not_that_of_others(monkeypatch):
     ours, now = BacktrackingMatcher(r"(a)\1", "oniguruma"), iter(range(10_000))
-    monkeypatch.setattr(matching, "thread_time", lambda: next(now) * matching.SECONDS / 10)
+    monkeypatch.setattr(backtracking, "thread_time", lambda: next(now) * backtracking.SECONDS / 10)
     for _ in range(100):
         assert list(ours.spans("aab aa")) == [(0, 2), (4, 6)]  # three searches, each a tenth of the time
     with pytest.raises(PatternError, match="backtracks without end"):
@@ -146,11 +147,11 @@ def test_patterns_that_are_wrong():
 
 def test_a_reference_in_a_long_text_is_refused_beforehand():
     with pytest.raises(PatternError, match="refers to a group"):
-        list(Pattern("Regex", r"(a)\1").spans("a" * (matching.MAX_REFERRED + 1)))
+        list(Pattern("Regex", r"(a)\1").spans("a" * (backtracking.MAX_REFERRED + 1)))
 
 
 def test_without_the_regex_package(monkeypatch):
-    monkeypatch.setattr(matching, "regex_package", None)
+    monkeypatch.setattr(backtracking, "regex_package", None)
     make = matching.matcher.__wrapped__
     assert list(make(r"\p{Lu}+", "oniguruma").spans("aBCd")) == [(1, 3)]
     assert list(make("gpt2", "rust").spans("a b")) == [(0, 1), (1, 3)]

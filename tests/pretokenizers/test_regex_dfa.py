@@ -13,10 +13,10 @@ from bpelab.errors import PatternError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.behaviors import pieces
+from bpelab.pretokenizers.dfa import NotRegular, dfa_for, shipped_tables
 from bpelab.pretokenizers.matching import matcher
 from bpelab.pretokenizers.portable import portable
-from bpelab.pretokenizers.regex_dfa import compile_dfa, dfa_for, shipped_tables
-from bpelab.pretokenizers.regex_nfa import NotRegular
+from bpelab.pretokenizers.regex_dfa import compile_dfa
 from bpelab.textio import valid_text
 
 from ..conftest import amount, fuzz_text, shared

@@ -16,8 +16,8 @@ from bpelab.pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
+from bpelab.pretokenizers.dfa import dfa_for
 from bpelab.pretokenizers.matching import Pattern
-from bpelab.pretokenizers.regex_dfa import dfa_for
 from bpelab.pretokenizers.split import SplitPattern
 from bpelab.streaming.safe_pairs import Pairs
 from bpelab.streaming.safe_places import Place, place, safe_pair

@@ -17,9 +17,9 @@ from bpelab.pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
+from bpelab.pretokenizers.dfa import dfa_for
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
-from bpelab.pretokenizers.regex_dfa import dfa_for
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import SplitPattern
 from bpelab.streaming.safe_pairs import Pairs, pairs_of, pairs_of_pattern

@@ -1,0 +1,26 @@
+"""The normalizers by the name that a tokenizer.json gives as "type"; their dataclass fields are its other keys."""
+
+from .base import Normalizer
+from .bert import BertNormalizer
+from .characters import ByteLevel, Lowercase, Nmt, Prepend, Strip, StripAccents
+from .forms import NFC, NFD, NFKC, NFKD
+from .precompiled import Precompiled
+from .replace import Replace
+from .sequence import NormalizerSequence
+
+NORMALIZERS: dict[str, type[Normalizer]] = {
+    "BertNormalizer": BertNormalizer,
+    "ByteLevel": ByteLevel,
+    "Lowercase": Lowercase,
+    "NFC": NFC,
+    "NFD": NFD,
+    "NFKC": NFKC,
+    "NFKD": NFKD,
+    "Nmt": Nmt,
+    "Precompiled": Precompiled,
+    "Prepend": Prepend,
+    "Replace": Replace,
+    "Sequence": NormalizerSequence,
+    "Strip": Strip,
+    "StripAccents": StripAccents,
+}

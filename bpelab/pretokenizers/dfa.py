@@ -1,0 +1,179 @@
+r"""Search with a table: one lookup a character, whatever the pattern and the text.
+
+A table (deterministic finite automaton) has a row for each state and a column for each class of characters. Where a
+pattern reads far ahead in vain, `a*b|a` on "aaaa...", the scan notes which states failed where and doesn't go there
+again. Cost: linear in the text. Chapter: Regex pre-tokenization.
+Source: Reps 1998, "Maximal-munch tokenization in linear time".
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from ..cached import cached_property
+from ..data import FOLDER
+from ..errors import PatternError
+from .patterns import PATTERNS
+
+if TYPE_CHECKING:
+    from .regex_sets import Dialect
+
+MAX_MEMORY = 64_000_000
+"""Bytes of notes about failures."""
+
+
+class NotRegular(PatternError):
+    """The pattern has a construct that no automaton of bounded size and one character's sight can run."""
+
+
+class _Codes(dict[int, int]):
+    """Code point -> class, filled as characters turn up, for `str.translate`."""
+
+    def __init__(self, starts: tuple[int, ...], classes: tuple[int, ...]) -> None:
+        self.starts, self.classes = starts, classes
+
+    def __missing__(self, code_point: int) -> int:
+        found = self.classes[bisect_right(self.starts, code_point) - 1]
+        if len(self) < 100_000:
+            self[code_point] = found
+        return found
+
+
+@dataclass(frozen=True)
+class DFA:
+    """Classes of characters and a table of transitions.
+
+    Characters from `starts[i]` to before `starts[i + 1]` are of class `classes[i]`; the last class, `width` - 1, is the
+    edge of the text. `trans[state * width + class]` is twice the next state, plus 1 if a match ends before this
+    character. State 0 is the end of a search; `entries[class]` is the state to begin in after a character of that
+    class, 1 everywhere where the pattern looks at no character behind.
+    """
+
+    starts: tuple[int, ...]
+    classes: tuple[int, ...]
+    width: int
+    trans: array[int]
+    entries: tuple[int, ...]
+
+    @cached_property
+    def _codes(self) -> _Codes:
+        return _Codes(self.starts, self.classes)
+
+    @cached_property
+    def _scaled(self) -> tuple[list[int], list[int]]:
+        """The table with the next state's row in place of its number, and the entries likewise."""
+        return [(t >> 1) * self.width << 1 | t & 1 for t in self.trans], [e * self.width for e in self.entries]
+
+    @cached_property
+    def stages(self) -> tuple[array[int], bytes]:
+        """Two-stage lookup: the class of c is stage2[stage1[c >> 8] * 256 + (c & 255)]."""
+        ends = [*self.starts[1:], 0x110000]
+        flat = b"".join(bytes([kind]) * (end - start) for start, end, kind in zip(self.starts, ends, self.classes))
+        blocks: dict[bytes, int] = {}
+        stage1 = array("H", [blocks.setdefault(flat[i : i + 256], len(blocks)) for i in range(0, len(flat), 256)])
+        return stage1, b"".join(blocks)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The (start, end) of every match, in order; an empty one right after another match isn't counted.
+
+        Raises PatternError where the search takes more steps than 20 for a character and 5 million.
+        """
+        return self.spans_of(self.kinds(text) + bytes([self.width - 1]))
+
+    def kinds(self, text: str) -> bytes:
+        """The class of every character."""
+        return text.translate(self._codes).encode("latin-1")
+
+    def spans_of(self, codes: bytes) -> Iterator[tuple[int, int]]:
+        """As `spans`, for the classes of a text's characters and of its end."""
+        view = memoryview(codes)
+        trans, entries = self._scaled
+        entry, several = entries[0], len(set(entries)) > 1
+        place, size, previous, wasted = 0, len(codes) - 1, -1, 0
+        patience = 4 * size + 10_000
+        failures: _Failures | None = None
+        while place <= size:
+            state, last = entries[codes[place - 1]] if several else entry, -1
+            if failures is not None:
+                last = failures.search(codes, place, state, trans)
+            else:
+                for at, code in enumerate(view[place:], place):
+                    step = trans[state + code]
+                    if step & 1:
+                        last = at
+                    state = step >> 1
+                    if not state:
+                        wasted += at - max(last, place)
+                        if wasted > patience:
+                            failures = _Failures(size, 20 * size + 5_000_000)
+                        break
+            if last < 0 or last == place == previous:
+                place += 1
+                continue
+            yield place, last
+            place = previous = last
+
+
+class _Failures:
+    """Which states led to no further match at which places."""
+
+    def __init__(self, size: int, budget: int) -> None:
+        self.size, self.budget = size, budget
+        self.failed: dict[int, bytearray] = {}
+
+    def search(self, codes: bytes, place: int, state: int, trans: list[int]) -> int:
+        """The end of the match that begins at `place`, or -1."""
+        last, since, trail = -1, place, list[int]()
+        failed = self.failed
+        for at in range(place, self.size + 1):
+            if state in failed and failed[state][at]:
+                break
+            step = trans[state + codes[at]]
+            if step & 1:
+                last, since, trail = at, at + 1, []
+            else:
+                trail.append(state)
+            state = step >> 1
+            if not state:
+                break
+        self.budget -= at - place + 1
+        for at, state in enumerate(trail, since):
+            if state not in failed:
+                if (len(failed) + 1) * (self.size + 1) > MAX_MEMORY:
+                    self.budget = -1
+                    break
+                failed[state] = bytearray(self.size + 1)
+            failed[state][at] = 1
+        if self.budget < 0:
+            raise PatternError("the pattern reads too far ahead again and again in this text; it can't be cut in time")
+        return last
+
+
+@lru_cache(64)
+def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
+    """The table of `pattern`: compiled once, or, for a named pattern, read. Raises as `compile_dfa`."""
+    spellings = {(p.regex, "rust"): p.name for p in PATTERNS.values()} | {
+        (p.oniguruma, "oniguruma"): p.name for p in PATTERNS.values()
+    }
+    name = spellings.get((pattern, dialect))
+    if name is None:
+        from .regex_dfa import compile_dfa
+
+        return compile_dfa(pattern, dialect)
+    table = shipped_tables()[name]
+    starts = tuple(accumulate(table["steps"], initial=0))
+    return DFA(starts, tuple(table["classes"]), table["width"], array("i", table["trans"]), tuple(table["entries"]))
+
+
+@lru_cache(1)
+def shipped_tables() -> dict[str, Any]:
+    """The tables of the named patterns, which `data/make_dfa_tables.py` writes."""
+    content: dict[str, Any] = json.loads((FOLDER / "dfa_tables.json").read_text("utf-8"))
+    return content
