@@ -7,6 +7,7 @@
 #define BPELAB_BUILDING_H
 
 #include "cuts.h"
+#include "neighbours.h"
 
 #define MOST_WORK ((int64_t)1 << 31) /* bytes that are hashed to list all ways; o200k needs 2^25 */
 
@@ -16,7 +17,8 @@ typedef struct {
 
 static void vocabulary_free(Vocabulary *v) {
     void *tables[] = {v->ids,   v->content, v->starts, v->byte_pairs, v->pairs,   v->made,
-                      v->shorts, v->longs,  v->halves, v->trie,       v->shorter, v->crossings};
+                      v->shorts, v->longs,  v->halves, v->trie,       v->shorter, v->crossings,
+                      v->unit_rows, v->unit_tokens, v->neighbours};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
     memset(v, 0, sizeof *v);
 }
@@ -175,8 +177,9 @@ static int build_trie(Vocabulary *v, const uint8_t *known) {
     return enough;
 }
 
-/* Build all tables from `content`, `starts`, `ids`, `tokens`, `whole` and, where the model lists them, `given` pairs in
-   the order of their merges with `made`; else ranks rule. The first `letters` tokens are the alphabet. 0: no memory. */
+/* Build all tables from `content`, `starts`, `ids`, `tokens`, `whole`, units and, where the model lists them, `given`
+   pairs in the order of their merges with `made`; else ranks rule. The first `letters` tokens are the alphabet. 0: no
+   memory. */
 static int vocabulary_build(Vocabulary *v, const Pair *given, int64_t count, int one_way, int64_t letters) {
     Pair *ways = NULL;
     uint8_t *known = calloc((size_t)v->tokens + 1, 1);
@@ -198,6 +201,10 @@ static int vocabulary_build(Vocabulary *v, const Pair *given, int64_t count, int
     } else {
         if (!make_pairs(v, count)) goto end;
         for (int64_t i = 0; i < count; i++) put_pair(v, (uint32_t)given[i].left, (uint32_t)given[i].right, (uint32_t)given[i].merge);
+    }
+    if (v->units) {
+        built = v->cuts == NO_CUTS || list_neighbours(v);
+        goto end;
     }
     for (int64_t t = 0; t < v->tokens; t++) all = all && known[t];
     if (!v->whole || (v->trie && all)) {

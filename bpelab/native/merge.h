@@ -1,4 +1,4 @@
-/* Merge: one piece of bytes to tokens, as byte-pair encoding defines it.
+/* Merge: one piece to tokens, as byte-pair encoding defines it.
 
    A short piece is an array of tokens and an array of (merge, place) for each pair; the lowest is taken again and again,
    and which places are still there is one number of 64 bits. A long piece goes to exact backtracking: the longest token
@@ -8,7 +8,7 @@
 #ifndef BPELAB_MERGE_H
 #define BPELAB_MERGE_H
 
-#include "vocabulary.h"
+#include "units.h"
 
 enum { SCANNED = 40 }; /* bytes of a piece whose pairs are scanned for the lowest */
 
@@ -22,13 +22,11 @@ INLINE uint32_t lowest(const uint32_t *ranks, int64_t count) {
     return best;
 }
 
-/* The tokens of a piece of 2 to SCANNED bytes into `out`; how many. */
-static int64_t merge_by_scanning(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    uint32_t tokens[64], ranks[64];
+/* Merge 2 to SCANNED tokens, the lowest first, into `out`; how many are left. `ranks` has those of all pairs, and both
+   have room for a multiple of 8. */
+INLINE int64_t merge_lowest(const Vocabulary *v, uint32_t *tokens, uint32_t *ranks, int64_t size, uint32_t *out) {
     uint64_t there = ~(uint64_t)0 >> (64 - size); /* which places still begin a token */
     int64_t padded = (size + 7) & ~(int64_t)7, count = 0;
-    for (int64_t i = 0; i < size; i++) tokens[i] = v->byte_tokens[text[i]];
-    for (int64_t i = 0; i < size - 1; i++) ranks[i] = RANK(v->byte_pairs[text[i] << 8 | text[i + 1]], i);
     for (int64_t i = size - 1; i < padded; i++) ranks[i] = NONE;
     for (uint32_t best; (best = lowest(ranks, padded)) < NO_PAIR;) {
         int place = best & 63, gone;
@@ -47,6 +45,14 @@ static int64_t merge_by_scanning(const Vocabulary *v, const uint8_t *text, int64
     }
     for (; there; there &= there - 1) out[count++] = tokens[lowest_bit(there)];
     return count;
+}
+
+/* The tokens of a piece of 2 to SCANNED bytes into `out`; how many. */
+static int64_t merge_by_scanning(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
+    uint32_t tokens[64], ranks[64];
+    for (int64_t i = 0; i < size; i++) tokens[i] = v->byte_tokens[text[i]];
+    for (int64_t i = 0; i < size - 1; i++) ranks[i] = RANK(v->byte_pairs[text[i] << 8 | text[i + 1]], i);
+    return merge_lowest(v, tokens, ranks, size, out);
 }
 
 /* Tokens by exact backtracking; -1 if that takes too long, or without memory. */
@@ -107,20 +113,19 @@ static int64_t heap_pop(uint64_t *heap, int64_t size) {
     return size;
 }
 
-/* Tokens by a heap of (merge, place); an entry is stale if the tokens there merge otherwise by now. Or NO_MEMORY, or
-   INTERRUPTED. */
-static int64_t merge_on_heap(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
+/* Merge the `size` tokens in `out` by a heap of (merge, place); how many are left, or NO_MEMORY, or INTERRUPTED. An entry
+   is stale if the tokens there merge otherwise by now. */
+static int64_t merge_on_heap(const Vocabulary *v, int64_t size, uint32_t *out) {
     if (size > INT32_MAX) return NO_MEMORY;
     int32_t *next = malloc((size_t)size * sizeof *next), *previous = malloc((size_t)size * sizeof *previous);
     uint64_t *heap = malloc((size_t)size * 2 * sizeof *heap); /* a merge takes one entry and adds two at most */
     int64_t waiting = 0, count = NO_MEMORY;
     if (!next || !previous || !heap) goto end;
     for (int64_t i = 0; i < size; i++) {
-        out[i] = v->byte_tokens[text[i]];
         next[i] = (int32_t)(i + 1);
         previous[i] = (int32_t)(i - 1);
         if (i + 1 == size) break;
-        uint32_t merge = v->byte_pairs[text[i] << 8 | text[i + 1]];
+        uint32_t merge = find_pair(v, out[i], out[i + 1]);
         if (merge != NONE) waiting = heap_push(heap, waiting, (uint64_t)merge << 32 | (uint64_t)i);
     }
     for (uint32_t turns = 1; waiting; turns++) {
@@ -154,22 +159,44 @@ end:
     return count;
 }
 
+/* The tokens of a piece whose units are not the 256 bytes; how many, or less than 0 as `merge_on_heap`. */
+static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
+    uint32_t tokens[64], ranks[64];
+    int complete;
+    int64_t count = initial_tokens(v, text, size, out, &complete);
+    if (count < 2) return count;
+    if (count <= SCANNED) {
+        memcpy(tokens, out, (size_t)count * sizeof *out);
+        for (int64_t i = 0; i < count - 1; i++) ranks[i] = RANK(find_pair(v, tokens[i], tokens[i + 1]), i);
+        return merge_lowest(v, tokens, ranks, count, out);
+    }
+    if (complete && v->trie) {
+        int64_t made = merge_by_backtracking(v, text, size, out);
+        if (made >= 0) return made;
+        initial_tokens(v, text, size, out, &complete);
+    }
+    return merge_on_heap(v, count, out);
+}
+
+/* The tokens of a piece of at least two bytes, where units are these; how many, or less than 0 as `merge_on_heap`. */
+INLINE int64_t merge_bytes(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
+    if (size <= SCANNED) return merge_by_scanning(v, text, size, out);
+    int64_t count = v->trie ? merge_by_backtracking(v, text, size, out) : -1;
+    if (count >= 0) return count;
+    for (int64_t i = 0; i < size; i++) out[i] = v->byte_tokens[text[i]];
+    return merge_on_heap(v, size, out);
+}
+
 /* The ids of a piece of at least one byte into `out`, which has room for as many; how many, or less than 0 as
-   `merge_on_heap`. */
+   `merge_on_heap`. None where the vocabulary lacks all of it and has no token for that. */
 static int64_t merge_piece(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    int64_t count = -1;
     uint32_t token = v->whole ? find_token(v, text, size) : NONE;
-    if (size == 1) token = v->byte_tokens[text[0]];
+    if (size == 1 && !v->units) token = v->byte_tokens[text[0]];
     if (token != NONE) {
         out[0] = v->ids[token];
         return 1;
     }
-    if (size <= SCANNED) {
-        count = merge_by_scanning(v, text, size, out);
-    } else {
-        if (v->trie) count = merge_by_backtracking(v, text, size, out);
-        if (count < 0) count = merge_on_heap(v, text, size, out);
-    }
+    int64_t count = v->units ? merge_units(v, text, size, out) : merge_bytes(v, text, size, out);
     if (!v->same_ids)
         for (int64_t i = 0; i < count; i++) out[i] = v->ids[out[i]];
     return count;

@@ -8,7 +8,7 @@
 
 #include "building.h"
 #include "decode.h"
-#include "encode.h"
+#include "levels.h"
 #include "table_file.h"
 
 enum { BRIEF = 4096, SLICE = 1 << 22 };
@@ -16,13 +16,15 @@ enum { MOST_INTS = 1 << 21 };
 
 typedef struct Free {
     Workspace workspace;
+    Refiner refiner;
     struct Free *next;
 } Free;
 
 typedef struct {
     PyObject_HEAD
     Vocabulary vocabulary;
-    Scan scan;
+    Level levels[MOST_LEVELS];
+    int level_count;
     Free *free; /* workspaces that no call has; changed with the interpreter's lock held */
     PyObject **ints;
     int64_t known_ints;
@@ -36,14 +38,26 @@ static int ask_for_signals(void) {
     return found;
 }
 
+static void workspace_free(Free *workspace) {
+    cache_free(&workspace->workspace.cache);
+    free(workspace->refiner.ends);
+    free(workspace->refiner.kept);
+    free(workspace);
+}
+
 static Free *take(Encoder *self) {
     Free *found = self->free;
     if (found) {
         self->free = found->next;
-    } else if ((found = malloc(sizeof *found)) && !cache_new(&found->workspace.cache)) {
-        cache_free(&found->workspace.cache);
-        free(found);
-        found = NULL;
+    } else if ((found = calloc(1, sizeof *found))) {
+        Refiner *refiner = &found->refiner;
+        refiner->vocabulary = &self->vocabulary;
+        refiner->workspace = &found->workspace;
+        refiner->ends = malloc(((size_t)self->level_count + 1) * sizeof *refiner->ends);
+        if (!cache_new(&found->workspace.cache) || !refiner->ends) {
+            workspace_free(found);
+            found = NULL;
+        }
     }
     return found;
 }
@@ -148,8 +162,46 @@ end:
     return done;
 }
 
+/* The levels: see the docstring of Encoder. Where the vocabulary itself says where text may be cut, that is the last. */
+static int read_levels(Encoder *self, PyObject *given) {
+    int implied = self->vocabulary.cuts != NO_CUTS;
+    if (PyTuple_GET_SIZE(given) > MOST_LEVELS - implied) return wrong("there are more patterns than the encoder has levels");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++) {
+        Level *level = self->levels + self->level_count++; /* zeroed */
+        PyObject *item = PyTuple_GET_ITEM(given, i), *scan;
+        const char *needs;
+        Py_ssize_t size;
+        if (!PyTuple_Check(item)) return wrong("a level is a tuple: see the docstring");
+        if (!PyArg_ParseTuple(item, "iy#O!", &level->keep, &needs, &size, &PyTuple_Type, &scan)) return 0;
+        if (level->keep < ALL || level->keep > GAPS) return wrong("a level keeps all, matches or gaps");
+        level->kind = PATTERN;
+        level->needs_size = size;
+        if (size && !(level->needs = malloc((size_t)size))) return PyErr_NoMemory(), 0;
+        if (size) memcpy(level->needs, needs, (size_t)size);
+        if (!read_scan(&level->scan, scan)) return 0;
+    }
+    if (implied) self->levels[self->level_count++].kind = TOKENS;
+    return 1;
+}
+
+/* What units become: (rows, tokens, characters, unknown, fuse, cuts), as `vocabulary.h` has them. */
+static int read_units(Vocabulary *v, PyObject *given) {
+    PyObject *rows, *tokens;
+    int64_t entries;
+    if (!PyArg_ParseTuple(given, "OOpIpi", &rows, &tokens, &v->characters, &v->unknown, &v->fuse, &v->cuts) ||
+        !(v->unit_rows = copied(rows, 2, &entries)) || !(v->unit_tokens = copied(tokens, 4, &v->units)))
+        return 0;
+    int right = entries == 4 * UNIT_BLOCKS && v->units >= 256 && v->units <= 256 << 16 && v->units % 256 == 0 &&
+                v->cuts >= NO_CUTS && v->cuts <= AT_KNOWN_SPACES && (v->characters || v->cuts == NO_CUTS) &&
+                (v->unknown == NONE || v->unknown < v->numbers);
+    for (int64_t i = 0; right && i < entries; i++) right = v->unit_rows[i] < v->units / 256;
+    for (int64_t i = 0; right && i < v->units; i++) right = v->unit_tokens[i] == NONE || v->unit_tokens[i] < v->tokens;
+    return right || wrong("units have a table or a token that is not there");
+}
+
 /* The vocabulary: see the docstring of Encoder. */
-static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, PyObject *ids, PyObject *bytes, PyObject *merges, int letters) {
+static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, PyObject *ids, PyObject *bytes, PyObject *merges,
+                           PyObject *units, int letters) {
     int64_t size, count, numbers, entries = 0;
     Pair *given = NULL;
     uint32_t *byte_tokens = NULL;
@@ -157,23 +209,24 @@ static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, P
     if (!(v->content = copied(content, 1, &size)) || !(v->starts = copied(starts, 4, &count)) ||
         !(v->ids = copied(ids, 4, &numbers)) || !(byte_tokens = copied(bytes, 4, &entries)))
         goto end;
-    v->tokens = numbers;
+    v->tokens = count - 1;
+    v->numbers = numbers;
     v->content_size = size;
-    if (numbers < 1 || numbers > 1 << TOKEN_BITS || count != numbers + 1 || v->starts[0] || v->starts[numbers] != size ||
-        letters < 0 || letters > numbers || entries != 256) {
+    if (count < 2 || numbers > 1 << TOKEN_BITS || numbers < v->tokens || (numbers > v->tokens && units == Py_None) ||
+        v->starts[0] || v->starts[v->tokens] != size || letters < 0 || letters > v->tokens || entries != 256) {
         wrong("the tokens have an impossible size");
         goto end;
     }
     v->same_ids = 1;
-    for (int64_t t = 0; t < numbers; t++) {
+    for (int64_t t = 0; t < v->tokens; t++)
         if (v->starts[t + 1] <= v->starts[t]) {
             wrong("a token has no bytes");
             goto end;
         }
-        v->same_ids = v->same_ids && v->ids[t] == t;
-    }
+    for (int64_t t = 0; t < numbers; t++) v->same_ids = v->same_ids && v->ids[t] == t;
+    if (units != Py_None && !read_units(v, units)) goto end;
     for (int i = 0; i < 256; i++)
-        if ((v->byte_tokens[i] = byte_tokens[i]) >= numbers) {
+        if ((v->byte_tokens[i] = byte_tokens[i]) >= numbers && !(v->units && byte_tokens[i] == NONE)) {
             wrong("a byte has a token that is not there");
             goto end;
         }
@@ -183,9 +236,9 @@ static int read_vocabulary(Vocabulary *v, PyObject *content, PyObject *starts, P
             !(v->made = copied(made, 4, &v->merges)))
             goto end;
         int right = v->merges <= 1 << MERGE_BITS && entries <= 1 << MERGE_BITS;
-        for (int64_t i = 0; right && i < v->merges; i++) right = v->made[i] < numbers;
+        for (int64_t i = 0; right && i < v->merges; i++) right = v->made[i] < v->tokens;
         for (int64_t i = 0; right && i < entries; i++)
-            right = given[i].left >= 0 && given[i].left < numbers && given[i].right >= 0 && given[i].right < numbers &&
+            right = given[i].left >= 0 && given[i].left < v->tokens && given[i].right >= 0 && given[i].right < v->tokens &&
                     given[i].merge >= 0 && given[i].merge < v->merges;
         if (!right) {
             wrong("a merge is of tokens that are not there");
@@ -201,7 +254,7 @@ end:
 
 /* Room for an int of each id, which are made when they are first met. */
 static int make_room_for_ints(Encoder *self) {
-    for (int64_t t = 0; t < self->vocabulary.tokens; t++)
+    for (int64_t t = 0; t < self->vocabulary.numbers; t++)
         if ((int64_t)self->vocabulary.ids[t] >= self->known_ints) self->known_ints = (int64_t)self->vocabulary.ids[t] + 1;
     if (self->known_ints > MOST_INTS) self->known_ints = MOST_INTS;
     if ((self->ints = calloc((size_t)self->known_ints, sizeof *self->ints))) return 1;
@@ -210,27 +263,27 @@ static int make_room_for_ints(Encoder *self) {
 }
 
 static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"content", "starts", "ids", "byte_tokens", "letters", "merges", "whole", "scan", NULL};
-    PyObject *content, *starts, *ids, *bytes, *merges, *scan;
+    static char *names[] = {"content", "starts", "ids", "byte_tokens", "letters", "merges", "whole", "levels", "units", NULL};
+    PyObject *content, *starts, *ids, *bytes, *merges, *levels, *units = Py_None;
     int letters, whole;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOiOpO!", names, &content, &starts, &ids, &bytes, &letters, &merges,
-                                     &whole, &PyTuple_Type, &scan))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOiOpO!|O", names, &content, &starts, &ids, &bytes, &letters, &merges,
+                                     &whole, &PyTuple_Type, &levels, &units))
         return NULL;
+    if (units != Py_None && !PyTuple_Check(units)) return PyErr_Format(PyExc_TypeError, "units are a tuple, or None");
     Encoder *self = (Encoder *)type->tp_alloc(type, 0); /* zeroed */
     if (!self) return NULL;
     self->vocabulary.whole = whole;
-    if (!read_scan(&self->scan, scan) || !read_vocabulary(&self->vocabulary, content, starts, ids, bytes, merges, letters))
-        goto failure;
-    if (make_room_for_ints(self)) return (PyObject *)self;
-failure:
+    if (read_vocabulary(&self->vocabulary, content, starts, ids, bytes, merges, units, letters) && read_levels(self, levels) &&
+        make_room_for_ints(self))
+        return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
 }
 
-/* Encoder.from_tables(tables, scan): with the block that `tables` returned, in a file that is mapped, say. */
+/* Encoder.from_tables(tables, levels): with the block that `tables` returned, in a file that is mapped, say. */
 static PyObject *encoder_from_tables(PyObject *type, PyObject *args) {
-    PyObject *tables, *scan;
-    if (!PyArg_ParseTuple(args, "OO!", &tables, &PyTuple_Type, &scan)) return NULL;
+    PyObject *tables, *levels;
+    if (!PyArg_ParseTuple(args, "OO!", &tables, &PyTuple_Type, &levels)) return NULL;
     Encoder *self = (Encoder *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
     if (!self) return NULL;
     if (PyObject_GetBuffer(tables, &self->mapped, PyBUF_SIMPLE) < 0) goto failure;
@@ -238,7 +291,7 @@ static PyObject *encoder_from_tables(PyObject *type, PyObject *args) {
         wrong("these are no tables of this version");
         goto failure;
     }
-    if (read_scan(&self->scan, scan) && make_room_for_ints(self)) return (PyObject *)self;
+    if (read_levels(self, levels) && make_room_for_ints(self)) return (PyObject *)self;
 failure:
     Py_DECREF(self);
     return NULL;
@@ -257,16 +310,18 @@ static void encoder_dealloc(Encoder *self) {
     free(self->ints);
     for (Free *next; self->free; self->free = next) {
         next = self->free->next;
-        cache_free(&self->free->workspace.cache);
-        free(self->free);
+        workspace_free(self->free);
     }
     if (self->mapped.obj)
         PyBuffer_Release(&self->mapped);
     else
         vocabulary_free(&self->vocabulary);
-    free(self->scan.steps);
-    free(self->scan.stage1);
-    free(self->scan.stage2);
+    for (int i = 0; i < self->level_count; i++) {
+        free(self->levels[i].scan.steps);
+        free(self->levels[i].scan.stage1);
+        free(self->levels[i].scan.stage2);
+        free(self->levels[i].needs);
+    }
     type->tp_free((PyObject *)self);
     Py_DECREF(type);
 }
@@ -301,15 +356,23 @@ static int open_text(PyObject *given, Text *text) {
     return 1;
 }
 
+/* As `encode_some`, by the levels that were chosen. */
+static int64_t encode_slice(Free *w, const uint8_t *text, int64_t *place, int64_t end, int final, uint32_t *out) {
+    Refiner *refiner = &w->refiner;
+    if (!is_sole(refiner)) return encode_by_levels(refiner, text, place, end, final, out);
+    return encode_some(refiner->vocabulary, &refiner->levels[0]->scan, &w->workspace, text, place, end, final, out);
+}
+
 /* All ids of a text to `out`, which has room for 8 more than its bytes; how many, or less than 0. Loads read beyond
    pieces, so the last PAD bytes, and what isn't settled before them, are encoded in a padded copy. */
-static int64_t encode_text(const Encoder *self, Workspace *w, const uint8_t *bytes, int64_t size, uint32_t *out, int polls) {
+static int64_t encode_text(const Encoder *self, Free *w, const uint8_t *bytes, int64_t size, uint32_t *out, int polls) {
     int64_t place = 0, written = 0, slice = SLICE, limit = size - PAD;
     uint8_t small[BRIEF + 2 * PAD], *rest = small;
+    choose_levels(&w->refiner, self->levels, self->level_count, bytes, size);
     while (size > BRIEF && place < limit) {
         int64_t end = limit - place < slice ? limit : place + slice, begun = place;
         while (end > place && (bytes[end] & 0xC0) == 0x80) end--;
-        int64_t more = encode_some(&self->vocabulary, &self->scan, w, bytes, &place, end, 0, out + written);
+        int64_t more = encode_slice(w, bytes, &place, end, 0, out + written);
         if (more < 0) return more;
         written += more;
         if (polls && ask_for_signals()) return INTERRUPTED;
@@ -320,7 +383,7 @@ static int64_t encode_text(const Encoder *self, Workspace *w, const uint8_t *byt
     if (size - place > BRIEF + PAD && !(rest = malloc((size_t)(size - place) + PAD))) return NO_MEMORY;
     memcpy(rest, bytes + place, (size_t)(size - place));
     memset(rest + (size - place), 0, PAD);
-    int64_t from = 0, more = encode_some(&self->vocabulary, &self->scan, w, rest, &from, size - place, 1, out + written);
+    int64_t from = 0, more = encode_slice(w, rest, &from, size - place, 1, out + written);
     if (rest != small) free(rest);
     return more < 0 ? more : written + more;
 }
@@ -359,10 +422,10 @@ static PyObject *encode_one(Encoder *self, PyObject *given, int array) {
     Free *w = take(self);
     if (w && (brief || (ids = malloc((size_t)(text.size + 8) * sizeof *ids)))) {
         if (brief) {
-            count = encode_text(self, &w->workspace, text.bytes, text.size, ids, 0);
+            count = encode_text(self, w, text.bytes, text.size, ids, 0);
         } else {
             Py_BEGIN_ALLOW_THREADS
-            count = encode_text(self, &w->workspace, text.bytes, text.size, ids, 1);
+            count = encode_text(self, w, text.bytes, text.size, ids, 1);
             Py_END_ALLOW_THREADS
         }
     }
@@ -403,7 +466,7 @@ static PyObject *encoder_encode_texts(Encoder *self, PyObject *given) {
     stops[0] = 0;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t i = 0; i < number && more >= 0; i++) {
-        more = encode_text(self, &w->workspace, texts[i].bytes, texts[i].size, ids + written, 1 && texts[i].size > BRIEF);
+        more = encode_text(self, w, texts[i].bytes, texts[i].size, ids + written, texts[i].size > BRIEF);
         stops[i + 1] = written += more > 0 ? more : 0;
     }
     Py_END_ALLOW_THREADS
@@ -444,10 +507,20 @@ static PyObject *encoder_lists(Encoder *self, PyObject *args) {
     return lists;
 }
 
-/* The ids of bytes that are one piece. */
+/* The ids of bytes that are one piece; None where units are characters and these are no UTF-8. */
 static PyObject *encoder_encode_piece(Encoder *self, PyObject *given) {
     Py_buffer view;
     if (PyObject_GetBuffer(given, &view, PyBUF_SIMPLE) < 0) return NULL;
+    if (self->vocabulary.characters) {
+        PyObject *decoded = PyUnicode_DecodeUTF8(view.buf, view.len, NULL);
+        if (!decoded) {
+            PyBuffer_Release(&view);
+            if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) return NULL;
+            PyErr_Clear();
+            Py_RETURN_NONE;
+        }
+        Py_DECREF(decoded);
+    }
     uint8_t *text = malloc((size_t)view.len + PAD);
     uint32_t *ids = malloc(((size_t)view.len + 8) * sizeof *ids);
     int64_t count = text && ids ? 0 : NO_MEMORY;
@@ -471,17 +544,21 @@ static PyMethodDef encoder_methods[] = {
     {"encode_texts", (PyCFunction)encoder_encode_texts, METH_O, "(ids end to end, where each text's begin), or None."},
     {"lists", (PyCFunction)encoder_lists, METH_VARARGS, "Ids and stops, as `encode_texts` returns them, as lists."},
     {"tables", (PyCFunction)encoder_tables, METH_NOARGS, "All tables in one block of bytes."},
-    {"from_tables", (PyCFunction)encoder_from_tables, METH_VARARGS | METH_CLASS, "from_tables(tables, scan): an Encoder."},
+    {"from_tables", (PyCFunction)encoder_from_tables, METH_VARARGS | METH_CLASS, "from_tables(tables, levels): an Encoder."},
     {"encode_piece", (PyCFunction)encoder_encode_piece, METH_O, "The ids of bytes that are one piece."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot encoder_slots[] = {
-    {Py_tp_doc, "Encoder(content, starts, ids, byte_tokens, letters, merges, whole, scan)\n--\n\n"
-                "Tables of a byte-level model and a pattern. Tokens are numbered by rank, the alphabet of `letters` tokens "
-                "first; `content` is the bytes of all, `starts` (int32) where each begins, `ids` (uint32) their ids, "
-                "`byte_tokens` (uint32) the tokens of the 256 bytes. `merges` is None where ranks rule, else (triples of "
-                "left, right and merge, the token that each merge makes, whether each token has one merge). `whole`: a "
-                "piece that is a token is that token. `scan` is (transitions, width, start, stage1, stage2) of a DFA."},
+    {Py_tp_doc, "Encoder(content, starts, ids, byte_tokens, letters, merges, whole, levels, units=None)\n--\n\n"
+                "Tables of a model, and patterns. Tokens are numbered by rank, the alphabet of `letters` tokens first; "
+                "`content` is the bytes of all, `starts` (int32) where each begins, `ids` (uint32) their ids, `byte_tokens` "
+                "(uint32) the tokens of the 256 bytes. `merges` is None where ranks rule, else (triples of left, right and "
+                "merge, the token that each merge makes, whether each token has one merge). `whole`: a piece that is a token "
+                "is that token. `levels` are patterns, each of which cuts the pieces of the one before: (0 to keep all, 1 "
+                "matches, 2 gaps; the bytes without which it cuts nothing, or none; its DFA as (transitions, width, start, "
+                "stage1, stage2)). `units`, where they are not the 256 bytes, are (rows, tokens, whether they are characters, "
+                "the unknown token, whether it fuses, the kind of cuts): see vocabulary.h; then `ids` may go on with those "
+                "of what is no token, and a byte or the unknown token that is missing is 0xFFFFFFFF."},
     {Py_tp_new, encoder_new},
     {Py_tp_dealloc, encoder_dealloc},
     {Py_tp_methods, encoder_methods},

@@ -107,9 +107,10 @@ static uint64_t *free_row(Table *table, uint64_t home, uint64_t missed) {
     return row + (missed & (WINDOW - 1)) * (uint64_t)table->width;
 }
 
-/* Keep a piece with its ids, one at least, if there is a row for so many. */
+/* Keep a piece with its ids if there are some, and a row for so many. */
 static void keep(Cache *cache, const uint8_t *text, int64_t size, const uint32_t *ids, int64_t count) {
     uint64_t key[4], *row;
+    if (!count) return;
     if (size <= SHORT && count <= 4) {
         short_key(text, size, key);
         row = free_row(&cache->narrow, narrow_home(key, cache->narrow.mask), cache->missed);

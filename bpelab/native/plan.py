@@ -1,14 +1,14 @@
-"""From a pre-tokenizer to what kernels cut by: what Python does to the text first, and then one pattern after another.
+"""From a pre-tokenizer to what C cuts by: what Python does to the text first, and then one pattern after another.
 
 Behaviours become patterns where a match is one character of a class S: merged with what is before, for example, it is
-`[^S]+S?|S`. What an unknown pattern leaves over can be dropped, for a table can tell a match from a gap.
+`[^S]+S?|S`. What an unknown pattern leaves over can be dropped, for a table can tell a match from a gap. Patterns that
+look behind, or match the empty string, are left to Python, as are pieces of a length, or of a script.
 
 Chapter: Compiled. Cost: compiling the patterns, a millisecond for most.
 """
 
-from array import array
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import PatternError
 from ..model import BPEModel
@@ -24,16 +24,17 @@ from ..pretokenizers.components import (
     WhitespaceSplit,
 )
 from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
-from ..pretokenizers.implied import SPACE, ImpliedCuts
 from ..pretokenizers.metaspace import Metaspace
 from ..pretokenizers.patterns import PATTERNS
 from ..pretokenizers.regex_sets import Dialect
 from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split, SplitPattern
 from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
-from .chain import ALL, GAPS, MATCHES, Level
-from .neighbours import pair_table
-from .scan import ScanTable
+
+ALL, MATCHES, GAPS = 0, 1, 2
+"""What a level keeps; see levels.h."""
+MOST_LEVELS = 15
+"""The encoder has room for one more, which the model itself may need."""
 
 OF_A_CLASS = {
     "Isolated": "[{0}]|[^{0}]+",
@@ -44,21 +45,12 @@ OF_A_CLASS = {
 
 
 class Unserved(Exception):
-    """The kernels can't do what this pre-tokenizer does."""
+    """The encoder in C can't do what this pre-tokenizer does."""
 
 
-class Plan(NamedTuple):
-    """`prepare` is what is done to a text first, given whether it is the beginning of the input; then the levels."""
-
-    prepare: Callable[[str, bool], str] | None
-    levels: tuple[Level, ...]
-
-    @property
-    def sole(self) -> ScanTable | None:
-        """The table that does it all, where there is one."""
-        if self.prepare is not None or len(self.levels) != 1 or self.levels[0].keep != ALL:
-            return None
-        return table if isinstance(table := self.levels[0].table, ScanTable) else None
+Level = tuple[int, bytes, tuple[Any, ...]]
+"""What is kept, the bytes without which nothing is cut, and the pattern's table, as the Encoder wants them."""
+Preparation = Callable[[str, bool], str]
 
 
 class _Pattern(NamedTuple):
@@ -68,34 +60,38 @@ class _Pattern(NamedTuple):
     needs: str = ""
 
 
-def plan_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> Plan | None:
-    """How a text is cut for `model`; None where only Python can do it."""
-    steps: tuple[PreTokenizer, ...] = () if pre_tokenizer is None else (pre_tokenizer,)
-    if isinstance(pre_tokenizer, PreTokenizerSequence):
-        steps = pre_tokenizer._steps
+def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
+    """How a text is cut for `model` after its `preparation`; None where only Python can do it."""
     characters = model.units is not None and model.units.characters
     if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
         return None
     try:
-        patterns = [pattern for number, step in enumerate(steps) for pattern in _patterns(step, number)]
-        levels = [Level(_table(dfa_for(p.pattern, p.dialect)), p.keep, p.needs) for p in patterns]
-        if (pairs := pair_table(model)) is not None:
-            levels.append(Level(pairs, ALL, ""))
-        elif (cuts := ImpliedCuts.of(model)) is not None:
-            levels.append(Level(_table(_implied(cuts)), ALL, SPACE))
+        steps = enumerate(_steps(pre_tokenizer))
+        patterns = [pattern for number, step in steps for pattern in _patterns(step, number)]
+        levels = tuple((p.keep, p.needs.encode(), _table(dfa_for(p.pattern, p.dialect))) for p in patterns)
     except (Unserved, PatternError, NotRegular):
         return None
-    return Plan(_preparation(steps[0] if steps else None), tuple(levels))
+    return levels if len(levels) <= MOST_LEVELS else None
 
 
-def _table(dfa: DFA) -> ScanTable:
-    table = ScanTable.of(dfa)
-    if table is None:
+def _steps(pre_tokenizer: PreTokenizer | None) -> tuple[PreTokenizer, ...]:
+    if isinstance(pre_tokenizer, PreTokenizerSequence):
+        return pre_tokenizer._steps
+    return () if pre_tokenizer is None else (pre_tokenizer,)
+
+
+def _table(dfa: DFA) -> tuple[Any, ...]:
+    """Transitions, width, start, and classes in two stages. Raises Unserved."""
+    start = dfa.entries[0]
+    empty = any(step & 1 for step in dfa.trans[start * dfa.width : (start + 1) * dfa.width])
+    if empty or len(set(dfa.entries)) > 1:  # it matches the empty string, or looks behind
         raise Unserved
-    return table
+    return dfa.trans, dfa.width, start, *dfa.stages
 
 
-def _preparation(step: PreTokenizer | None) -> Callable[[str, bool], str] | None:
+def preparation(pre_tokenizer: PreTokenizer | None) -> Preparation | None:
+    """What is done to a text before it is cut, given whether it is the beginning of the input; None for nothing."""
+    step = next(iter(_steps(pre_tokenizer)), None)
     if isinstance(step, ByteLevel) and step.add_prefix_space:
         return lambda text, first: " " + text if text and not text.startswith(" ") else text
     if isinstance(step, Metaspace):
@@ -167,21 +163,6 @@ def _of_kinds(step: PreTokenizer) -> _Pattern:
     if isinstance(step, CharDelimiterSplit):
         return _of_string(step.delimiter, "Removed")
     raise Unserved
-
-
-def _implied(cuts: ImpliedCuts) -> DFA:
-    """The table of pieces that go on until a `▁` follows one of the characters behind which it is cut."""
-    other, behind, space = 0, 1, 2
-    chars, negated = cuts.behind
-    kinds = dict.fromkeys(map(ord, chars), other if negated else behind) | {ord(SPACE): space}
-    usual = behind if negated else other
-    edges = sorted({0} | kinds.keys() | {code + 1 for code in kinds})
-    starts = tuple(code for code in edges if code <= 0x10FFFF)
-    classes = tuple(kinds.get(code, usual) for code in starts)
-    start, cuttable, going, match = 2, 4, 6, 1  # twice the number of a state
-    begun = (going, cuttable, going)
-    steps = [0, 0, 0, 0, *begun, 0, going, cuttable, match, match, *begun, match]
-    return DFA(starts, classes, 4, array("i", steps), (start // 2,) * 4)
 
 
 def _class(ranges: Ranges) -> str:

@@ -6,16 +6,17 @@
 #ifndef BPELAB_TABLE_FILE_H
 #define BPELAB_TABLE_FILE_H
 
-#include "vocabulary.h"
+#include "neighbours.h"
 
-#define MAGIC "bpelab1\n"
-enum { PARTS = 12, ORDER = 0x01020304 };
+#define MAGIC "bpelab2\n"
+enum { PARTS = 15, ORDER = 0x01020304 };
 
 typedef struct {
     char magic[8];
     int32_t order, sizes; /* of bytes in a number; of the structures */
-    int32_t pairs_shift, whole, same_ids, has_trie, has_crossings, reserved;
-    int64_t tokens, merges, content_size, nodes;
+    int32_t pairs_shift, whole, same_ids, has_trie, has_crossings, characters, fuse, cuts;
+    uint32_t unknown, reserved;
+    int64_t tokens, numbers, units, merges, content_size, nodes;
     uint64_t pairs_mask, shorts_mask, longs_mask;
     uint32_t byte_tokens[256];
 } Head;
@@ -30,10 +31,10 @@ typedef struct {
 static void list_parts(Vocabulary *v, Part parts[PARTS]) {
     size_t tokens = (size_t)v->tokens;
     Part all[PARTS] = {
-        {(void **)&v->ids, tokens * sizeof *v->ids},
+        {(void **)&v->ids, (size_t)v->numbers * sizeof *v->ids},
         {(void **)&v->content, (size_t)v->content_size + PAD},
         {(void **)&v->starts, (tokens + 1) * sizeof *v->starts},
-        {(void **)&v->byte_pairs, 65536 * sizeof *v->byte_pairs},
+        {(void **)&v->byte_pairs, v->units ? 0 : 65536 * sizeof *v->byte_pairs},
         {(void **)&v->pairs, (v->pairs_mask + 1) * sizeof *v->pairs},
         {(void **)&v->made, (size_t)v->merges * sizeof *v->made},
         {(void **)&v->shorts, (v->shorts_mask + 1) * sizeof *v->shorts},
@@ -42,6 +43,9 @@ static void list_parts(Vocabulary *v, Part parts[PARTS]) {
         {(void **)&v->trie, v->nodes ? (size_t)(v->nodes + 1) * sizeof *v->trie : 0},
         {(void **)&v->shorter, v->nodes ? tokens * sizeof *v->shorter : 0},
         {(void **)&v->crossings, v->has_crossings ? (size_t)1 << (CROSSING_BITS - 3) : 0},
+        {(void **)&v->unit_rows, v->units ? 4 * UNIT_BLOCKS * sizeof *v->unit_rows : 0},
+        {(void **)&v->unit_tokens, (size_t)v->units * sizeof *v->unit_tokens},
+        {(void **)&v->neighbours, v->cuts == NO_CUTS ? 0 : (size_t)NEIGHBOURS},
     };
     memcpy(parts, all, sizeof all);
 }
@@ -59,8 +63,8 @@ static size_t file_size(Vocabulary *v) {
 /* Write all tables to `to`, which has `file_size` bytes. */
 static void write_tables(Vocabulary *v, uint8_t *to) {
     Part parts[PARTS];
-    Head head = {MAGIC, ORDER, SIZES, v->pairs_shift, v->whole, v->same_ids, v->nodes > 0, v->has_crossings, 0,
-                 v->tokens, v->merges, v->content_size, v->nodes, v->pairs_mask, v->shorts_mask, v->longs_mask, {0}};
+    Head head = {MAGIC, ORDER, SIZES, v->pairs_shift, v->whole, v->same_ids, v->nodes > 0, v->has_crossings,
+                 v->characters, v->fuse, v->cuts, v->unknown, 0, v->tokens, v->numbers, v->units, v->merges, v->content_size, v->nodes, v->pairs_mask, v->shorts_mask, v->longs_mask, {0}};
     memcpy(head.byte_tokens, v->byte_tokens, sizeof head.byte_tokens);
     memset(to, 0, file_size(v));
     memcpy(to, &head, sizeof head);
@@ -81,7 +85,9 @@ static int map_tables(Vocabulary *v, const uint8_t *from, size_t size) {
     if (size < sizeof head || ((uintptr_t)from & 7)) return 0;
     memcpy(&head, from, sizeof head);
     if (memcmp(head.magic, MAGIC, 8) || head.order != ORDER || head.sizes != SIZES || head.tokens < 1 ||
-        head.tokens > (int64_t)1 << TOKEN_BITS || head.merges < 0 || head.merges > (int64_t)1 << MERGE_BITS ||
+        head.numbers < head.tokens ||
+        head.numbers > (int64_t)1 << TOKEN_BITS || head.units < 0 || head.units > 256 << 16 || head.units % 256 ||
+        head.cuts < NO_CUTS || head.cuts > AT_KNOWN_SPACES || (head.cuts && !head.units) || head.merges < 0 || head.merges > (int64_t)1 << MERGE_BITS ||
         head.content_size < 0 || head.content_size > INT32_MAX || head.nodes < 0 || head.nodes > INT32_MAX ||
         !is_mask(head.pairs_mask) || !is_mask(head.shorts_mask) || !is_mask(head.longs_mask) ||
         head.pairs_shift != 64 - highest_bit(head.pairs_mask + 1))
@@ -90,7 +96,13 @@ static int map_tables(Vocabulary *v, const uint8_t *from, size_t size) {
     v->whole = head.whole;
     v->same_ids = head.same_ids;
     v->has_crossings = head.has_crossings;
+    v->characters = head.characters;
+    v->fuse = head.fuse;
+    v->cuts = head.cuts;
+    v->unknown = head.unknown;
     v->tokens = head.tokens;
+    v->numbers = head.numbers;
+    v->units = head.units;
     v->merges = head.merges;
     v->content_size = head.content_size;
     v->nodes = head.nodes;

@@ -48,7 +48,7 @@ def path_for(model: BPEModel, core: Any) -> Path | None:
     return None
 
 
-def fetch(path: Path, core: "type[Encoder]", scan: tuple[Any, ...]) -> "Encoder | None":
+def fetch(path: Path, core: "type[Encoder]", levels: tuple[Any, ...]) -> "Encoder | None":
     """The encoder whose tables are in a file; None where there is none, or it is damaged."""
     try:
         with path.open("rb") as file:
@@ -61,7 +61,7 @@ def fetch(path: Path, core: "type[Encoder]", scan: tuple[Any, ...]) -> "Encoder 
     with suppress(OSError):
         os.utime(path)  # it was used now
     with suppress(ValueError):
-        return core.from_tables(view[HEAD:], scan)
+        return core.from_tables(view[HEAD:], levels)
     return None
 
 

@@ -10,6 +10,7 @@
 #include "common.h"
 
 enum { TOKEN_BITS = 21, MERGE_BITS = 22, CROSSING_BITS = 22 };
+enum { UNIT_BLOCKS = 1 << 13 }; /* of 256 code points, as many as four bytes of any value can name */
 #define EMPTY (~(uint64_t)0)
 
 typedef struct {
@@ -24,12 +25,12 @@ typedef struct {
 } ShortToken;
 
 typedef struct {
-    int64_t tokens;
+    int64_t tokens, numbers; /* with those of ids that missing units become and that are no tokens, as `<unk>` mostly */
     uint32_t *ids;
     uint8_t *content; /* the bytes of all tokens; token t's are content[starts[t]:starts[t + 1]] */
     int32_t *starts;
-    uint32_t byte_tokens[256];
-    uint32_t *byte_pairs; /* (65536,) the merge of two bytes, or NONE */
+    uint32_t byte_tokens[256]; /* where units are others, the tokens that spell what is missing, or NONE */
+    uint32_t *byte_pairs; /* (65536,) the merge of two bytes, or NONE; NULL where units are others */
     uint64_t *pairs;      /* (left << 21 | right) << 22 | merge, or EMPTY */
     uint64_t pairs_mask;
     int pairs_shift;
@@ -44,6 +45,13 @@ typedef struct {
     int32_t *shorter;   /* the longest token that one begins with, or -1 */
     uint8_t *crossings; /* NULL where parts of a piece don't merge as pieces of their own: see cuts.h */
     int has_crossings;
+    uint16_t *unit_rows;  /* (4, UNIT_BLOCKS) of unit_tokens; NULL where units are the 256 bytes: see units.h */
+    uint32_t *unit_tokens; /* (rows, 256) the token of a unit, or NONE */
+    uint8_t *neighbours;  /* NULL without cuts: see neighbours.h */
+    int64_t units;        /* numbers in unit_tokens, 0 where units are the 256 bytes */
+    uint32_t unknown;     /* the token of what is missing and can't be spelled, or NONE */
+    int characters, fuse; /* whether units are characters; whether several unknown ones in a row are one */
+    int cuts;             /* where text may be cut as the tokens alone say: see neighbours.h */
     int64_t content_size, nodes; /* bytes of all tokens; nodes of the trie, 0 without one */
     int whole;          /* whether a piece that is a token is that token */
     int same_ids;       /* whether a token's id is its number */
