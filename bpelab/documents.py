@@ -1,8 +1,8 @@
-"""Many texts to ids: in blocks, each encoded by one call of a kernel, which threads take one after the other.
+"""Many texts to ids: in blocks, each encoded by one call of C, which threads take one after the other.
 
 Most texts of a batch are short, and what is done around each of them takes longer than encoding it; so it is done for
-some hundred thousand characters at once. Threads are worth it only compiled, where nobody waits for the interpreter's
-lock; they are made for one batch and end with it, so that a process that is forked later misses none.
+some hundred thousand characters at once. Threads are worth it only in C, where nobody waits for the interpreter's lock;
+they are made for one batch and end with it, so that a process that is forked later misses none.
 
 Chapter: Compiled. Cost: that of encoding, divided by the threads; with lists as a result, 15 ns a token that is not.
 """
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .compiled.engine import Engine, Ids
     from .native._core import Encoder
-    from .pipeline import Pipeline
+    from .pipeline import Ids, Pipeline
 
 SMALLEST, LARGEST = 1 << 17, 1 << 20
 """Characters of a block: large ones find what making lists needs in the processor's cache, small ones are shared out
@@ -107,32 +106,6 @@ def shared_out(work: Callable[[Block], Result], parts: Sequence[Block], threads:
     return [results[number] for number in range(len(parts))]
 
 
-def encode_block(
-    pipeline: "Pipeline", engine: "Engine", texts: Sequence[str], allowed: frozenset[str]
-) -> "tuple[Ids, NDArray[np.int64]]":
-    """The ids of all texts, and where those of each begin, with the end of all behind."""
-    from .compiled.batch import encode_many
-
-    def slowly(number: int) -> "Ids":
-        return engine.pieces(pipeline.cut(parts[number].decode(), 0))
-
-    if (whole := without_added(pipeline, texts, allowed)) is not None:
-        try:
-            parts = list(map(str.encode, whole))
-        except UnicodeEncodeError:
-            parts = [valid_text(text).encode() for text in whole]
-        return encode_many(engine, parts, None, slowly)
-    parts, given, counts = [], [], []
-    for text in texts:
-        before = len(parts)
-        for part, token_id in pipeline.special.split(valid_text(text), allowed, pipeline.normalizer):
-            parts.append(part.encode() if token_id is None else b"")
-            given.append(-1 if token_id is None else token_id)
-        counts.append(len(parts) - before)
-    ids, stops = encode_many(engine, parts, given, slowly)
-    return ids, stops[list(accumulate(counts, initial=0))]
-
-
 def as_arrays(
     pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str], threads: int | None
 ) -> "tuple[Ids, NDArray[np.int64]]":
@@ -140,25 +113,25 @@ def as_arrays(
     import numpy as np
 
     count, characters = thread_count(threads), sum(map(len, texts))
-    if (native := pipeline.native(characters)) is not None:
-        return _natively(pipeline, native, texts, allowed, count, characters)
-    engine = pipeline.chosen(characters)
-    if engine is None or engine.sole is None:
-        lists = one_by_one(pipeline, engine, texts, allowed)
+    native = pipeline.native(characters)
+    if native is None:
+        lists = one_by_one(pipeline, texts, allowed)
         offsets = np.fromiter(accumulate(map(len, lists), initial=0), np.int64, len(lists) + 1)
         return np.fromiter(chain.from_iterable(lists), np.uint32, int(offsets[-1])), offsets
 
-    def work(part: Sequence[str], engine: "Engine" = engine) -> "tuple[Ids, NDArray[np.int64]]":
-        ids, stops = encode_block(pipeline, engine, part, allowed)
-        return ids.copy(), stops  # the room that `ids` is the beginning of is four times as large
+    def work(part: Sequence[str], native: "Encoder" = native) -> "tuple[Ids, NDArray[np.int64]]":
+        whole = undivided(pipeline, part, allowed)
+        found = None if whole is None else native.encode_texts(whole)
+        if found is not None:
+            stops = np.frombuffer(found[1], np.int64)
+            return np.frombuffer(found[0], np.uint32), stops[1:] - stops[:-1]
+        each = [pipeline.array(valid_text(text), allowed) for text in part]
+        return np.concatenate([np.empty(0, np.uint32), *each]), np.fromiter(map(len, each), np.int64, len(each))
 
-    found = shared_out(work, blocks(texts, block_size(characters, count)), count)
-    if len(found) == 1:
-        return found[0]
-    sizes = accumulate([len(ids) for ids, _ in found], initial=0)
-    ends = [stops[1:] + size for (_, stops), size in zip(found, sizes)]
-    ids = np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in found)])
-    return ids, np.concatenate([np.zeros(1, np.int64), *ends])
+    made = shared_out(work, blocks(texts, block_size(characters, count)), count)
+    sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in made)])
+    ids = made[0][0] if len(made) == 1 else np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in made)])
+    return ids, np.cumsum(sizes)
 
 
 def as_lists(
@@ -166,59 +139,30 @@ def as_lists(
 ) -> list[list[int]]:
     """What `Pipeline.lists` gives."""
     count, characters = thread_count(threads), sum(map(len, texts))
-    if (native := pipeline.native(characters)) is not None:
-        lists = shared_out(
-            lambda part: _lists(pipeline, native, part, allowed), blocks(texts, block_size(characters, count)), count
-        )
-        return list(chain.from_iterable(lists))
-    engine = pipeline.chosen(characters)
-    if engine is None or engine.sole is None:
-        return one_by_one(pipeline, engine, texts, allowed)
-    made = shared_out(
-        lambda part: engine.lists(*encode_block(pipeline, engine, part, allowed)),
-        blocks(texts, block_size(characters, count)),
-        count,
-    )
-    return list(chain.from_iterable(made))
+    native = pipeline.native(characters)
+    if native is None:
+        return one_by_one(pipeline, texts, allowed)
+
+    def work(part: Sequence[str], native: "Encoder" = native) -> list[list[int]]:
+        whole = undivided(pipeline, part, allowed)
+        found = None if whole is None else native.encode_texts(whole)
+        return one_by_one(pipeline, part, allowed) if found is None else native.lists(*found)
+
+    lists = shared_out(work, blocks(texts, block_size(characters, count)), count)
+    return list(chain.from_iterable(lists))
 
 
-def _lists(pipeline: "Pipeline", native: "Encoder", texts: Sequence[str], allowed: frozenset[str]) -> list[list[int]]:
-    whole = without_added(pipeline, texts, allowed)
-    found = None if whole is None else native.encode_texts(list(whole))
-    return one_by_one(pipeline, None, texts, allowed) if found is None else native.lists(*found)
+def one_by_one(pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str]) -> list[list[int]]:
+    """Encoded text by text."""
+    return [pipeline.ids(valid_text(text), allowed) for text in texts]
 
 
-def _natively(
-    pipeline: "Pipeline",
-    native: "Encoder",
-    texts: Sequence[str],
-    allowed: frozenset[str],
-    threads: int,
-    characters: int,
-) -> "tuple[Ids, NDArray[np.int64]]":
-    """What `Pipeline.arrays` gives, in C."""
-    import numpy as np
-
-    def work(part: Sequence[str]) -> "tuple[Ids, NDArray[np.int64]]":
-        whole = without_added(pipeline, part, allowed)
-        found = None if whole is None else native.encode_texts(list(whole))
-        if found is not None:
-            stops = np.frombuffer(found[1], np.int64)
-            return np.frombuffer(found[0], np.uint32), stops[1:] - stops[:-1]
-        each = [pipeline.array(valid_text(text), allowed) for text in part]
-        return np.concatenate([np.empty(0, np.uint32), *each]), np.fromiter(map(len, each), np.int64, len(each))
-
-    made = shared_out(work, blocks(texts, block_size(characters, threads)), threads)
-    sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in made)])
-    ids = made[0][0] if len(made) == 1 else np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in made)])
-    return ids, np.cumsum(sizes)
-
-
-def one_by_one(
-    pipeline: "Pipeline", engine: "Engine | None", texts: Sequence[str], allowed: frozenset[str]
-) -> list[list[int]]:
-    """Encoded text by text, where Python at least cuts them."""
-    return [pipeline.listed(valid_text(text), allowed, engine) for text in texts]
+def undivided(pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str]) -> list[str] | None:
+    """The texts as C takes them; None where one of them may have an added token in it, or asks for its origin."""
+    whole = None if pipeline.asks_for_first else without_added(pipeline, texts, allowed)
+    if whole is None or pipeline.prepare is None:
+        return None if whole is None else list(whole)
+    return [pipeline.prepare(text, True) for text in whole]
 
 
 def without_added(pipeline: "Pipeline", texts: Sequence[str], allowed: frozenset[str]) -> Sequence[str] | None:

@@ -1,10 +1,9 @@
 """Many tokens' bytes, end to end, the quickest way there is; `decoding.join_tokens` says what must come out.
 
 Ids are looked up without a word about those that fail: only when one does, the slow way is taken, which says which.
-Where so much is decoded that it pays, long lists and arrays are joined in C (`native/decode.h`), or by numba where that
-wasn't built (`compiled/gather.py`).
+Where so much is decoded that it pays, long lists and arrays are joined in C (`native/decode.h`).
 
-Chapter: Compiled. Cost: 60 ns a token in Python; in C and compiled 10 from a list, 4 from an array.
+Chapter: Compiled. Cost: 60 ns a token in Python; in C 10 from a list, 4 from an array.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import decoding
 from .cached import cached_property
-from .compiled import decoding_pays
 from .decoding import Unknown
-from .forks import unforked
 from .native import decoder_for
 
 if TYPE_CHECKING:
-    from .compiled.gather import Gather
     from .native._core import Decoder
 
 CHUNK = 4096
@@ -26,7 +22,7 @@ CHUNK = 4096
 IDS_A_TOKEN = 4
 """Ids that Python joins while rows for C are made, for each token of the vocabulary."""
 LONG_ENOUGH = 100
-"""Ids from which kernels are quicker than Python."""
+"""Ids from which C is quicker than Python."""
 
 
 class Joiner:
@@ -37,23 +33,17 @@ class Joiner:
     (b'ab<end>', b'ab')
     """
 
-    def __init__(self, tokens: Mapping[int, bytes], special: Collection[int], compiled: bool = False) -> None:
-        self._tokens, self._special, self._compiled = tokens, special, compiled
-        self._seen = 0  # ids in long lists that were joined in Python
+    def __init__(self, tokens: Mapping[int, bytes], special: Collection[int]) -> None:
+        self._tokens, self._special = tokens, special
         self._before_native = IDS_A_TOKEN * len(tokens)
 
-    def join(self, ids: Iterable[Any], unknown: Unknown = "error", skip: bool = False) -> bytes | memoryview:
+    def join(self, ids: Iterable[Any], unknown: Unknown = "error", skip: bool = False) -> bytes:
         """The bytes of `ids`, without those of special tokens if `skip`; errors as for `join_tokens`."""
         count = len(ids) if type(ids) is list else max(getattr(ids, "shape", ()), default=0)
         if count >= LONG_ENOUGH and (native := self._in_c(count, skip)) is not None:
             if (found := native.join(ids)) is not None:
                 decoding.check_unknown(unknown)
                 return found
-        elif count >= LONG_ENOUGH and self._pays(count):
-            gather = self._gather_ordinary if skip else self._gather
-            if gather is not None and (data := gather.join(ids)) is not None:
-                decoding.check_unknown(unknown)
-                return data
         checked = decoding.as_ids(ids)
         decoding.check_unknown(unknown)
         find = (self._ordinary if skip else self._tokens).__getitem__
@@ -81,29 +71,6 @@ class Joiner:
     def _native_ordinary(self) -> "Decoder | None":
         return decoder_for(self._ordinary)
 
-    def _pays(self, count: int) -> bool:
-        if "_gather" in vars(self) or self._compiled:
-            return True
-        self._seen += count
-        return decoding_pays(self._seen)
-
     @cached_property
     def _ordinary(self) -> Mapping[int, bytes]:
         return {**self._tokens, **dict.fromkeys(self._special, b"")}
-
-    @cached_property
-    def _gather(self) -> "Gather | None":
-        return _gather_of(self._tokens)
-
-    @cached_property
-    def _gather_ordinary(self) -> "Gather | None":
-        return _gather_of(self._ordinary)
-
-
-def _gather_of(tokens: Mapping[int, bytes]) -> "Gather | None":
-    with unforked:
-        try:
-            from .compiled.gather import Gather
-        except ImportError:
-            return None
-    return Gather(tokens) if Gather.serves(tokens) else None

@@ -7,9 +7,7 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 """
 
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from . import documents
@@ -17,7 +15,6 @@ from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
 from .cached import cached_property
-from .compiled import IMPORTED, STEP, make_engine, pays
 from .encoders import encode_function
 from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
@@ -35,9 +32,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .compiled.engine import Engine, Ids
     from .native._core import Encoder
 
+    Ids = NDArray[np.uint32]
 
 CHARACTERS_A_TOKEN = 4
 """Characters that Python encodes while the tables in C are made, for each token of the vocabulary."""
@@ -54,6 +51,7 @@ class Pipeline:
 
     Attributes:
         brief: gives the ids of a str in which no special token is looked for, or None, and then `ids` does.
+        prepare: what is done to a text, given whether it is the beginning of the input, before it is encoded in C.
     """
 
     def __init__(
@@ -71,30 +69,27 @@ class Pipeline:
         self.encoder = encoder
         # characters until the encoder in C pays; None where that isn't known before the first text
         self._before_native: int | None = None
-        if encoder not in ("auto", "native") or not (pre_tokenizer is None or self.split is not None):
+        if encoder not in ("auto", "native"):
             self._before_native = NEVER
         elif encoder == "native" or is_kept(model):
             self._before_native = 0
-        if encoder != "compiled" and self._before_native != 0:
+        if self._before_native != 0:
             self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
-        self._seen, self._next = 0, IMPORTED  # characters encoded in Python, and how many before the next question
-        self._making = Lock()
+        self.prepare: Callable[[str, bool], str] | None = None
         self.brief: Callable[[str], list[int] | None] = _left_to_others
         self._asks_for_first = _asks_for_first(pre_tokenizer)
         # whether a text in which no special token may stand goes to the pre-tokenizer as it is
         self._undivided = normalizer is None and all(token.special for token in special.tokens)
         self._cut = self._choose_cut()
         self._to_bytes = self._choose_bytes()
-        if encoder == "compiled":
-            self._engine  # noqa: B018 - to be there, or to fail, now
-        elif encoder == "native":
+        if encoder == "native":
             require_extension()
 
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
         """The ids of a piece; made when Python is to encode one."""
-        return encode_function("auto" if self.encoder in ("compiled", "native") else self.encoder, self.model)
+        return encode_function("auto" if self.encoder == "native" else self.encoder, self.model)
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""
@@ -129,19 +124,11 @@ class Pipeline:
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
-        if encoder is not None:
-            return self._uncompiled(text, allowed, encoder)
-        if self.native(len(text)) is not None:
-            return self._uncompiled(text, allowed, None)
-        return self.listed(text, allowed, self._chosen(text))
+        if encoder is None:
+            self.native(len(text))
+        return self._ids(text, allowed, encoder)
 
-    def listed(self, text: str, allowed: frozenset[str], engine: "Engine | None") -> list[int]:
-        """What `ids` gives, by an engine or without one."""
-        if engine is None:
-            return self._uncompiled(text, allowed, None)
-        return engine.listed(self._compiled(text, allowed, engine))
-
-    def _uncompiled(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None) -> list[int]:
+    def _ids(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None = None) -> list[int]:
         if self._undivided and not allowed and encoder is None:
             return self._ordinary(text, 1)
         ids: list[int] = []
@@ -160,8 +147,11 @@ class Pipeline:
     def _ordinary(self, text: str, first: int) -> list[int]:
         """The ids of normalized text without added tokens: in C where that is there by now and doesn't read in vain."""
         native = vars(self).get("_native")
-        ids = None if native is None else native.encode(text)
+        ids = None if native is None else native.encode(self._prepared(text, first))
         return self.ids_of_pieces(self._cut(text, first)) if ids is None else ids
+
+    def _prepared(self, text: str, first: int) -> str:
+        return text if self.prepare is None else self.prepare(text, first > 0)
 
     def native(self, characters: int) -> "Encoder | None":
         """The encoder in C, once so many characters have come that making its tables pays; None without."""
@@ -176,45 +166,16 @@ class Pipeline:
 
     @cached_property
     def _native(self) -> "Encoder | None":
-        made = encoder_for(self.model, self.split)
+        made = encoder_for(self.model, self.pre_tokenizer)
         if made is None:
             self._before_native = NEVER
-        elif self._undivided:
-            self.brief = made.encode
+            return None
+        from .native.plan import preparation
+
+        prepare = self.prepare = preparation(self.pre_tokenizer)
+        if self._undivided:
+            self.brief = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
         return made
-
-    @cached_property
-    def _engine(self) -> "Engine | None":
-        engine = make_engine(self.model, self.pre_tokenizer)
-        if engine is not None and self._undivided and (brief := engine.brief()) is not None:
-            self.brief = brief
-        return engine
-
-    def _chosen(self, text: str) -> "Engine | None":
-        return self.chosen(len(text))
-
-    def chosen(self, characters: int) -> "Engine | None":
-        """The engine for so many characters: always, never, or once so much has come that it pays."""
-        if self.encoder == "compiled" or (self.encoder == "auto" and "_engine" in vars(self)):
-            return self._engine
-        if self.encoder != "auto":
-            return None
-        self._seen += characters
-        if self._seen < self._next or not self._making.acquire(blocking=False):  # another thread is at it
-            return None
-        try:
-            self._next = self._seen + STEP
-            return self._engine if pays(self._seen) else None
-        except (ImportError, OSError) as error:  # of numba's, or of a library that it loads
-            self._next = NEVER
-            warnings.warn(
-                f"numba can't be used, so encoding goes on in Python, with the same ids: {str(error)[:300]}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            return None
-        finally:
-            self._making.release()
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
         """What `ids` gives, as an array of uint32."""
@@ -222,9 +183,7 @@ class Pipeline:
 
         if (native := self.native(len(text))) is not None:
             return self._natively(text, allowed, native)
-        if (engine := self._chosen(text)) is not None:
-            return self._compiled(text, allowed, engine)
-        return np.array(self._uncompiled(text, allowed, None), np.uint32)
+        return np.array(self._ids(text, allowed), np.uint32)
 
     def _natively(self, text: str, allowed: frozenset[str], native: "Encoder") -> "Ids":
         import numpy as np
@@ -234,7 +193,7 @@ class Pipeline:
         for part, token_id in self.special.split(text, allowed, self.normalizer):
             if token_id is not None:
                 parts.append(np.array([token_id], np.uint32))
-            elif (ids := native.encode_array(part)) is not None:
+            elif (ids := native.encode_array(self._prepared(part, first))) is not None:
                 parts.append(np.frombuffer(ids, np.uint32))
             else:
                 parts.append(np.array(self.ids_of_pieces(self._cut(part, first)), np.uint32))
@@ -252,21 +211,6 @@ class Pipeline:
     ) -> list[list[int]]:
         """What `ids` gives for each of several texts."""
         return documents.as_lists(self, texts, allowed, threads)
-
-    def _compiled(self, text: str, allowed: frozenset[str], engine: "Engine") -> "Ids":
-        import numpy as np
-
-        parts: list[Ids] = []
-        first = self._from_first(text)
-        for part, token_id in self.special.split(text, allowed, self.normalizer):
-            if token_id is not None:
-                parts.append(np.array([token_id], np.uint32))
-            elif (ids := engine.text(part, first > 0)) is None:
-                parts.append(engine.pieces([self._to_bytes(piece) for piece in self._cut(part, first)]))
-            else:
-                parts.append(ids)
-            first = 0
-        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
 
     def ids_of_pieces(self, pieces: list[str]) -> list[int]:
         """The ids of pieces, from the cache where it has them."""
@@ -312,10 +256,15 @@ class Pipeline:
 
     def _from_first(self, text: str) -> int:
         """How many characters of the normalized text come from the first one of `text`, for a Metaspace that asks."""
-        if self.normalizer is None or not self._asks_for_first:
+        if not self.asks_for_first:
             return 1
         starts = normalized(self.normalizer, Aligned.of(text)).starts
         return next((number for number, start in enumerate(starts) if start), len(starts))
+
+    @property
+    def asks_for_first(self) -> bool:
+        """Whether it takes more than the normalized text to say what its beginning comes from."""
+        return self.normalizer is not None and self._asks_for_first
 
     def from_first(self, text: str) -> int:
         """What `cut` wants to know about the beginning of `text`."""

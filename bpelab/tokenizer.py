@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .chat.conversation import Fitted
     from .chat.messages import Message
     from .cluster import Cluster
-    from .compiled.engine import Ids
+    from .pipeline import Ids
     from .shards import Shards
     from .shards.inputs import Paths
 
@@ -119,7 +119,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
         roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
-        super().__init__(model, special, roles, decoder, compiled=encoder == "compiled")
+        super().__init__(model, special, roles, decoder)
         if pre_tokenizer is None and pattern is not None:
             refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)

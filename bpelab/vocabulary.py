@@ -33,7 +33,6 @@ class Vocabulary:
         special: SpecialTokens,
         roles: Mapping[str, str | None],
         decoder: Decoder | None,
-        compiled: bool = False,
     ) -> None:
         self._model, self._special, self._roles, self._decoder = model, special, dict(roles), decoder
         for role, name in self._roles.items():
@@ -43,7 +42,6 @@ class Vocabulary:
         self._refuse_collisions()
         self._ids_of_added = {token.content: token.id for token in special.tokens}
         self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
-        self._compiled = compiled
 
     @cached_property
     def _bytes_of(self) -> dict[int, bytes]:
@@ -62,7 +60,7 @@ class Vocabulary:
 
     @cached_property
     def _joiner(self) -> Joiner:
-        return Joiner(self._joined, self._special.names, self._compiled)
+        return Joiner(self._joined, self._special.names)
 
     def _refuse_collisions(self) -> None:
         """Raise SpecialTokenError where an id, or a text, would mean two things.

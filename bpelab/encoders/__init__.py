@@ -60,7 +60,7 @@ def make_encoder(name: str, model: BPEModel) -> AnyEncoder:
     if name == "auto":
         name = "heap"
     if name not in ENCODERS:
-        known = ", ".join(("auto", "native", "compiled", *ENCODERS))
+        known = ", ".join(("auto", "native", *ENCODERS))
         raise ValueError(f"there is no encoder {name!r}; choose one of {known}")
     chosen = ENCODERS[name]
     return (chosen if chosen.supports(model) else HeapEncoder)(model)

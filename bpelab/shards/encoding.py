@@ -20,7 +20,7 @@ from .numbers import NDArray, np
 from .parts import Part, SafeCuts, batches, check_held, parts
 
 if TYPE_CHECKING:
-    from ..compiled.engine import Ids
+    from ..pipeline import Ids
     from ..tokenizer import BPETokenizer
 
 

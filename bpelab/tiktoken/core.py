@@ -13,7 +13,7 @@ from ..tokenizer import BPETokenizer
 from ..unstable import completions, count_unstable
 
 if TYPE_CHECKING:
-    from ..compiled.engine import Ids
+    from ..pipeline import Ids
 
 Names = Literal["all"] | Collection[str]
 
