@@ -51,7 +51,7 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> "Encoder
 
     What it is given is the text after `plan.preparation`.
 
-    >>> from bpelab.pretokenizers import Split
+    >>> from bpelab.pretokenizers.split import Split
     >>> native = encoder_for(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]), Split("gpt2"))
     >>> native is None or native.encode("low lo") == [257, 32, 256]
     True

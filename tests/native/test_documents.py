@@ -11,14 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, documents
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, documents, native
 from bpelab.added_tokens import AddedToken
+from bpelab.normalizers import Strip
 from bpelab.notebook import book_text
+from bpelab.pretokenizers.byte_level import ByteLevel
+from bpelab.pretokenizers.components import Digits, WhitespaceSplit
+from bpelab.pretokenizers.metaspace import Metaspace
+from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
-pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 
 OPTIONS = (
     {},
@@ -32,7 +37,7 @@ OPTIONS = (
 
 @pytest.fixture(scope="module")
 def pairs():
-    """Tokenizers that encode in Python, and the same compiled."""
+    """Tokenizers that encode in Python, and the same in C."""
     slow = [BPETokenizer.train(book_text()[:20_000], 500, **options) for options in OPTIONS]
     added = [
         AddedToken("<x>", 600, special=False, lstrip=True),
@@ -41,7 +46,11 @@ def pairs():
         AddedToken("<|end|>", 603, rstrip=True),
     ]
     slow.append(slow[0].with_options(special_tokens=SpecialTokens(added), normalizer="NFD"))
-    return [(one.with_options(encoder="heap"), one.with_options(encoder="compiled")) for one in slow]
+    slow.append(slow[0].with_options(pattern=None, pre_tokenizer=ByteLevel()))
+    slow.append(slow[0].with_options(pattern=None, pre_tokenizer=PreTokenizerSequence([WhitespaceSplit(), Digits()])))
+    first = Metaspace(prepend_scheme="first")
+    slow += [slow[2].with_options(pattern=None, pre_tokenizer=first, normalizer=kind) for kind in (None, Strip())]
+    return [(one.with_options(encoder="heap"), one.with_options(encoder="native")) for one in slow]
 
 
 def random_texts(rng: random.Random) -> list[str]:
@@ -72,18 +81,18 @@ def test_as_one_by_one(pairs, monkeypatch):
     for _ in range(amount(25, 1_000)):
         texts = random_texts(rng)
         monkeypatch.setattr(documents, "SMALLEST", rng.choice([1, 50, 1_000, 100_000]))
-        for slow, compiled in pairs:
+        for slow, in_c in pairs:
             for allowed in ((), "all"):
                 expected = [slow.encode(text, allowed_special=allowed) for text in texts]
-                check(compiled, texts, expected, rng.choice([None, 1, 2, 5]), allowed)
+                check(in_c, texts, expected, rng.choice([None, 1, 2, 5]), allowed)
         slow, _ = pairs[0]
         check(slow, texts, list(map(slow.encode, texts)), 3, ())
 
 
 def test_reading_in_vain(pairs):
-    slow, compiled = pairs[5]
+    slow, in_c = pairs[5]
     texts = ["a" * 20_000, "ab", "b" + "a" * 15_000, "", "a b"]
-    check(compiled, texts, [slow.encode(text) for text in texts], 2, ())
+    check(in_c, texts, [slow.encode(text) for text in texts], 2, ())
 
 
 def test_blocks():
@@ -97,17 +106,16 @@ def test_blocks():
 
 
 def test_a_cache_that_grows_amid_a_block():
-    tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"b")]), encoder="compiled")
+    tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"b")]), encoder="native")
     rng = random.Random(3)
     texts = [" ".join(f"{rng.randrange(10**9):x}ab" for _ in range(200)) for _ in range(100)]
     slow = tokenizer.with_options(encoder="heap")
     check(tokenizer, texts, [slow.encode(text) for text in texts], 1, ())
-    assert len(tokenizer._pipeline._engine._free[0].parts.cache.narrow) > 1 << 12
 
 
 def test_real_vocabulary():
     reference = encoding("cl100k_base")
-    tokenizer = BPETokenizer.from_tiktoken(reference, encoder="compiled")
+    tokenizer = BPETokenizer.from_tiktoken(reference, encoder="native")
     rng = random.Random(4)
     text = book_text()
     texts = [text[start : start + rng.randint(0, 4_000)] for start in rng.sample(range(len(text)), amount(300, 5_000))]
@@ -116,16 +124,16 @@ def test_real_vocabulary():
 
 
 def test_options(pairs):
-    slow, compiled = pairs[1]
-    wrapped = compiled.with_options(post_processor=TemplateProcessing(("<|en", "$A", "<|end|>")))
+    slow, in_c = pairs[1]
+    wrapped = in_c.with_options(post_processor=TemplateProcessing(("<|en", "$A", "<|end|>")))
     texts = ["a<|end|>", "", "the"]
     assert wrapped.encode_batch(texts) == list(map(wrapped.encode, texts))
     assert wrapped.encode_batch(texts, add_special_tokens=False) == [slow.encode(text) for text in texts]
     with pytest.raises(SpecialTokenError, match="character 1"):
-        compiled.encode_batch(texts, disallowed_special="all")
+        in_c.encode_batch(texts, disallowed_special="all")
     with pytest.raises(SpecialTokenError, match="allowed_special names"):
-        compiled.encode_batch_array(texts, allowed_special=["<nothing>"])
-    for method in (compiled.encode_batch, compiled.encode_batch_array, slow.encode_batch):
+        in_c.encode_batch_array(texts, allowed_special=["<nothing>"])
+    for method in (in_c.encode_batch, in_c.encode_batch_array, slow.encode_batch):
         for wrong in ("ab", b"ab"):
             with pytest.raises(TypeError, match="several texts"):
                 method(wrong)
@@ -139,18 +147,18 @@ def test_options(pairs):
 
 
 def test_rows_are_those_of_encode(pairs):
-    for slow, compiled in pairs:
-        assert compiled(book_text()[:9_000].split("\n")) == slow(book_text()[:9_000].split("\n"))
+    for slow, in_c in pairs:
+        assert in_c(book_text()[:9_000].split("\n")) == slow(book_text()[:9_000].split("\n"))
 
 
 def test_sixteen_threads_at_once(pairs):
-    slow, compiled = pairs[0]
+    slow, in_c = pairs[0]
     rng = random.Random(5)
     batches = [[book_text()[s : s + rng.randint(0, 3_000)] for s in rng.sample(range(200_000), 40)] for _ in range(16)]
     expected = [[slow.encode(text) for text in texts] for texts in batches]
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(lambda texts: compiled.encode_batch(texts, threads=2), batches * 2)) == expected * 2
-        assert list(pool.map(lambda texts: list(map(compiled.encode, texts)), batches)) == expected
+        assert list(pool.map(lambda texts: in_c.encode_batch(texts, threads=2), batches * 2)) == expected * 2
+        assert list(pool.map(lambda texts: list(map(in_c.encode, texts)), batches)) == expected
 
 
 @pytest.mark.parametrize("wrong", [RuntimeError, KeyboardInterrupt, SystemExit])
@@ -187,7 +195,7 @@ import os, sys, warnings
 from bpelab import BPETokenizer, documents
 warnings.simplefilter("ignore")  # that of Python 3.12 on about a fork amid threads
 documents.SMALLEST = 1000
-t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="compiled")
+t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="native")
 texts = ["lowest newer " * 90] * 20
 expected = t.encode_batch(texts, threads=4)
 child = os.fork()
@@ -205,17 +213,17 @@ def test_ctrl_c_ends_a_batch():
     code = """
 import os, signal, threading
 from bpelab import BPETokenizer, documents
-t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="compiled")
-texts, begun, encode = ["lowest newer " * 900] * 200_000, threading.Event(), documents.encode_block
+t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="native")
+texts, begun, undivided = ["lowest newer " * 900] * 200_000, threading.Event(), documents.undivided
 t.encode_batch_array(texts[:99], threads=3)  # all that is loaded for it is there
-def encode_block(*given):
+def watched(*given):
     if threading.current_thread() is not threading.main_thread():
         begun.set()
-    return encode(*given)
+    return undivided(*given)
 def press():
     begun.wait()
     os.kill(os.getpid(), signal.SIGINT)
-documents.encode_block = encode_block
+documents.undivided = watched
 threading.Thread(target=press).start()
 try:
     t.encode_batch_array(texts, threads=3)
@@ -227,20 +235,20 @@ except KeyboardInterrupt:
 
 
 def test_lists_of_ints(pairs):
-    _, compiled = pairs[0]
-    engine = compiled._pipeline._engine
-    for ids in ([], [0], [255] * 300, [*range(400), 2**32 - 1]):  # the last one is no id of the engine's
-        array = np.array(ids, np.uint32)
-        assert engine.listed(array) == ids and all(type(number) is int for number in engine.listed(array))
-        assert engine.lists(array, np.array([0, 0, len(ids) // 2, len(ids)])) == [
-            [], ids[: len(ids) // 2], ids[len(ids) // 2 :]
-        ]  # fmt: skip
-    assert engine.listed(np.array([300] * 200, np.uint32))[0] is engine.listed(np.array([300] * 200, np.uint32))[1]
+    _, in_c = pairs[0]
+    encoder = in_c._pipeline._native
+    for ids in ([], [0], [255] * 300, [*range(400), 2**32 - 1]):  # the last one is no id of the tokenizer's
+        array, stops = np.array(ids, np.uint32), np.array([0, 0, len(ids) // 2, len(ids)])
+        (listed,) = encoder.lists(array, stops[[0, 3]])
+        assert listed == ids and all(type(number) is int for number in listed)
+        assert encoder.lists(array, stops) == [[], ids[: len(ids) // 2], ids[len(ids) // 2 :]]
+    ((first, *_), (second, *_)) = encoder.lists(np.array([300] * 200, np.uint32), np.array([0, 100, 200]))
+    assert first is second
 
 
 def test_ids_that_no_array_holds():
     ranks = {**{bytes([byte]): byte for byte in range(256)}, b"ab": 2**33}
-    tokenizer = BPETokenizer(BPEModel.from_ranks(ranks), encoder="compiled")
+    tokenizer = BPETokenizer(BPEModel.from_ranks(ranks), encoder="native")
     assert tokenizer.encode_batch(["abc"]) == [[2**33, 99]]
     with pytest.raises(OverflowError):
         tokenizer.encode_batch_array(["abc"])

@@ -1,15 +1,16 @@
-"""What kernels cut: the pieces of the pre-tokenizers in Python, whatever the steps and their behaviours."""
+"""What C cuts: the pieces of the pre-tokenizers in Python, whatever the steps and their behaviours.
+
+Pieces are compared by their ids, in models whose merges go across any cut that is missing.
+"""
 
 import random
 
-import numpy as np
 import pytest
 
-from bpelab import BPEModel
-from bpelab.compiled.chain import BLOCK, ReadsInVain, copy_kept, cut, without_dropped
-from bpelab.compiled.jit import PAD
-from bpelab.compiled.neighbours import pair_table, place_of, side_by_side
-from bpelab.compiled.steps import Plan, plan_for
+from bpelab import BPEModel, BPETokenizer, native
+from bpelab.encoders import HeapEncoder
+from bpelab.native.arrays import AT_KNOWN_SPACES, AT_PAIRS, AT_SPACES, NO_CUTS, _cuts
+from bpelab.native.plan import levels_for, preparation
 from bpelab.pretokenizers.behaviors import BEHAVIORS
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.components import (
@@ -26,13 +27,19 @@ from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split, SplitPattern
+from bpelab.textio import valid_text
 from bpelab.units import Units
 
 from ..conftest import amount, fuzz_text
 
-pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
+pytestmark = [
+    pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler"),
+    pytest.mark.filterwarnings("ignore:training stopped"),
+]
 
 BYTES = BPEModel.from_merges([])
+CHUNK = 1024
+"""Ends that go to the next level at once; see scan.h."""
 SERVED = [
     *map(Punctuation, BEHAVIORS),
     *(SplitPattern(Pattern("String", text), behavior) for text in " -▁" for behavior in BEHAVIORS),
@@ -69,30 +76,37 @@ LEFT_TO_PYTHON = [
 ]
 
 
-def pieces(plan: Plan, text: str, first: bool) -> list[str]:
-    text = plan.prepare(text, first) if plan.prepare else text
-    data = text.encode()
-    levels = [level for level in plan.levels if not level.needs or level.needs in text]
-    buffer, found = np.frombuffer(data + bytes(PAD), np.uint8), []
-    for begin, ends in cut(buffer, 0, np.array([len(data)] if data else [], np.int64), levels):
-        kept, place, kept_ends = without_dropped(buffer, begin, ends)
-        for end in kept_ends.tolist():
-            found.append(bytes(kept[place:end]).decode())
-            place = end
-    return found
-
-
 def texts(rng: random.Random, count: int) -> list[str]:
-    fuzz = [fuzz_text(rng).encode("utf-8", "replace").decode() for _ in range(count)]
+    fuzz = [valid_text(fuzz_text(rng)) for _ in range(count)]
     return ["", " ", "--", "-a--b-", "▁a▁▁b", "inning in", *fuzz]
+
+
+def greedy(some: list[str]) -> BPEModel:
+    """A model with a merge for most neighbours in these texts, so that a cut that is missing changes ids."""
+    return BPETokenizer.train("\0".join(some * 2), 1_500, pattern=None).model
+
+
+class Both:
+    """A pre-tokenizer with a model, in C and as it is defined."""
+
+    def __init__(self, step, model: BPEModel) -> None:
+        self.step, self.heap, self.prepare = step, HeapEncoder(model), preparation(step)
+        self.native = native.encoder_for(model, step)
+
+    def check(self, text: str, first: bool = True) -> None:
+        expected = [i for piece in self.step.split(text, first) for i in self.heap.encode_piece(piece.encode())]
+        prepared = text if self.prepare is None else self.prepare(text, first)
+        assert self.native.encode(prepared) == expected, (self.step, text)
 
 
 @pytest.mark.parametrize("step", SERVED + AT_THE_FRONT, ids=repr)
 def test_one_step(step):
-    plan, rng = plan_for(step, BYTES), random.Random(repr(step))
-    for text in texts(rng, amount(40, 5_000)):
+    rng = random.Random(repr(step))
+    some = texts(rng, amount(40, 5_000))
+    both = Both(step, greedy(some[:300]))
+    for text in some:
         for first in (True, False):
-            assert pieces(plan, text, first) == step.split(text, first), text
+            both.check(text, first)
 
 
 def test_several_steps():
@@ -101,31 +115,55 @@ def test_several_steps():
         steps = rng.choices(SERVED[:-1], k=rng.randint(1, 4)) + [SERVED[-1]] * rng.randint(0, 1)
         if rng.random() < 0.3:
             steps[0] = rng.choice(AT_THE_FRONT[:-2])
-        step = PreTokenizerSequence(steps)
-        plan = plan_for(step, BYTES)
-        for text in texts(rng, 5):
-            assert pieces(plan, text, True) == step.split(text), (step, text)
+        some = texts(rng, 5)
+        both = Both(PreTokenizerSequence(steps), greedy(some))
+        for text in some:
+            both.check(text)
 
 
 def test_more_pieces_than_a_block_has():
     step = PreTokenizerSequence((WhitespaceSplit(), Digits(individual_digits=True), Punctuation("MergedWithNext")))
-    plan = plan_for(step, BYTES)
-    for text in ("1" * 3 * BLOCK, "a1 -" * BLOCK, " " * 3 * BLOCK, "x" * 3 * BLOCK, "--" * BLOCK + " a"):
-        assert pieces(plan, text, True) == step.split(text)
+    both = Both(step, BPEModel.from_merges([(b"1", b"1"), (b"-", b"-"), (b"a", b"1"), (b"x", b"x")]))
+    for size in (CHUNK - 1, CHUNK, 2 * CHUNK + 1, 20 * CHUNK):
+        for text in ("1" * 3 * size, "a1 -" * size, " " * 3 * size, "x" * 3 * size, "--" * size + " a", "a  " * size):
+            both.check(text)
+
+
+def test_slices_of_a_long_text():
+    """Megabytes, so that the first pattern sees the text in slices: what follows a slice changes no piece of it."""
+    step = PreTokenizerSequence((SplitPattern(Pattern("Regex", r"\s+"), "Removed"), Digits(), Split(r"a+b|é+|.")))
+    both = Both(step, BPEModel.from_merges([(b"a", b"a"), (b"aa", b"aa"), (b"a", b"b"), (b" ", b" ")]))
+    text = "".join(random.Random(3).choices(["aaa", "ab", " ", "é", "12", "  \n"], k=400_000)) + " "
+    for size in (4_095, 4_096, 4_097, 4_200, 5_000, 50_000):
+        both.check(text[:size])
+    assert both.native.encode(text * 8) == both.native.encode(text) * 8
+
+
+def test_texts_of_one_piece_and_none():
+    both = Both(WhitespaceSplit(), BYTES)
+    for text in ("", " ", "a", " a ", "a" * 9_000, " " * 9_000, " " * 5_000 + "a" + " " * 5_000):
+        both.check(text)
 
 
 @pytest.mark.parametrize("step", LEFT_TO_PYTHON, ids=repr)
 def test_what_is_left_to_python(step):
-    assert plan_for(step, BYTES) is None
+    assert levels_for(step, BYTES) is None and native.encoder_for(BYTES, step) is None
+
+
+def test_more_steps_than_there_are_levels():
+    steps = [Split(f"[{letter}]+") for letter in "abcdefghijklmnop"]
+    both = Both(PreTokenizerSequence(steps[:15]), greedy(["abcdefghijklmnop" * 3]))
+    both.check("aabbccddeeffgghhiijjkkllmmnnoopp" * 9)
+    assert native.encoder_for(BYTES, PreTokenizerSequence(steps)) is None
 
 
 def test_reading_in_vain_is_given_up():
-    plan = plan_for(PreTokenizerSequence((Digits(), Split("a*b|a"))), BYTES)
-    with pytest.raises(ReadsInVain):
-        pieces(plan, "a" * 20_000, True)
+    for steps in ((Digits(), Split("a*b|a")), (Split("a*b|a"), Digits())):
+        in_c = native.encoder_for(BYTES, PreTokenizerSequence(steps))
+        assert in_c.encode("a" * 20_000) is None and in_c.encode("aab" * 200) is not None
 
 
-def test_pairs_are_those_of_the_tokens():
+def test_where_the_tokens_say_that_text_may_be_cut():
     words = ["ab", "bé", "日本", "本a"]
     units = [*"abé日本", *(f"<0x{byte:02X}>" for byte in range(256))]
     tokens = {number: token.encode() for number, token in enumerate([*units, *words])}
@@ -134,14 +172,11 @@ def test_pairs_are_those_of_the_tokens():
     spelled = {byte: 5 + byte for byte in range(256)}
     alphabet = {token.encode(): ids[token.encode()] for token in "abé日本"}
     model = BPEModel(tokens, merges, alphabet, False, Units(True, byte_tokens=spelled, unk_id=None))
-    table = pair_table(model)
-    assert all(side_by_side(ord(word[0]), ord(word[1]), table) for word in words)
-    places = {place_of(ord(word[0]), ord(word[1])) for word in words[1:]}
-    for left in "abé日本x":
-        for right in "abé日本x":
-            if left + right not in words and place_of(ord(left), ord(right)) not in places:
-                assert not side_by_side(ord(left), ord(right), table)
-    assert pieces(plan_for(None, model), "ab本aé日本日", True) == ["ab", "本a", "é", "日本", "日"]
+    assert _cuts(model, model.units) == AT_PAIRS
+    in_c, heap, rng = native.encoder_for(model, None), HeapEncoder(model), random.Random(4)
+    for _ in range(amount(300, 20_000)):
+        text = "".join(rng.choices("abé日本xü\0", k=rng.choice((1, 5, 40, 300))))
+        assert in_c.encode(text) == heap.encode_piece(text.encode()), text
     merging = {**merges, (5, 6): (9, len(tokens))}
     more = {**tokens, len(tokens): tokens[5] + tokens[6]}
     for other in (
@@ -149,11 +184,9 @@ def test_pairs_are_those_of_the_tokens():
         BPEModel(more, merging, alphabet, False, model.units),  # bytes merge
         BPEModel(tokens, merges, alphabet, False, Units(True, unk_id=7, fuse_unk=True)),
     ):
-        assert pair_table(other) is None
-
-
-def test_dropped_pieces_leave_nothing():
-    text = np.frombuffer(b"abcdef" + bytes(PAD), np.uint8)
-    kept, ends = np.zeros(6, np.uint8), np.zeros(4, np.int64)
-    assert copy_kept(text, 1, np.array([2, ~4, 5, ~6], np.int64), kept, ends) == 2
-    assert bytes(kept[:2]) == b"be" and ends[:2].tolist() == [1, 2]
+        assert _cuts(other, other.units) == NO_CUTS
+    space = {**alphabet, "▁".encode(): len(tokens)}
+    spaced = {**tokens, len(tokens): "▁".encode()}
+    unknown = BPEModel(spaced, merges, space, False, Units(True, unk_id=7, fuse_unk=True))
+    vanishing = BPEModel(spaced, merges, space, False, Units(True))
+    assert (_cuts(unknown, unknown.units), _cuts(vanishing, vanishing.units)) == (AT_SPACES, AT_KNOWN_SPACES)
