@@ -37,11 +37,12 @@ static int index_tokens(Vocabulary *v) {
         const uint8_t *bytes = v->content + v->starts[t];
         int64_t count = v->starts[t + 1] - v->starts[t];
         if (count <= SHORT) {
-            ShortToken slot = {{0, 0}, (uint32_t)t};
-            short_key(bytes, count, slot.key);
-            uint64_t at = hash_pair(slot.key[0], slot.key[1]) >> 32 & v->shorts_mask;
+            uint64_t key[2];
+            short_key(bytes, count, key);
+            uint64_t at = hash_pair(key[0], key[1]) >> 32 & v->shorts_mask;
             while (v->shorts[at].key[1]) at = (at + 1) & v->shorts_mask;
-            v->shorts[at] = slot;
+            memcpy(v->shorts[at].key, key, sizeof key); /* member by member: what lies between them stays 0 in files */
+            v->shorts[at].token = (uint32_t)t;
         } else {
             uint64_t at = hash_bytes(bytes, count) >> 32 & v->longs_mask;
             while (v->longs[at] != NONE) at = (at + 1) & v->longs_mask;
@@ -146,7 +147,7 @@ static int build_trie(Vocabulary *v, const uint8_t *known) {
     qsort(order, (size_t)count, sizeof *order, by_bytes);
     branches = malloc((size_t)nodes * sizeof *branches);
     v->shorter = malloc((size_t)v->tokens * sizeof *v->shorter);
-    v->trie = malloc((size_t)(nodes + 1) * sizeof *v->trie);
+    v->trie = calloc((size_t)nodes + 1, sizeof *v->trie);
     int enough = nodes < INT32_MAX && branches && v->shorter && v->trie;
     v->nodes = 0;
     if (enough) branches[0] = (Branch){0, (int32_t)count, 0};

@@ -1,4 +1,4 @@
-"""Joining the bytes of tokens, compiled and in Python, against `decoding.join_tokens`."""
+"""Joining the bytes of tokens, in C and in Python, against `decoding.join_tokens`."""
 
 import random
 from operator import index
@@ -6,17 +6,16 @@ from operator import index
 import numpy as np
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, UnknownTokenError, joining
-from bpelab.compiled.gather import INLINE, Gather
+from bpelab import BPEModel, BPETokenizer, UnknownTokenError, native
 from bpelab.decoding import join_tokens
-from bpelab.joining import CHUNK, LONG_ENOUGH, Joiner
+from bpelab.joining import CHUNK, IDS_A_TOKEN, LONG_ENOUGH, Joiner
 
 from ..conftest import amount
 
-pytestmark = pytest.mark.slow  # numba's kernels are compiled: half a minute
-
+IN_ROW = 15
+"""Bytes of the longest token that is in its row itself; see decode.h."""
 NO_IDS = (299, 300, 301, 2**31, 2**32, 2**63, 2**64, 2**70, -1, -(2**63))
-SIZES = (0, 1, 7, 8, 9, INLINE, INLINE + 1, 17, 23, 24, 31, 32, 33, 200)
+SIZES = (0, 1, 7, 8, 9, IN_ROW, IN_ROW + 1, 17, 23, 24, 31, 32, 33, 200)
 
 
 def random_tokens(rng: random.Random) -> dict[int, bytes]:
@@ -27,6 +26,15 @@ def random_tokens(rng: random.Random) -> dict[int, bytes]:
         size = rng.choice(SIZES)
         tokens[token_id] = rng.choice([rng.randbytes(size), (text * 20)[rng.randrange(9) :][:size]])
     return tokens
+
+
+def joiner_of(tokens, special, in_c):
+    """In C from the first list on, or never."""
+    if in_c and native.extension() is None:
+        pytest.skip("the extension was not built: no C compiler")
+    joiner = Joiner(tokens, special)
+    joiner._before_native = 0 if in_c else 1 << 60
+    return joiner
 
 
 def slow(ids, tokens, special, unknown, skip):
@@ -45,13 +53,13 @@ def fast(joiner, ids, unknown, skip):
         return str(error)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_as_token_by_token(compiled):
+@pytest.mark.parametrize("in_c", [True, False])
+def test_as_token_by_token(in_c):
     rng = random.Random(1)
     for _ in range(amount(150, 5_000)):
         tokens = random_tokens(rng)
         special = rng.sample(sorted(tokens), rng.randint(0, min(3, len(tokens))))
-        joiner = Joiner(tokens, special, compiled)
+        joiner = joiner_of(tokens, special, in_c)
         for _ in range(12):
             ids = rng.choices(list(tokens), k=rng.choice([0, 1, 5, LONG_ENOUGH - 1, LONG_ENOUGH, 300]))
             if ids and rng.random() < 0.3:
@@ -65,11 +73,11 @@ def test_as_token_by_token(compiled):
                 assert fast(joiner, [np.int64(i) if rng.random() < 0.1 else i for i in ids], unknown, skip) == expected
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_every_kind_of_array(compiled):
+@pytest.mark.parametrize("in_c", [True, False])
+def test_every_kind_of_array(in_c):
     rng = random.Random(2)
     tokens = {i: rng.randbytes(rng.choice(SIZES)) for i in range(128)}
-    joiner = Joiner(tokens, (), compiled)
+    joiner = joiner_of(tokens, (), in_c)
     ids = rng.choices(range(128), k=3 * LONG_ENOUGH)
     expected = b"".join(map(tokens.__getitem__, ids))
     for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u2", ">i4", ">u8", "<u4"):
@@ -86,10 +94,10 @@ def test_every_kind_of_array(compiled):
             joiner.join(wrong)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("in_c", [True, False])
 @pytest.mark.parametrize("bad", [True, False, 1.0, 0.0, "5", b"5", None, [1], np.float64(1), np.True_, 1 + 0j])
-def test_what_is_no_id_in_a_long_list(compiled, bad):
-    joiner = Joiner({i: b"%d" % i for i in range(128)}, (), compiled)
+def test_what_is_no_id_in_a_long_list(in_c, bad):
+    joiner = joiner_of({i: b"%d" % i for i in range(128)}, (), in_c)
     for place in (0, 57, 299):
         ids = [*range(100)] * 3
         ids[place] = bad
@@ -107,14 +115,14 @@ def test_long_lists_in_python():
 def test_ids_far_apart_are_left_to_python():
     """A row for each id below the highest one would fill the memory."""
     tokens = {0: b"a", 1: b"bc", 2**28 - 1: b"d", 2**60: b"e"}
-    assert not Gather.serves(tokens) and Gather.serves({0: b"a", 60_000: b"b"})
-    joiner = Joiner(tokens, [1], compiled=True)
+    joiner = joiner_of(tokens, [1], in_c=True)
+    assert native.decoder_for(tokens) is None and native.decoder_for({0: b"a", 60_000: b"b"}) is not None
     ids = [0, 1, 2**28 - 1, 2**60] * LONG_ENOUGH
     assert joiner.join(ids) == b"abcde" * LONG_ENOUGH
     assert joiner.join(np.array(ids), skip=True) == b"ade" * LONG_ENOUGH
 
 
-@pytest.mark.parametrize("encoder", ["auto", "compiled"])
+@pytest.mark.parametrize("encoder", ["auto", "native"])
 def test_through_a_tokenizer(encoder):
     model = BPEModel.from_merges([(b"\xe2", b"\x82"), (b"a", b"b"), (b"ab", b"ab")])
     tokenizer = BPETokenizer(model, special_tokens={"<|é|>": 300, "<pad>": 301}, pad_token="<pad>", encoder=encoder)
@@ -138,11 +146,10 @@ def test_through_a_tokenizer(encoder):
             tokenizer.decode(ids, unknown="ignore")
 
 
-def test_kernels_only_where_they_pay(monkeypatch):
-    asked = []
-    monkeypatch.setattr(joining, "decoding_pays", lambda ids: asked.append(ids) or ids >= 600)
-    joiner = Joiner({0: b"a"}, ())
-    for _ in range(3):
-        assert bytes(joiner.join([0] * 300)) == b"a" * 300
-        assert bytes(joiner.join([0])) == b"a"
-    assert asked == [300, 600]
+def test_in_c_only_where_it_pays():
+    joiner = Joiner(dict.fromkeys(range(200), b"a"), ())
+    for _ in range(IDS_A_TOKEN * 200 // 400):
+        assert "_native" not in vars(joiner)
+        assert joiner.join([0] * 400) == b"a" * 400
+        assert joiner.join([0]) == b"a"
+    assert joiner.join([0] * 400) == b"a" * 400 and "_native" in vars(joiner)

@@ -7,13 +7,16 @@ import sys
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer
+from bpelab import BPEModel, BPETokenizer, native
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.patterns import PATTERNS
 
 from ..conftest import amount
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler"),
+]
 
 GROWTH = 100_000_000
 """Bytes that memory may grow by while new text comes and comes."""
@@ -29,7 +32,7 @@ def model() -> BPEModel:
 def test_a_run_of_one_character(model, name):
     """Quadratic merging and a stack that overflows are what others met here."""
     slow = BPETokenizer(model, pattern=name, encoder="buckets")
-    quick = slow.with_options(encoder="compiled")
+    quick = slow.with_options(encoder="native")
     size = amount(20_000, 1_000_000)
     for unit in ["a", "A", " ", "\n", "^", "-", "=", "7", "日", "ab", "\r\n", " a"]:
         text = unit * (size // len(unit))
@@ -41,13 +44,13 @@ def test_a_run_of_one_character(model, name):
 def test_a_word_without_an_end(model, letters):
     text = "".join(random.Random(5).choices(letters, k=amount(20_000, 1_000_000)))
     slow = BPETokenizer(model, pattern=None, encoder="buckets")
-    assert slow.with_options(encoder="compiled").encode(text) == slow.encode(text)
+    assert slow.with_options(encoder="native").encode(text) == slow.encode(text)
 
 
 def test_base64(model):
     text = base64.b64encode(random.Random(6).randbytes(amount(20_000, 750_000))).decode()
     slow = BPETokenizer(model, encoder="buckets")
-    assert slow.with_options(encoder="compiled").encode(text) == slow.encode(text)
+    assert slow.with_options(encoder="native").encode(text) == slow.encode(text)
 
 
 ENDLESS = """
@@ -76,13 +79,13 @@ print(peak() - begun)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts memory as Linux does")
-@pytest.mark.parametrize("encoder", ["compiled", "auto"])
+@pytest.mark.parametrize("encoder", ["native", "auto", "heap"])
 @pytest.mark.parametrize(
     ("pattern", "kind", "short", "full"), [("cl100k", "words", 300_000, 2_000_000), ("", "documents", 60, 10_000)]
 )
 def test_memory_stays_flat_however_much_comes(encoder, pattern, kind, short, full):
     count = amount(short, full)
-    if encoder == "auto" and kind == "documents":
+    if encoder == "heap" and kind == "documents":
         count = amount(20, 1_000)  # in Python a tenth of a second each
     command = [sys.executable, "-c", ENDLESS, encoder, pattern, kind, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
