@@ -40,10 +40,10 @@ class Joiner:
     def join(self, ids: Iterable[Any], unknown: Unknown = "error", skip: bool = False) -> bytes:
         """The bytes of `ids`, without those of special tokens if `skip`; errors as for `join_tokens`."""
         count = len(ids) if type(ids) is list else max(getattr(ids, "shape", ()), default=0)
-        if count >= LONG_ENOUGH and (native := self._in_c(count, skip)) is not None:
-            if (found := native.join(ids)) is not None:
-                decoding.check_unknown(unknown)
-                return found
+        native = self._in_c(count, skip) if count >= LONG_ENOUGH else None
+        if native is not None and (found := native.join(ids)) is not None:
+            decoding.check_unknown(unknown)
+            return found
         checked = decoding.as_ids(ids)
         decoding.check_unknown(unknown)
         find = (self._ordinary if skip else self._tokens).__getitem__

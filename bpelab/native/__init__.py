@@ -3,8 +3,7 @@
 It serves models whose units are bytes or characters, and whose text patterns cut; ids are those of `encoders`, in
 Python, which everything else uses, and everything where there is no extension. One file a stage: scan.h, levels.h,
 neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, units.h, merge.h, encode.h, decode.h,
-module.c. From Python's side, `plan.py` says what cuts a text, `arrays.py` what tables are made of, and `tables.py` keeps
-them.
+module.c. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are made of, and `tables.py` keeps these.
 
 Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """

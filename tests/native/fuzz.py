@@ -1,20 +1,30 @@
-"""Random models, patterns and texts, encoded in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
+"""Random models, pre-tokenizers and texts, encoded in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
 
 A file of its own, so that it also runs on an extension that was built with sanitizers, whose folder is BPELAB_CORE.
 """
 
 import importlib.util
+import json
 import os
 import random
 import sys
+import tempfile
 from array import array
 from pathlib import Path
 
-from bpelab import BPEModel, BPETokenizer, native
-from bpelab.pretokenizers.split import Split
+from bpelab import BPELabError, BPEModel, BPETokenizer, native
+from bpelab.native.plan import levels_for, preparation
+from bpelab.pretokenizers.components import BertPreTokenizer, Digits, Punctuation, Whitespace, WhitespaceSplit
+from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.metaspace import Metaspace
+from bpelab.pretokenizers.sequence import PreTokenizerSequence
+from bpelab.pretokenizers.split import Split, SplitPattern
 from bpelab.textio import valid_text
 
 from ..conftest import fuzz_text, random_merges, random_ranks
+from ..formats import random_zoo
+from ..pretokenizers import test_implied
+from ..test_units import random_file as random_units
 
 PATTERNS = (
     "gpt2",
@@ -56,30 +66,97 @@ def random_text(rng):
     return text * rng.randint(1, 200) if rng.random() < 0.05 else text
 
 
-def round_of(rng):
-    """Compare one model on some texts; how many of them were read in vain."""
-    model, pattern, vain = random_model(rng), rng.choice(PATTERNS), 0
-    python = BPETokenizer(model, pattern=pattern, encoder="heap")
-    in_c = native.encoder_for(model, None if pattern is None else Split(pattern))
-    assert in_c is not None, pattern
-    texts = [random_text(rng) for _ in range(10)]
-    if rng.random() < 0.5:  # as a process has it that finds the tables in a file
-        in_c = type(in_c).from_tables(in_c.tables(), native._scan(None if pattern is None else Split(pattern)))
+STEPS = (
+    Digits(), Digits(True), Whitespace(), WhitespaceSplit(), BertPreTokenizer(), Metaspace(), Metaspace("é", "first"),
+    *map(Punctuation, ("Isolated", "Removed", "MergedWithNext", "Contiguous")),
+    *map(Split, ("gpt2", "a+b|.", "(?:a*b|a)", "[a-c]+")), Split("[a-c]+", "Removed"), Split("[a-c]+", "Removed", True),
+    SplitPattern(Pattern("String", "a"), "MergedWithPrevious"), SplitPattern(Pattern("String", "ab"), "Removed"),
+)  # fmt: skip
+
+
+def compare(python, in_c, texts):
+    """The encoder in C with a tokenizer; how many texts were read in vain."""
+    vain, prepare = 0, preparation(python.pre_tokenizer)
     for text in texts:
-        expected, found = python.encode(text), in_c.encode(text)
+        expected = python.encode(text)
+        prepared = text if prepare is None else prepare(text, True)
+        found = in_c.encode(prepared)
         if found is None:
             vain += 1
             continue
-        assert found == expected, (pattern, text[:300], model)
-        assert array("I", bytes(in_c.encode_array(text))).tolist() == expected
+        assert found == expected, (python, text[:300])
+        assert array("I", bytes(in_c.encode_array(prepared))).tolist() == expected
+    prepared = [text if prepare is None else prepare(text, True) for text in texts]
+    if (several := in_c.encode_texts(prepared)) is not None:
+        assert in_c.lists(*several) == [python.encode(text) for text in texts]
+    return vain
+
+
+def of_bytes(rng):
+    """One byte-level model and one pattern, on some texts."""
+    model, pattern = random_model(rng), rng.choice(PATTERNS)
+    split = None if pattern is None else Split(pattern)
+    python = BPETokenizer(model, pattern=pattern, encoder="heap")
+    in_c = native.encoder_for(model, split)
+    assert in_c is not None, pattern
+    texts = [random_text(rng) for _ in range(10)]
+    if rng.random() < 0.5:  # as a process has it that finds the tables in a file
+        in_c = type(in_c).from_tables(in_c.tables(), levels_for(split, model))
+    for text in texts:
         data = text.encode()[: rng.randint(0, 300)]
         assert in_c.encode_piece(data) == python.encode_piece(data), (data, model)
     ids = python.encode(texts[0])
     joined = native.decoder_for(model.tokens).join(ids)
     assert joined == python.decode_bytes(ids)
-    if (several := in_c.encode_texts(texts)) is not None:
-        assert in_c.lists(*several) == [python.encode(text) for text in texts]
-    return vain
+    return compare(python, in_c, texts)
+
+
+def of_levels(rng):
+    """Several steps, some of which drop pieces."""
+    step, model = PreTokenizerSequence(rng.choices(STEPS, k=rng.randint(1, 4))), random_model(rng)
+    in_c = native.encoder_for(model, step)
+    if in_c is None:  # a Metaspace that isn't the first step
+        return 0
+    python = BPETokenizer(model, pattern=None, pre_tokenizer=step, encoder="heap")
+    return compare(python, in_c, [random_text(rng) for _ in range(6)])
+
+
+def of_files(rng):
+    """A tokenizer.json of any parts: units that are missing, marked, fused, spelled; `▁` anywhere."""
+    seed, letters = rng.randrange(1 << 30), test_implied.LETTERS + "abcé😀 zŋ"
+    draw = rng.choice(
+        (
+            random_zoo.draw,
+            *(lambda seed, of=of: of(random.Random(seed)) for of in (random_units, test_implied.random_file)),
+        )
+    )
+    data = draw(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "tokenizer.json").write_text(json.dumps(data), encoding="utf-8")
+        try:
+            python = BPETokenizer.from_pretrained(folder, encoder="heap")
+        except BPELabError:
+            return 0
+    in_c = python.with_options(encoder="native")
+    texts = ["".join(rng.choices(letters, k=rng.choice((0, 1, 5, 14, 60, 200, 5_000)))) for _ in range(6)]
+    for text in [*texts, *(fuzz_text(rng) for _ in range(4))]:
+        try:
+            expected = python.encode(text, allowed_special="all", add_special_tokens=False)
+        except BPELabError:
+            continue
+        assert in_c.encode(text, allowed_special="all", add_special_tokens=False) == expected, (seed, text, data)
+        assert in_c.encode_array(text, allowed_special="all").tolist() == expected, (seed, text, data)
+    if (encoder := in_c._pipeline._native) is not None:
+        data = bytes(rng.choices("aé日😀▁".encode() + b"\xff", k=rng.randint(0, 300)))
+        encoder.encode_piece(data)  # None, or some ids: bytes that are no text have none in Python either
+        again = type(encoder).from_tables(encoder.tables(), levels_for(python.pre_tokenizer, python.model))
+        assert again.encode(texts[0]) == encoder.encode(texts[0])
+    return 0
+
+
+def round_of(rng):
+    """Compare one model on some texts; how many of them were read in vain."""
+    return rng.choice((of_bytes, of_bytes, of_levels, of_files))(rng)
 
 
 def sanitized(folder):

@@ -28,7 +28,9 @@ LETTERS = [
 ]  # fmt: skip
 
 
-MODEL = greedy(["aabbcc", "aé日b c", "".join(LETTERS), *("".join(random.Random(n).choices(LETTERS, k=90)) for n in range(40))])
+MODEL = greedy(
+    ["aabbcc", "aé日b c", "".join(LETTERS), *("".join(random.Random(n).choices(LETTERS, k=90)) for n in range(40))]
+)
 """With merges across what a pattern cuts, so that a cut in the wrong place changes ids."""
 HEAP = HeapEncoder(MODEL)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, MissingDependencyError, native
+from bpelab.native.plan import levels_for
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 
@@ -119,7 +120,15 @@ def test_without_the_extension(monkeypatch):
 GOOD = {
     "content": bytes(range(256)) + b"ab", "starts": array("i", [*range(257), 258]), "ids": array("I", range(257)),
     "byte_tokens": array("I", range(256)), "letters": 256, "merges": None, "whole": False,
+    "levels": levels_for(Split("gpt2"), BPEModel.from_merges([])),
 }  # fmt: skip
+
+
+LEVELS = GOOD["levels"]
+NONE = 0xFFFFFFFF
+BLANK = array("I", [NONE] * 256)
+UNITS = (array("H", bytes(1 << 16)), array("I", range(256)), True, NONE, False, 0)
+"""The 256 bytes as characters: the first block of code points in a row of its own, with or without a suffix."""
 
 
 @pytest.mark.parametrize(
@@ -138,19 +147,51 @@ GOOD = {
         ({"merges": (array("i", [97, 900, 0]), array("I", [256]), True)}, "tokens that are not there"),
         ({"merges": (array("i", [-1, 98, 0]), array("I", [256]), True)}, "tokens that are not there"),
         ({"merges": (array("i", [97, 98, 0]), array("I", [900]), True)}, "tokens that are not there"),
+        ({"ids": array("I", range(258))}, "impossible size"),
+        ({"byte_tokens": array("I", [NONE] * 256)}, "byte has a token that is not there"),
+        ({"units": (UNITS[0][:-1], *UNITS[1:])}, "units have a table"),
+        ({"units": (array("H", [1] * (1 << 15)), *UNITS[1:])}, "units have a table"),
+        ({"units": (UNITS[0], UNITS[1][:-1], *UNITS[2:])}, "units have a table"),
+        ({"units": (UNITS[0], array("I"), *UNITS[2:])}, "units have a table"),
+        ({"units": (UNITS[0], array("I", [257] * 256), *UNITS[2:])}, "units have a table"),
+        ({"units": (*UNITS[:3], 257, False, 0)}, "units have a table"),
+        ({"units": (*UNITS[:5], 4)}, "units have a table"),
+        ({"units": (*UNITS[:5], -1)}, "units have a table"),
+        ({"units": (*UNITS[:2], False, NONE, False, 1)}, "units have a table"),
+        ({"units": UNITS, "byte_tokens": array("I", [257] * 256)}, "byte has a token that is not there"),
+        ({"levels": ((3, b"", LEVELS[0][2]),)}, "keeps all, matches or gaps"),
+        ({"levels": ((-1, b"", LEVELS[0][2]),)}, "keeps all, matches or gaps"),
+        ({"levels": LEVELS * 17}, "more patterns than"),
+        ({"levels": LEVELS * 16, "units": (*UNITS[:5], 1)}, "more patterns than"),
+        ({"levels": (None,)}, "a level is a tuple"),
     ],
 )
 def test_tables_that_are_wrong(changes, problem):
     """Whatever is handed to C is looked at first: no index leads out of a table."""
-    scan = native._scan(Split("gpt2"))
     core = native.extension()
-    assert core(**GOOD, scan=scan).encode("ab") == [256]
+    assert core(**GOOD).encode("ab") == [256]
     with pytest.raises(ValueError, match=problem):
-        core(**GOOD | changes, scan=scan)
+        core(**GOOD | changes)
+
+
+def test_units_that_are_right():
+    core = native.extension()
+    for cuts in range(4):
+        in_c = core(**GOOD | {"merges": (array("i", [97, 98, 0]), array("I", [256]), True)}, units=(*UNITS[:5], cuts))
+        assert in_c.encode("ab") == in_c.encode_piece(b"ab") == [256]
+        assert in_c.encode("é") == [0xE9] and in_c.encode_piece(b"\xe9") is None
+    with pytest.raises(TypeError, match="units are a tuple"):
+        core(**GOOD, units=[])
+    for wrong in ((), UNITS[:5], (*UNITS, 1)):
+        with pytest.raises(TypeError):
+            core(**GOOD, units=wrong)
+    for wrong in (((0, b"", 5),), ((0, "", LEVELS[0][2]),), ((0, b""),)):
+        with pytest.raises(TypeError):
+            core(**GOOD | {"levels": wrong})
 
 
 def test_patterns_that_are_wrong():
-    core, (transitions, width, start, stage1, stage2) = native.extension(), native._scan(Split("gpt2"))
+    core, ((_, _, (transitions, width, start, stage1, stage2)),) = native.extension(), LEVELS
     for scan in (
         (array("i", [1 << 20] * len(transitions)), width, start, stage1, stage2),
         (array("i", [-2] * len(transitions)), width, start, stage1, stage2),
@@ -163,34 +204,36 @@ def test_patterns_that_are_wrong():
         (transitions, width, start, stage1, b"\xff" * len(stage2)),
     ):
         with pytest.raises(ValueError):
-            core(**GOOD, scan=scan)
-    for wrong in ((), (1, 2), None):
+            core(**GOOD | {"levels": ((0, b"", scan),)})
+        with pytest.raises(ValueError):
+            core(**GOOD | {"levels": (*LEVELS, (1, b" ", scan))})
+    for wrong in (((0, b"", (1, 2)),), ((0, b"", ()),), ((0, b"", None),), None):
         with pytest.raises(TypeError):
-            core(**GOOD, scan=wrong)
+            core(**GOOD | {"levels": wrong})
 
 
 def test_blocks_of_tables_that_are_wrong():
     """What is no block of this version is refused, wherever it is cut off; other damage is for the hash to find."""
-    core, scan = native.extension(), native._scan(Split("gpt2"))
-    block = core(**GOOD, scan=scan).tables()
-    assert core.from_tables(block, scan).encode("ab") == [256]
+    core = native.extension()
+    block = core(**GOOD).tables()
+    assert core.from_tables(block, LEVELS).encode("ab") == [256]
     for size in (0, 7, 8, 100, 1_199, 1_200, len(block) - 1):
         with pytest.raises(ValueError, match="no tables of this version"):
-            core.from_tables(block[:size], scan)
+            core.from_tables(block[:size], LEVELS)
     with pytest.raises(ValueError, match="no tables of this version"):
-        core.from_tables(block + b"more", scan)
+        core.from_tables(block + b"more", LEVELS)
     rng = random.Random(7)
     for _ in range(amount(300, 20_000)):  # sizes in the head
         damaged = bytearray(block)
-        for place in rng.sample(range(112), rng.randint(1, 4)):
+        for place in rng.sample(range(136), rng.randint(1, 4)):
             damaged[place] ^= 1 << rng.randrange(8)
-        if damaged[8:32] != block[8:32] or damaged[40:104] != block[40:104]:
+        if damaged[8:32] != block[8:32] or damaged[56:128] != block[56:128]:
             try:
-                core.from_tables(bytes(damaged), scan)
+                core.from_tables(bytes(damaged), LEVELS)
             except ValueError:
                 continue
     with pytest.raises(TypeError):
-        core.from_tables("text", scan)
+        core.from_tables("text", LEVELS)
 
 
 def test_tables_are_kept(tmp_path, monkeypatch):
@@ -218,7 +261,7 @@ def test_tables_are_kept(tmp_path, monkeypatch):
 
 
 def test_arguments_that_are_wrong():
-    encoder = native.extension()(**GOOD, scan=native._scan(Split("gpt2")))
+    encoder = native.extension()(**GOOD)
     for wrong in (b"ab", None, 5, ["ab"]):
         for method in (encoder.encode, encoder.encode_array):
             with pytest.raises(TypeError, match="must be a str"):
