@@ -8,31 +8,25 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from . import documents
-from .alignment import Aligned, cut, normalized
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
 from .cached import cached_property
-from .encoders import encode_function
-from .encoders.dropout import DropoutEncoder
 from .model import BPEModel
 from .native import encoder_for, is_kept, require_extension
 from .normalizers import Normalizer
-from .placing import PlacedToken, added_token, place, place_pieces
 from .pretokenizers.base import PreTokenizer
-from .pretokenizers.byte_level import ByteLevel
-from .pretokenizers.implied import ImpliedCuts
-from .pretokenizers.sequence import PreTokenizerSequence
-from .pretokenizers.split import Split, SplitPattern
 from .special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .alignment import Aligned
+    from .encoders.dropout import DropoutEncoder
     from .native._core import Encoder
+    from .placing import PlacedToken
 
     Ids = NDArray[np.uint32]
 
@@ -65,7 +59,7 @@ class Pipeline:
     ) -> None:
         self.model, self.special = model, special
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
-        self.split = sole_split(pre_tokenizer)
+        self.split = None if pre_tokenizer is None else pre_tokenizer.sole_split
         self.encoder = encoder
         # characters until the encoder in C pays; None where that isn't known before the first text
         self._before_native: int | None = None
@@ -78,7 +72,6 @@ class Pipeline:
         self.cache = PieceCache(cache_size)
         self.prepare: Callable[[str, bool], str] | None = None
         self.brief: Callable[[str], list[int] | None] = _left_to_others
-        self._asks_for_first = _asks_for_first(pre_tokenizer)
         # whether a text in which no special token may stand goes to the pre-tokenizer as it is
         self._undivided = normalizer is None and all(token.special for token in special.tokens)
         self._cut = self._choose_cut()
@@ -89,6 +82,8 @@ class Pipeline:
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
         """The ids of a piece; made when Python is to encode one."""
+        from .encoders import encode_function
+
         return encode_function("auto" if self.encoder == "native" else self.encoder, self.model)
 
     def _choose_cut(self) -> Callable[[str, int], list[str]]:
@@ -96,10 +91,14 @@ class Pipeline:
         if (split := self.split) is not None:
             return lambda text, first: split.split(text)
         pre_tokenizer = self.pre_tokenizer
-        if isinstance(pre_tokenizer, PreTokenizerSequence) and pre_tokenizer.asks_for_origins:
+        if pre_tokenizer is not None and pre_tokenizer.asks_for_origins:
             return pre_tokenizer.split_with_origins
         if pre_tokenizer is not None:
             return lambda text, first: pre_tokenizer.split(text, first > 0)
+        if self.model.bytewise:
+            return lambda text, first: [text] if text else []
+        from .pretokenizers.implied import ImpliedCuts
+
         cuts = ImpliedCuts.of(self.model)
         return (lambda text, first: [text] if text else []) if cuts is None else (lambda text, first: cuts.split(text))
 
@@ -119,7 +118,9 @@ class Pipeline:
         """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
         return self._undivided and self.model.bytewise and (self.pre_tokenizer is None or self.split is not None)
 
-    def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
+    def ids(
+        self, text: str, allowed: frozenset[str] = frozenset(), encoder: "DropoutEncoder | None" = None
+    ) -> list[int]:
         """The ids of a valid text; special tokens other than the allowed ones are plain text.
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
@@ -128,7 +129,7 @@ class Pipeline:
             self.native(len(text))
         return self._ids(text, allowed, encoder)
 
-    def _ids(self, text: str, allowed: frozenset[str], encoder: DropoutEncoder | None = None) -> list[int]:
+    def _ids(self, text: str, allowed: frozenset[str], encoder: "DropoutEncoder | None" = None) -> list[int]:
         if self._undivided and not allowed and encoder is None:
             return self._ordinary(text, 1)
         ids: list[int] = []
@@ -204,12 +205,16 @@ class Pipeline:
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> "tuple[Ids, NDArray[np.int64]]":
         """The ids of all texts end to end, uint32, and where those of each begin, with the end of all behind."""
+        from . import documents
+
         return documents.as_arrays(self, texts, allowed, threads)
 
     def lists(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> list[list[int]]:
         """What `ids` gives for each of several texts."""
+        from . import documents
+
         return documents.as_lists(self, texts, allowed, threads)
 
     def ids_of_pieces(self, pieces: list[str]) -> list[int]:
@@ -222,8 +227,11 @@ class Pipeline:
         cache.lookups += len(pieces)
         return ids
 
-    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> list[PlacedToken]:
+    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> "list[PlacedToken]":
         """What `ids` gives, each with the place in `text` that it stands for."""
+        from .alignment import Aligned, normalized
+        from .placing import added_token
+
         placed: list[PlacedToken] = []
         first = self._from_first(text)
         given = Aligned.of(text)
@@ -242,8 +250,11 @@ class Pipeline:
                 first = 0
         return placed
 
-    def _placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
+    def _placed(self, part: "Aligned", pieces: list[str]) -> "Iterable[PlacedToken]":
         """The tokens of a stretch that is cut into `pieces`."""
+        from .alignment import cut
+        from .placing import place, place_pieces
+
         if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
             return place(self.model, self.ids_of_pieces(pieces), part, self._to_bytes)
         if self.split is None:
@@ -251,20 +262,25 @@ class Pipeline:
             return (token for piece in found for token in self._placed_piece(piece))
         return place_pieces(pieces, part, self._placed_piece)
 
-    def _placed_piece(self, piece: Aligned) -> Iterator[PlacedToken]:
+    def _placed_piece(self, piece: "Aligned") -> "Iterator[PlacedToken]":
+        from .placing import place
+
         return place(self.model, self.ids_of_pieces([piece.text]), piece, self._to_bytes)
 
     def _from_first(self, text: str) -> int:
         """How many characters of the normalized text come from the first one of `text`, for a Metaspace that asks."""
         if not self.asks_for_first:
             return 1
+        from .alignment import Aligned, normalized
+
         starts = normalized(self.normalizer, Aligned.of(text)).starts
         return next((number for number, start in enumerate(starts) if start), len(starts))
 
     @property
     def asks_for_first(self) -> bool:
         """Whether it takes more than the normalized text to say what its beginning comes from."""
-        return self.normalizer is not None and self._asks_for_first
+        asks = self.pre_tokenizer is not None and self.pre_tokenizer.asks_for_first
+        return self.normalizer is not None and asks
 
     def from_first(self, text: str) -> int:
         """What `cut` wants to know about the beginning of `text`."""
@@ -274,7 +290,7 @@ class Pipeline:
         """The pieces of a normalized text; `first` is `from_first` of the whole input for its beginning, else 0."""
         return self._cut(part, first)
 
-    def placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
+    def placed(self, part: "Aligned", pieces: list[str]) -> "Iterable[PlacedToken]":
         """The tokens of a normalized text that was cut into `pieces`, with their places."""
         return self._placed(part, pieces)
 
@@ -293,33 +309,3 @@ class Pipeline:
             pieces += [part] if token_id is not None else self._cut(part, first)
             first = 0
         return pieces
-
-
-def _asks_for_first(pre_tokenizer: PreTokenizer | None) -> bool:
-    steps = pre_tokenizer.pretokenizers if isinstance(pre_tokenizer, PreTokenizerSequence) else (pre_tokenizer,)
-    return any(
-        _asks_for_first(step)
-        if isinstance(step, PreTokenizerSequence)
-        else getattr(step, "prepend_scheme", "") == "first"
-        for step in steps
-    )
-
-
-def sole_split(pre_tokenizer: PreTokenizer | Split | None) -> Split | None:
-    """The `Split` that a pre-tokenizer comes to where the steps around it change nothing; None if it does more.
-
-    >>> sole_split(ByteLevel(add_prefix_space=False))
-    Split('gpt2')
-    """
-    steps: list[Any] = (
-        list(pre_tokenizer.pretokenizers) if isinstance(pre_tokenizer, PreTokenizerSequence) else [pre_tokenizer]
-    )
-    if steps and isinstance(steps[-1], ByteLevel) and not steps[-1].add_prefix_space:
-        if steps[-1].use_regex:
-            return Split("gpt2") if len(steps) == 1 else None
-        steps.pop()
-    if len(steps) != 1:
-        return None
-    if isinstance(steps[0], SplitPattern):
-        return steps[0].sole_split
-    return steps[0] if isinstance(steps[0], Split) and steps[0].behavior == "Isolated" else None

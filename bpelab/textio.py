@@ -1,7 +1,6 @@
 """Text in and out: lone surrogates, and files that are written whole or not at all."""
 
 import os
-import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -79,7 +78,7 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 
 def temporary_name(path: Path) -> Path:
     """A name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
 @contextmanager

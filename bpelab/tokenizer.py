@@ -4,39 +4,28 @@
 object can serve many threads; what "changes" it returns a new one.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import limits
 from .added_tokens import AddedToken
-from .batch import Batch
-from .batching import encode_rows, pad
 from .cache import CacheStatistics
-from .chunks import chunks
+from .cached import cached_property
 from .decoders import Bytes, Decoder
-from .encoded import Encoded, make_row
-from .encoders.dropout import DropoutEncoder
 from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
-from .normalizers import Normalizer, UnicodeNormalizer, find_normalizer
+from .normalizers import Normalizer, find_normalizer
 from .other_names import TOKENIZER, explained
 from .pipeline import Pipeline
-from .placing import in_original, spaces_around, trimmings
-from .postprocessors import PostProcessor
 from .pretokenizers.base import PreTokenizer
 from .pretokenizers.patterns import refuse_misspelt
-from .pretokenizers.safe_cuts import safe_parts
 from .pretokenizers.split import Split
-from .sections import Padding, Truncation
 from .special_tokens import Special, SpecialTokens
 from .textio import valid_text
-from .trainers.corpus import Corpus
-from .trainers.learn import learn
-from .unstable import encode_bytes
 from .vocabulary import Vocabulary
 from .whole_number import whole_number
 
@@ -45,12 +34,17 @@ if TYPE_CHECKING:
     import tiktoken
     from numpy.typing import NDArray
 
+    from .batch import Batch
     from .chat.conversation import Fitted
     from .chat.messages import Message
     from .cluster import Cluster
+    from .encoded import Encoded
     from .pipeline import Ids
+    from .postprocessors import PostProcessor
+    from .sections import Padding, Truncation
     from .shards import Shards
     from .shards.inputs import Paths
+    from .trainers.corpus import Corpus
 
 CACHE_ENTRIES = 1 << 16
 BYTES = Bytes()
@@ -136,7 +130,12 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         if post_processor is not None:
             post_processor.check(self._special)
             self._post_processor = post_processor.without_ids(self._special)
-        self._trimmings = trimmings(post_processor)
+
+    @cached_property
+    def _trimmings(self) -> list[bool]:
+        from .placing import trimmings
+
+        return trimmings(self._post_processor)
 
     if not TYPE_CHECKING:
 
@@ -158,14 +157,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         normalizer: str | Normalizer | None = None,
         trainer: str = "auto",
         ties: str = "ids",
-        client: "Cluster" = None,
+        client: Cluster = None,
         worker_timeout: float | None = None,
         input_form: str | None = None,
         field: str = "text",
         encoder: str = "auto",
         progress: bool | None = None,
         **options: Any,
-    ) -> "BPETokenizer":
+    ) -> BPETokenizer:
         """Learn a tokenizer from a corpus.
 
         Args:
@@ -212,8 +211,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
 
-        def made(model: BPEModel, special: dict[str, int]) -> "BPETokenizer":
+        def made(model: BPEModel, special: dict[str, int]) -> BPETokenizer:
             return cls(model, pattern=pattern, special_tokens=special, normalizer=normalize, encoder=encoder, **options)
+
+        from .trainers.learn import learn
 
         model, special = learn(
             corpus,
@@ -278,6 +279,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def _encoded(self, text: str, allowed_special: Special, disallowed_special: Special) -> Encoded:
         """The ids of `text` alone, and where its tokens stand."""
+        from .encoded import Encoded
+        from .placing import in_original, spaces_around
+
         valid, allowed = self._checked(text, allowed_special, disallowed_special)
         placed = self._pipeline.aligned(valid, allowed)
         ids = [token.id for token in placed]
@@ -309,6 +313,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Cost: linear; about five times that of `encode`, fifteen where a normalizer changes the text.
         """
         encoded = self._encoded(text, allowed_special, disallowed_special)
+        from .encoded import make_row
+
         row = make_row(encoded, None, self._post_processor, self._special, self._trimmings, add_special_tokens)
         return row.ids, row.offsets
 
@@ -360,6 +366,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
         different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
         """
+        from .batching import encode_rows
+
         return encode_rows(
             self,
             text,
@@ -405,6 +413,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
         """
+        from .batching import pad
+
         return pad(
             self,
             encoded,
@@ -431,6 +441,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> t.encode_bytes(cut), t.decode_bytes(t.encode_bytes(cut)) == cut
         ([256, 32, 195], True)
         """
+        from .unstable import encode_bytes
+
         return encode_bytes(self, data)
 
     def encode_piece(self, piece: bytes) -> list[int]:
@@ -453,11 +465,15 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             probability = self.dropout
         if probability is None:
             raise ValueError("this tokenizer's file asks for no dropout: give a probability from 0 to 1")
+        from random import Random
+
+        from .encoders.dropout import DropoutEncoder
+
         encoder = DropoutEncoder(self._model, probability, Random(seed))
         allowed = self._special.select(allowed_special, "allowed_special")
         return self._pipeline.ids(valid_text(text), allowed, encoder)
 
-    def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> "Ids":
+    def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
         """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
 
         In C, or with numba (the extra `fast`), as `encode` does: see the encoders "auto", "native" and "compiled".
@@ -507,7 +523,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         threads: int | None = None,
         allowed_special: Special = (),
         disallowed_special: Special = (),
-    ) -> "tuple[Ids, NDArray[np.int64]]":
+    ) -> tuple[Ids, NDArray[np.int64]]:
         """The ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
 
         The ids are a numpy array of uint32, the offsets, one more than there are texts, of int64: the layout of
@@ -538,7 +554,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def encode_files(
         self,
-        paths: "Paths",
+        paths: Paths,
         folder: str | Path,
         *,
         input_form: str | None = None,
@@ -553,9 +569,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         threads: int | None = None,
         progress: bool | None = None,
         overwrite: bool = False,
-        client: "Cluster" = None,
+        client: Cluster = None,
         worker_timeout: float | None = None,
-    ) -> "Shards":
+    ) -> Shards:
         """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
 
         Args:
@@ -647,11 +663,13 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 add_special_tokens=add_special_tokens,
             )
             return len(ids) if limit is None else min(len(ids), limit + 1)
+        from .limits import count_up_to
+
         text, pipeline = valid_text(text), self._pipeline
         pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
         added = self._added(add_special_tokens)
         counts = (len(pipeline.cache.get(piece) or pipeline.piece_ids(piece)) for piece in pieces)
-        return limits.count_up_to((n for counter in ([added], counts) for n in counter), limit)
+        return count_up_to((n for counter in ([added], counts) for n in counter), limit)
 
     def _added(self, add_special_tokens: bool) -> int:
         return self._post_processor.added if add_special_tokens and self._post_processor is not None else 0
@@ -674,16 +692,20 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return text[: self._fitting(text, room)]
 
     def _fitting(self, text: str, room: int) -> int:
+        from .limits import longest_prefix, prefix_near_the_limit
+        from .normalizers import UnicodeNormalizer
+        from .pretokenizers.safe_cuts import safe_parts
+
         def count(part: str) -> int:
             return len(self._pipeline.ids(part))
 
         if self._pipeline.plain:
-            return limits.longest_prefix(text, room, self._pipeline.pieces, count, count, self._model)
+            return longest_prefix(text, room, self._pipeline.pieces, count, count, self._model)
         # Named patterns have places where a cut changes nothing, whatever the normal form.
         split = self._pipeline.split
         if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
-            return limits.longest_prefix(text, room, safe_parts, count, count, None)
-        return limits.prefix_near_the_limit(text, room, count)
+            return longest_prefix(text, room, safe_parts, count, count, None)
+        return prefix_near_the_limit(text, room, count)
 
     def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
         """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
@@ -699,6 +721,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Cost: linear; as for a few times `encode_with_offsets`.
         """
         pipeline = self._pipeline
+        from .chunks import chunks
+
         return chunks(
             valid_text(text),
             size,
@@ -764,14 +788,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             **{f"{role}_token": name for role, name in self._roles.items()},
         }
 
-    def with_options(self, **changes: Any) -> "BPETokenizer":
+    def with_options(self, **changes: Any) -> BPETokenizer:
         """A new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
         options = {"pattern": None, **self._options()}
         if "pattern" in changes:
             del options["pre_tokenizer"]
         return type(self)(self._model, **{**options, **changes})
 
-    def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> "BPETokenizer":
+    def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> BPETokenizer:
         """A new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
 
         Raises SpecialTokenError for one that collides with what is there. Further changes as in `with_options`.
@@ -806,7 +830,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     # -- conversations -----------------------------------------------------------------------------------------------
 
-    def apply_chat_template(self, messages: Sequence["Message"], template: str | None = None, **options: Any) -> Any:
+    def apply_chat_template(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> Any:
         """A conversation in a model's format: its ids, or its text with tokenize=False.
 
         No character of a message becomes a control token. The options, among them add_generation_prompt, tools,
@@ -821,13 +845,13 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         return apply_chat_template(self, messages, template, **options)
 
-    def count_conversation(self, messages: Sequence["Message"], template: str | None = None, **options: Any) -> int:
+    def count_conversation(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> int:
         """How many tokens a conversation takes, the template's own included: `bpelab.chat.count_conversation`."""
         from .chat import count_conversation
 
         return count_conversation(self, messages, template, **options)
 
-    def fit_to_context(self, messages: Sequence["Message"], max_tokens: int, **options: Any) -> "Fitted":
+    def fit_to_context(self, messages: Sequence[Message], max_tokens: int, **options: Any) -> Fitted:
         """The conversation without its oldest turns, as few of them as makes it fit: `bpelab.chat.fit_to_context`.
 
         Options: reserve (tokens left free for the answer), template, and those of `apply_chat_template`.
@@ -838,7 +862,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def chat(
         self,
-        messages: Sequence["Message"],
+        messages: Sequence[Message],
         model_path: str | Path | None = None,
         *,
         max_new_tokens: int = 256,
@@ -886,7 +910,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
 
     @classmethod
-    def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> "BPETokenizer":
+    def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
         """The tokenizer in a folder or a file: Hugging Face's, GGUF, SentencePiece's, minbpe's, GPT-2's, tiktoken's.
 
         A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
@@ -909,7 +933,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         token: str | None = None,
         cache_dir: str | Path | None = None,
         encoder: str = "auto",
-    ) -> "BPETokenizer":
+    ) -> BPETokenizer:
         """The tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
 
         Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs
@@ -921,14 +945,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return cls.from_pretrained(folder, encoder=encoder)
 
     @classmethod
-    def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> "BPETokenizer":
+    def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> BPETokenizer:
         """The tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
         from .formats.gguf import load
 
         return load(Path(path), encoder)
 
     @classmethod
-    def from_tiktoken(cls, name_or_encoding: "str | tiktoken.Encoding", *, encoder: str = "auto") -> "BPETokenizer":
+    def from_tiktoken(cls, name_or_encoding: str | tiktoken.Encoding, *, encoder: str = "auto") -> BPETokenizer:
         """The tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding. Needs tiktoken.
 
         Its eos_token is `<|endoftext|>`, as tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
@@ -938,7 +962,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         return from_tiktoken(name_or_encoding, encoder)
 
-    def to_tiktoken(self, name: str = "bpelab") -> "tiktoken.Encoding":
+    def to_tiktoken(self, name: str = "bpelab") -> tiktoken.Encoding:
         """A tiktoken Encoding with the same ids. Raises ConversionError where tiktoken's rule would give others."""
         from .formats.tiktoken import to_tiktoken
 

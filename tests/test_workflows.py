@@ -48,10 +48,17 @@ def test_a_release():
     jobs = release["jobs"]
     assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
     assert "workflow_call" in read(".github/workflows/tests.yml")[True]
-    assert [jobs[name].get("needs") for name in ("build", "publish", "announce")] == ["tests", "build", "publish"]
+    assert [jobs[name].get("needs") for name in ("build", "wheels", "publish", "announce")] == [
+        "tests", "tests", ["build", "wheels"], "publish",
+    ]  # fmt: skip
     assert steps(jobs["build"])[2:] == [
         "make release-check",
         "make dist",
+        "actions/attest-build-provenance",
+        "actions/upload-artifact",
+    ]
+    assert steps(jobs["wheels"])[1:] == [
+        "pypa/cibuildwheel",
         "actions/attest-build-provenance",
         "actions/upload-artifact",
     ]
@@ -60,6 +67,20 @@ def test_a_release():
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert steps(jobs["announce"])[-1] == "make github-release"
     assert release["permissions"] == {"contents": "read"}
+
+
+def test_wheels_for_platforms():
+    """Of every Python that the metadata name, each tried after it was built, and with a name that `publish` asks for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheels = project["tool"]["cibuildwheel"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["project"]["classifiers"]))
+    assert wheels["build"] == [f"cp{version.replace('.', '')}-*" for version in named]
+    assert (ROOT / wheels["test-command"].removeprefix("python {project}/")).is_file()
+    jobs = read(".github/workflows/release.yml")["jobs"]
+    assert all(jobs[name]["steps"][-1]["with"]["name"].startswith("dist-") for name in ("build", "wheels"))
+    for name in ("publish", "announce"):
+        (fetched,) = (s for s in jobs[name]["steps"] if s.get("uses", "").startswith("actions/download-artifact"))
+        assert fetched["with"]["pattern"] == "dist-*" and fetched["with"]["merge-multiple"]
 
 
 def test_the_book_has_its_address_before_it_is_built():

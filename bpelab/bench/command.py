@@ -35,6 +35,7 @@ what is measured:
   batch         the same documents in one call, with one thread and with two
   decode        to a str, from a list and from an array
   load          a vocabulary, and encode a few words, after the imports; the second time on a machine
+  fresh         a process of its own that imports, loads and encodes: a few words, a file of 1 MB, of 10 MB
   memory        of the model, and added while 16 MB are encoded
   pathological  1 MB of one letter, of spaces, of digits ..., under a limit of time and memory
   train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 too

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .fresh import HELLO
 from .peers import BASELINE, PEERS, Vocabulary
 from .plan import Plan
 from .record import Record, load_average
@@ -53,6 +54,8 @@ class Driver:
             self._paired(job, batches, sections)
             if "load" in sections:
                 self._load(job)
+            if "fresh" in sections and vocabulary.published:
+                self._fresh(job)
             if "memory" in sections:
                 self._memory(job)
             if "pathological" in sections:
@@ -122,6 +125,18 @@ class Driver:
                 one = replace(job, peers=[name], steps=[Step("load", "")])
                 self._runner.run(one, self.plan.seconds, number=number - 1, keep=number > 0)
 
+    def _fresh(self, job: Job) -> None:
+        names = [name for name in self.names if PEERS[name].part == 1]
+        content = {HELLO: HELLO}
+        for size in self.plan.fresh:
+            content[f"{size / 1e6:g} MB"] = self._corpus(size)
+        for title, text in content.items():
+            path = self.folder / f"fresh {title}.txt"
+            path.write_text(text, "utf-8", newline="")
+            self._on_step(f"{job.vocabulary.name}: fresh processes, {title}")
+            one = replace(job, peers=names, steps=[Step("fresh", title)], material={title: str(path)})
+            self._runner.run(one, self.plan.seconds)
+
     def _memory(self, job: Job) -> None:
         text = self.texts[0]
         size = round(self.plan.memory * len(text.content) / text.bytes)
@@ -153,7 +168,7 @@ class Driver:
             self._compare_training(title)
 
     def _corpus(self, size: int) -> str:
-        """The texts, one after the other, repeated until there is enough."""
+        """So many bytes of the texts, one after the other, repeated until there is enough."""
         content, there = "\n".join(text.content for text in self.texts), sum(text.bytes for text in self.texts)
         if there < size:
             self.record["notes"].append(

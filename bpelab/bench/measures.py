@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from .alone import load, memory, pathological, train
 from .checking import check
+from .fresh import fresh
 from .rounds import batch, calls, cold, decode, documents_in_a_loop, warm
 from .steps import Step
 
@@ -20,6 +21,7 @@ MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
     "batch": batch,
     "decode": decode,
     "load": load,
+    "fresh": fresh,
     "memory": memory,
     "pathological": pathological,
     "train": train,

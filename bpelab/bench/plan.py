@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from .alone import PATHOLOGICAL
 
-SECTIONS = ("encode", "calls", "batch", "decode", "load", "memory", "pathological", "train")
+SECTIONS = ("encode", "calls", "batch", "decode", "load", "fresh", "memory", "pathological", "train")
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class Plan:
         rounds: of the paired measures; `cold_rounds` of those with a fresh object each, `load_rounds` of loading.
         part: bytes of a text in one round. bpe-openai takes no text of more than 200,000 tokens.
         batch: bytes of a batch.
+        fresh: bytes of the files that are counted in a fresh process, beside a few words.
         memory: bytes of the text for which memory is measured.
         pathological: the names of the inputs, and `pathological_bytes` each.
         train: (bytes of text, tokens to learn).
@@ -32,6 +33,7 @@ class Plan:
     load_rounds: int = 2
     part: int = 400_000
     batch: int = 2_000_000
+    fresh: tuple[int, ...] = (1_000_000, 10_000_000)
     memory: int = 16_000_000
     pathological: tuple[str, ...] = tuple(PATHOLOGICAL)
     pathological_bytes: int = 1_000_000
@@ -49,7 +51,7 @@ class Plan:
 DEFAULT = Plan()
 QUICK = replace(
     DEFAULT,
-    sections=tuple(name for name in SECTIONS if name not in ("batch", "memory")),
+    sections=tuple(name for name in SECTIONS if name not in ("batch", "fresh", "memory")),
     encodings=("cl100k_base",),
     rounds=3,
     cold_rounds=1,

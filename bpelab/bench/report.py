@@ -14,6 +14,7 @@ def report(record: Record) -> str:
         blocks += [block for text in texts if (block := tables_of_rounds.many(record, rows, encoding, text))]
     blocks += [
         tables_of_one.once(record),
+        tables_of_one.fresh(record),
         tables_of_one.pathological(record),
         tables_of_one.train(record),
         _left_out(record),

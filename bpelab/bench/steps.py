@@ -11,8 +11,8 @@ class Step:
     """One thing to measure.
 
     Attributes:
-        measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "memory", "pathological",
-            "train".
+        measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "fresh", "memory",
+            "pathological", "train".
         text: the name of a text, or of a pathological input.
         output: what is asked of a library, as in `Peer.calls`; "" where that says nothing.
         threads: how many may be used.
@@ -26,7 +26,8 @@ class Step:
     @property
     def asks(self) -> str:
         """What a library has to be able to do, as in `Peer.calls`."""
-        return {"calls": "list", "documents": "list", "load": "list", "train": "train"}.get(self.measure, self.output)
+        same = {"load": "list", "fresh": "fresh", "train": "train"}
+        return {"calls": "list", "documents": "list", **same}.get(self.measure, self.output)
 
 
 @dataclass

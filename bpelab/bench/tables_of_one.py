@@ -51,6 +51,17 @@ def _number(record: Record, values: dict[str, float], encoding: str, measure: st
     return cell
 
 
+def fresh(record: Record) -> str:
+    times = summary.ones(record, "fresh", "cpu")
+    blocks = []
+    for encoding in dict.fromkeys(at[0] for at in times):
+        here = {text: found for (of, text), found in times.items() if of == encoding}
+        columns = [(text, _printed({n: s * 1e3 for n, s in found.items()}, "{:,.0f}")) for text, found in here.items()]
+        title = f"A fresh process that imports, loads {encoding} and encodes: milliseconds of processor time"
+        blocks.append(table(record, title, columns, _order(next(iter(here.values())))))
+    return "\n\n".join(blocks)
+
+
 def pathological(record: Record) -> str:
     times = summary.ones(record, "pathological", "cpu")
     entries = [(e["encoding"], e["text"]) for e in record["left_out"] if e["measure"] == "pathological"]

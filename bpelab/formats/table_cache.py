@@ -24,7 +24,7 @@ from ..textio import write_atomically
 from ..units import Units
 from ..user_cache import cache_folder
 
-VERSION = f"bpelab tables 2 {sys.byteorder} {array('I').itemsize}"
+VERSION = f"bpelab tables 3 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
 HASH = "_hash_of_tables"
@@ -43,7 +43,7 @@ def store(name: str, model: BPEModel, extra: Any = None) -> None:
     folder = cache_folder()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
-    body = _written(model, {"extra": extra, "hash": model_hash(model)})
+    body = _written(model, {"extra": extra, "hash": model_hash(model), "highest": max(model.tokens)})
     digest = hashlib.sha256(body).digest()
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
     ids, lengths = columns[:2]
     if not SMALLEST <= len(ids) == len(lengths) or sum(lengths) != len(blob):
         raise ValueError("the columns don't fit each other")
-    units, highest = None if head["units"] is None else _units(head["units"]), max(ids)
+    units, highest = None if head["units"] is None else _units(head["units"]), int(head["highest"])
 
     def load() -> BPEModel:
         with no_collection():  # hundreds of thousands of tuples are made at once, none of them garbage

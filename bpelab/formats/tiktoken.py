@@ -9,6 +9,7 @@ Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 
 import base64
 import binascii
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -82,6 +83,8 @@ def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "a
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
+    if isinstance(name_or_encoding, str) and (found := _kept(name_or_encoding)) is not None:
+        return _tokenizer(*found, encoder)
     tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding), encoder)
@@ -112,20 +115,39 @@ def encoding_name(name: str) -> str:
         raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
 
 
+def _key(name: str) -> str | None:
+    """The name under which one of tiktoken's own encodings is kept; None where tiktoken isn't installed.
+
+    What the encodings are, one file of tiktoken's says. It is read and not imported, which would take 60 ms.
+    """
+    found = find_spec("tiktoken_ext.openai_public") if find_spec("tiktoken_ext") else None
+    if found is None or found.origin is None:
+        return None
+    return table_cache.fingerprint(b"tiktoken", Path(found.origin).read_bytes(), name.encode())
+
+
+def _kept(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
+    """The model, pattern and special tokens of one of tiktoken's own encodings that was opened before."""
+    key = _key(name)
+    if key is None or (kept := table_cache.fetch(key)) is None:
+        return None
+    model, (pattern, special) = kept
+    return model, pattern, special
+
+
 def _by_name(name: str, encoder: str) -> BPETokenizer:
-    """An encoding by its name, of which tiktoken's own ones are kept as tables: what they are, its version decides."""
+    """An encoding by its name, of which tiktoken's own ones are kept as tables."""
     import tiktoken
     from tiktoken_ext import openai_public
 
     if name not in openai_public.ENCODING_CONSTRUCTORS:
         return from_tiktoken(tiktoken.get_encoding(name), encoder)
-    key = table_cache.fingerprint(b"tiktoken", tiktoken.__version__.encode(), name.encode())
-    if (kept := table_cache.fetch(key)) is not None:
-        model, (pattern, special) = kept
-        return _tokenizer(model, pattern, special, encoder)
+    if (kept := _kept(name)) is not None:  # it was asked for by the name of a model
+        return _tokenizer(*kept, encoder)
     parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # what an Encoding is made of; making one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
-    table_cache.store(key, model, [parts["pat_str"], parts["special_tokens"]])
+    if (key := _key(name)) is not None:
+        table_cache.store(key, model, [parts["pat_str"], parts["special_tokens"]])
     return _tokenizer(model, parts["pat_str"], parts["special_tokens"], encoder)
 
 

@@ -38,5 +38,9 @@ class ByteLevel(PreTokenizer):
         return [text] if text else []
 
     @property
+    def sole_split(self) -> Split | None:
+        return _gpt2() if self.use_regex and not self.add_prefix_space else None
+
+    @property
     def byte_level(self) -> bool:
         return True

@@ -75,9 +75,18 @@ class DFA:
     def stages(self) -> tuple[array[int], bytes]:
         """Two-stage lookup: the class of c is stage2[stage1[c >> 8] * 256 + (c & 255)]."""
         ends = [*self.starts[1:], 0x110000]
-        flat = b"".join(bytes([kind]) * (end - start) for start, end, kind in zip(self.starts, ends, self.classes))
         blocks: dict[bytes, int] = {}
-        stage1 = array("H", [blocks.setdefault(flat[i : i + 256], len(blocks)) for i in range(0, len(flat), 256)])
+        stage1, mixed = array("H"), b""
+        for start, end, kind in zip(self.starts, ends, self.classes):
+            rest = min(-start & 255, end - start)  # of the block in which it begins
+            mixed += bytes([kind]) * rest
+            if start + rest < end or not end & 255:
+                if mixed:
+                    stage1.append(blocks.setdefault(mixed, len(blocks)))
+                whole, more = divmod(end - start - rest, 256)
+                if whole:
+                    stage1.extend([blocks.setdefault(bytes([kind]) * 256, len(blocks))] * whole)
+                mixed = bytes([kind]) * more
         return stage1, b"".join(blocks)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:

@@ -50,6 +50,10 @@ class Metaspace(PreTokenizer):
         pieces = [self.replacement + word for word in words]
         return [before, *pieces] if before else pieces
 
+    @property
+    def asks_for_first(self) -> bool:
+        return self.prepend_scheme == "first"
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
         """The Metaspace of a file, in which `add_prefix_space` and `str_rep` may stand from older versions.

@@ -87,11 +87,9 @@ class PreTokenizerSequence(PreTokenizer):
 
     @cached_property
     def asks_for_origins(self) -> bool:
-        """Whether a later step has to know which pieces come from the first character of the input."""
-        return any(isinstance(step, Metaspace) and step.prepend_scheme == "first" for step in self._steps[1:])
+        return any(step.asks_for_first for step in self._steps[1:])
 
     def split_with_origins(self, text: str, from_first: int) -> list[str]:
-        """As `split`, for a text whose first `from_first` characters come from the first one of the input."""
         # Beside a piece stands how many of its first characters do.
         parts = [(text, from_first)] if text else []
         for number, step in enumerate(self._steps):
@@ -99,6 +97,19 @@ class PreTokenizerSequence(PreTokenizer):
             if isinstance(step, ByteLevel) and number < len(self._steps) - 1:
                 parts = [(to_alphabet(part.encode()), len(part[:origin].encode())) for part, origin in parts]
         return [part for part, _ in parts]
+
+    @property
+    def asks_for_first(self) -> bool:
+        return any(step.asks_for_first for step in self._steps)
+
+    @property
+    def sole_split(self) -> Split | None:
+        """That of the only step, without a ByteLevel after it that cuts nothing."""
+        steps = list(self._steps)
+        last = steps[-1] if steps else None
+        if len(steps) > 1 and isinstance(last, ByteLevel) and not (last.add_prefix_space or last.use_regex):
+            steps.pop()
+        return steps[0].sole_split if len(steps) == 1 else None
 
     @property
     def byte_level(self) -> bool:

@@ -64,6 +64,10 @@ class Split(PreTokenizer):
             given.pop()
         return tuple(given)
 
+    @property
+    def sole_split(self) -> "Split | None":
+        return self if self.behavior == "Isolated" else None
+
     def split(self, text: str, first: bool = True) -> list[str]:
         """The pieces of `text`, in order; joined they are the text, unless the behaviour is Removed."""
         if self.behavior != "Isolated":
@@ -123,7 +127,6 @@ class SplitPattern(PreTokenizer):
 
     @property
     def sole_split(self) -> Split | None:
-        """The Split that does the same, where there is one."""
         isolates = self.behavior == "Isolated" and self.pattern.kind == "Regex"
         return _isolated(self.pattern.text) if isolates else None
 

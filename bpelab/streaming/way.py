@@ -57,7 +57,7 @@ class Way:
         self._normalize = normalizing(pipeline.normalizer)
         self._late = None if late is None else Search(late, wanted)
         self._cutter = Cutter(pipeline)
-        self._keeps_opening = pipeline.normalizer is not None and pipeline._asks_for_first
+        self._keeps_opening = pipeline.asks_for_first
 
     def start(self) -> Now:
         """The beginning of a stream."""

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from bpelab.bench import processes
+from bpelab.bench import fresh, processes
 from bpelab.bench.driver import Driver
 from bpelab.bench.figure import bench_figure
+from bpelab.bench.fresh import HELLO
 from bpelab.bench.peers import PEERS, obstacle
 from bpelab.bench.plan import Plan
 from bpelab.bench.record import begin, checked
@@ -19,7 +20,7 @@ from bpelab.cli import main
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
-from ..conftest import ROOT, amount
+from ..conftest import ROOT, amount, encoding
 from .bad_peers import BAD
 
 pytest.importorskip("tiktoken")
@@ -33,6 +34,7 @@ TINY = Plan(
     memory=50_000,
     pathological=("one letter", "random letters"),
     pathological_bytes=2_000,
+    fresh=(20_000,),
     train=((40_000, 300),),
     seconds=60,
 )
@@ -98,6 +100,27 @@ def test_every_measure(tmp_path):
     for words in ("2 threads", "load, ms", "model, MiB", "one letter", "Train 0.04 MB to 300 tokens", "100.0%"):
         assert words in text
     assert sorted(row.threads for row in speeds(record) if row.measure == "batch") == [1, 1, 2, 2]
+
+
+@pytest.mark.slow
+def test_fresh_processes(tmp_path):
+    """With one of tiktoken's own vocabularies, which the programs of all libraries open by name."""
+    encoding("cl100k_base")
+    names = ["tiktoken", "bpelab (auto)"]
+    record = run(only("fresh", encodings=("cl100k_base",)), names, tmp_path)
+    assert not record["left_out"]
+    found = {(s["library"], s["text"]) for s in record["samples"] if s["measure"] == "fresh" and s["cpu"] > 0}
+    assert found == {(name, text) for name in names for text in (HELLO, "0.02 MB")}
+    assert "A fresh process that imports, loads cl100k_base" in report(record)
+
+
+def test_programs_of_fresh_processes():
+    """What they print, what they take beyond an empty one, and their last words."""
+    printed, cpu, wall = fresh._measured("sum(range(3_000_000)); print(1, 2)")
+    assert printed == "1 2"
+    assert cpu > 0 and wall > 0
+    with pytest.raises(RuntimeError, match="ValueError: no"):
+        fresh._measured("raise ValueError('no')")
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):

@@ -1,43 +1,60 @@
-"""The C under AddressSanitizer and UndefinedBehaviorSanitizer: random models, patterns and texts, and wrong tables."""
+"""The C under sanitizers: random models, patterns and texts, wrong tables, threads, and memory that runs out."""
 
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
 
 import pytest
 
 from ..conftest import ROOT, amount
+from .instrumented import build, runtime
 
-FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g")
+pytestmark = pytest.mark.slow
+ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g")
+
+
+def run(env, *arguments):
+    """A Python of its own, whose interpreter loads the sanitizer's library first."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True,
+        timeout=9_000, check=False,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def sanitized(tmp_path_factory):
-    compiler = os.environ.get("CC") or shutil.which("gcc")
-    if compiler is None or sys.platform != "linux":
-        pytest.skip("sanitizers are tried with GCC on Linux")
-    found = [[compiler, f"-print-file-name={name}"] for name in ("libasan.so", "libubsan.so")]
-    libraries = [subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() for asked in found]
-    if not all(map(os.path.isabs, libraries)):
-        pytest.skip("this compiler comes without its sanitizers")
-    folder = tmp_path_factory.mktemp("core")
-    include = sysconfig.get_paths()["include"]
-    warnings = ("-std=c11", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Wno-cast-function-type", "-Werror")
-    command = [compiler, *FLAGS, *warnings, "-shared", "-fPIC", f"-I{include}", "bpelab/native/module.c"]
-    subprocess.run([*command, "-o", folder / "_core.so"], cwd=ROOT, check=True)
-    return {"BPELAB_CORE": str(folder), "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}
+def addresses(tmp_path_factory):
+    """AddressSanitizer and UndefinedBehaviorSanitizer; Python itself gives back less than all it takes."""
+    libraries, folder = runtime("libasan.so", "libubsan.so"), tmp_path_factory.mktemp("addresses")
+    build(folder, *ADDRESSES)
+    return {"BPELAB_CORE": str(folder), "LD_PRELOAD": libraries, "ASAN_OPTIONS": "detect_leaks=0"}
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    """ThreadSanitizer."""
+    libraries, folder = runtime("libtsan.so"), tmp_path_factory.mktemp("threads")
+    build(folder, "-fsanitize=thread", "-O1", "-g")
+    return {"BPELAB_CORE": str(folder), "LD_PRELOAD": libraries, "TSAN_OPTIONS": "exitcode=66"}
+
+
 @pytest.mark.parametrize("seed", [1, 2])
-def test_fuzz(seed, sanitized):
-    command = [sys.executable, "-m", "tests.native.fuzz", str(seed), str(amount(400, 40_000))]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **sanitized}, capture_output=True, text=True, timeout=9_000, check=False
-    )
+def test_fuzz(seed, addresses):
+    done = run(addresses, "-m", "tests.native.fuzz", str(seed), str(amount(400, 40_000)))
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
+
+
+def test_threads_share_an_encoder(threads):
+    done = run(threads, "-m", "tests.native.threads")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
+    assert done.stdout == "equal\n"
+
+
+def test_allocations_that_fail(tmp_path, addresses):
+    """Each in turn, under AddressSanitizer: MemoryError or Python's way, nothing lost, nothing broken."""
+    build(tmp_path, *ADDRESSES, "-include", "tests/native/allocations.h")
+    done = run({**addresses, "BPELAB_CORE": str(tmp_path)}, "-m", "tests.native.out_of_memory")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
+    assert done.stdout.endswith("allocations failed\n")
 
 
 DOUBLE_FREE = """
@@ -50,14 +67,27 @@ memory = libc.malloc(8)
 libc.free(memory)
 libc.free(memory)
 """
+RACE = """
+import ctypes, threading
+libc, memory = ctypes.CDLL(None), ctypes.create_string_buffer(1 << 20)
+def write():
+    for _ in range(200):
+        libc.memset(memory, 1, len(memory))
+both = [threading.Thread(target=write) for _ in range(2)]
+for thread in both: thread.start()
+for thread in both: thread.join()
+"""
 
 
-@pytest.mark.slow
-def test_a_planted_bug_is_found(sanitized):
+def test_a_memory_bug_is_found(addresses):
     """The sanitizer is at work: memory that is freed twice ends the process."""
-    done = subprocess.run(
-        [sys.executable, "-c", DOUBLE_FREE], cwd=ROOT, env={**os.environ, **sanitized}, capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
+    done = run(addresses, "-c", DOUBLE_FREE)
     assert done.returncode != 0
     assert "attempting double-free" in done.stderr
+
+
+def test_a_race_is_found(threads):
+    """So is the one for threads: two that write to the same bytes are reported."""
+    done = run(threads, "-c", RACE)
+    assert done.returncode == 66
+    assert "data race" in done.stderr

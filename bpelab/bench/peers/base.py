@@ -56,7 +56,8 @@ class Peer:
         name: in the table.
         package, module: what is installed, and what is imported.
         needs: further modules without which it can't run.
-        calls: what is asked -> the library's own call that answers, for the reader of a record.
+        calls: what is asked -> the library's own call that answers, for the reader of a record. That for "fresh" is a
+            program: it defines `encode` with NAME, RANKS, FOLDER, PATTERN and SPECIAL, which are a Vocabulary's.
         lacks: what is asked -> why there is no answer.
         imports: what is imported before loading is timed; what a library imports late would else count as loading.
         part: how much of each text it is given: one over this number. For what is too slow for all of it.

@@ -17,6 +17,7 @@ class Tiktoken(Peer):
     name = package = module = "tiktoken"
     calls: ClassVar = {
         "load": "get_encoding(name), from its own cache of files",
+        "fresh": "import tiktoken; encode = tiktoken.get_encoding(NAME).encode_ordinary",
         "list": "encode_ordinary",
         "array": "encode_to_numpy(text, disallowed_special=())",
         "batch list": "encode_ordinary_batch(texts, num_threads=...)",
@@ -51,6 +52,9 @@ class HuggingFace(Peer):
     name = package = module = "tokenizers"
     calls: ClassVar = {
         "load": "Tokenizer.from_file(tokenizer.json)",
+        "fresh": "from tokenizers import Tokenizer\n"
+        "tokenizer = Tokenizer.from_file(FOLDER + '/tokenizer.json')\n"
+        "encode = lambda text: tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids",
         "list": "encode_batch_fast([text])[0].ids, which is faster than encode: it keeps no offsets",
         "batch list": "encode_batch_fast, in RAYON_NUM_THREADS threads",
         "decode list": "decode(ids, skip_special_tokens=False)",
@@ -94,6 +98,7 @@ class Gigatoken(Peer):
     name = package = module = "gigatoken"
     calls: ClassVar = {
         "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens)",
+        "fresh": "import gigatoken; encode = gigatoken.Tokenizer.from_tiktoken(RANKS, PATTERN, SPECIAL).encode",
         "list": "encode(text).tolist(), which is faster than encode_batch_list([text])[0]",
         "array": "encode",
         "batch list": "encode_batch_list(texts, parallel=threads > 1), in RAYON_NUM_THREADS threads",
@@ -137,6 +142,7 @@ class Splintr(Peer):
     name, package, module = "splintr", "splintr-rs", "splintr"
     calls: ClassVar = {
         "load": "Tokenizer.from_pretrained(name); its constructor for vocabularies that it doesn't bring along",
+        "fresh": "import splintr; encode = splintr.Tokenizer.from_pretrained(NAME).encode_ordinary",
         "list": "encode_ordinary",
         "array": "encode_flat, as an array without a copy",
         "batch list": "encode_batch, in RAYON_NUM_THREADS threads",
@@ -180,6 +186,9 @@ class Fastokens(Peer):
     name = package = module = "fastokens"
     calls: ClassVar = {
         "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens)",
+        "fresh": "import fastokens\n"
+        "tokenizer = fastokens.Tokenizer.from_tiktoken(RANKS, special_tokens=SPECIAL, encoding=NAME)\n"
+        "encode = lambda text: tokenizer.encode_ordinary(text).ids",
         "list": "encode_ordinary(text).ids",
         "array": "encode_batch_flat([text]), as an array without a copy",
         "batch list": "encode_batch, in RAYON_NUM_THREADS threads, and each row's ids",

@@ -16,6 +16,7 @@ class Quicktok(Peer):
     name, package, module = "quicktok", "quicktok-v1", "quicktok"
     calls: ClassVar = {
         "load": "Tokenizer(name, ''), since get_encoding gives the same object each time",
+        "fresh": "import quicktok; encode = quicktok.get_encoding(NAME).encode_ordinary",
         "list": "encode_ordinary",
         "array": "encode_batch([text], 1)[0], its only call that gives an array",
         "batch list": "encode_batch, and each row's tolist()",

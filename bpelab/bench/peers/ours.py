@@ -94,7 +94,12 @@ class BpelabAuto(_Ours):
 
     name, encoder = "bpelab (auto)", "auto"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
-    calls: ClassVar = {"load": "BPETokenizer.from_tiktoken(name)", "list": "encode", "decode list": "decode"}
+    calls: ClassVar = {
+        "load": "BPETokenizer.from_tiktoken(name)",
+        "fresh": "from bpelab import BPETokenizer; encode = BPETokenizer.from_tiktoken(NAME).encode",
+        "list": "encode",
+        "decode list": "decode",
+    }
     lacks: ClassVar = dict.fromkeys(("array", "batch list", "batch array", "decode array", "train"), "as bpelab")
 
 

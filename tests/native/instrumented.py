@@ -1,0 +1,38 @@
+"""The extension, built with what looks for bugs: a folder that `fuzz.py` and others load it from."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from ..conftest import ROOT
+
+WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Wno-cast-function-type", "-Werror")
+
+
+def build(folder: Path, *flags: str) -> Path:
+    """Compile the extension's sources with `flags`; the shared library. Skips where that can't be tried."""
+    compiler = os.environ.get("CC") or shutil.which("gcc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("instrumented builds are tried with GCC on Linux")
+    library, include = folder / "_core.so", sysconfig.get_paths()["include"]
+    sources = sorted(map(str, Path("bpelab/native").glob("*.c")))
+    command = [compiler, *flags, *WARNINGS, "-shared", "-fPIC", f"-I{include}", *sources, "-o", str(library)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return library
+
+
+def runtime(*names: str) -> str:
+    """The sanitizers' libraries, as LD_PRELOAD takes them. Skips for a compiler that comes without them."""
+    compiler = os.environ.get("CC") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("sanitizers are tried with GCC on Linux")
+    asked = [[compiler, f"-print-file-name={name}"] for name in names]
+    found = [subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip() for line in asked]
+    if not all(map(os.path.isabs, found)):
+        pytest.skip("this compiler comes without its sanitizers")
+    return " ".join(found)

@@ -1,0 +1,86 @@
+"""Every allocation of the extension fails once: `python -m tests.native.out_of_memory`, with its folder in BPELAB_CORE.
+
+What fails has to raise MemoryError, or leave the work to Python, and to give back what it had; what comes after has to
+be right.
+"""
+
+import ctypes
+import gc
+import os
+import random
+from pathlib import Path
+
+from bpelab import BPEModel, native
+from bpelab.pretokenizers.split import Split
+
+from .fuzz import random_model, sanitized
+
+MOST = 2_000
+"""More allocations than any of these calls makes."""
+TEXT = "low lower 日本語 " * 40
+LONG = TEXT * 60 + "o" * 5_000
+"""Merged on the heap, and without the interpreter's lock."""
+
+
+def failures_of(core, call, keeps_nothing):
+    """Fail each allocation of `call` in turn; how many there were."""
+    for count in range(MOST):
+        gc.collect()
+        before = core.live_allocations()
+        core.fail_after(count)
+        try:
+            done = call()
+        except MemoryError:
+            done = None
+        finally:
+            core.fail_after(-1)
+        complete, done = done is not None, None
+        gc.collect()
+        if keeps_nothing:
+            assert core.live_allocations() == before, (count, core.live_allocations() - before)
+        if complete:
+            return count
+    raise AssertionError("it never succeeds")
+
+
+def failures_with(core, model):
+    """The same for everything that is done with a model."""
+    scan = native._scan(Split("cl100k"))
+    encoder = native._made(model, native.extension(), scan)
+    expected, tables, made = encoder.encode(LONG), encoder.tables(), type(encoder)
+    by_themselves = [
+        lambda: native._made(model, made, scan),
+        lambda: made.from_tables(tables, scan),
+        lambda: made.from_tables(tables, scan).encode(TEXT),
+        lambda: native.decoder_for(model.tokens).join(expected),
+    ]
+    of_an_encoder = [
+        lambda: encoder.encode(LONG),
+        lambda: encoder.encode_array(LONG),
+        lambda: encoder.encode_texts([TEXT, LONG] * 3),
+        lambda: encoder.encode_piece(b"low" * 500),
+    ]
+    found = sum(failures_of(core, call, True) for call in by_themselves)
+    found += sum(failures_of(core, call, False) for call in of_an_encoder)
+    assert encoder.encode(LONG) == expected
+    return found
+
+
+def main():
+    sanitized(os.environ["BPELAB_CORE"])
+    core = ctypes.CDLL(str(next(Path(os.environ["BPELAB_CORE"]).glob("_core*.so"))))
+    core.fail_after.argtypes, core.live_allocations.restype = [ctypes.c_long], ctypes.c_long
+    rng, failures = random.Random(7), 0
+    models = [BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]), *(random_model(rng) for _ in range(3))]
+    for model in models:
+        gc.collect()
+        before = core.live_allocations()
+        failures += failures_with(core, model)
+        gc.collect()
+        assert core.live_allocations() == before
+    assert failures > 20 * len(models)
+    print(f"{failures} allocations failed")
+
+
+if __name__ == "__main__":
+    main()
