@@ -146,7 +146,8 @@ def test_a_rank_file_without_all_bytes(tmp_path):
 
 
 def test_without_tiktoken(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    for name in ("tiktoken", "tiktoken_ext"):
+        monkeypatch.setitem(sys.modules, name, None)
     for use in (lambda: BPETokenizer.from_tiktoken("gpt2"), lambda: BPETokenizer.train("abab", 257).to_tiktoken()):
         with pytest.raises(MissingDependencyError, match=re.escape(install_command("tiktoken"))):
             use()
