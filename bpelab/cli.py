@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
-report | publish | upload | chat | doctor | warmup | bench | completion`.
+report | publish | upload | chat | doctor | bench | completion`.
 
 Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -17,7 +17,6 @@ from .analysis.command import add_command as add_report
 from .arguments import Parser, add_named, add_roles, roles, some_path, some_text, tokenizer_named
 from .bench.command import add_command as add_bench
 from .chat.command import add_commands, template_source
-from .compiled.command import add_command as add_warmup
 from .completion import add_command as add_completion
 from .errors import BPELabError
 from .options import STANDARD_INPUT, in_options, plain_warnings, read_text
@@ -47,7 +46,6 @@ examples:
   bpelab upload harbour me/harbour
   bpelab chat
   bpelab doctor
-  bpelab warmup
   bpelab bench --quick
   bpelab completion bash > ~/.local/share/bash-completion/completions/bpelab
 
@@ -127,7 +125,6 @@ def build_parser() -> argparse.ArgumentParser:
     add_report(command)
     add_publish(command)
     add_commands(command)
-    add_warmup(command)
     add_bench(command)
     add_completion(command)
     return parser
@@ -137,7 +134,7 @@ def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", "-t", default=DEFAULT, help=f"see `bpelab --help` (default: {DEFAULT})")
     parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     parser.add_argument(
-        "--encoder", default="auto", help="auto, compiled, naive, heap, buckets or trie; all give the same ids"
+        "--encoder", default="auto", help="auto, native, naive, heap, buckets or trie; all give the same ids"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -70,9 +70,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
             normalized text.
-        encoder: "auto", "naive", "heap", "buckets", "trie", "native", which is in C, or "compiled", which needs numba;
-            all give the same ids. "auto" takes the one in C, for the models that it serves (`bpelab.native`), as soon
-            as its tables pay; else Python, and numba for long texts.
+        encoder: "auto", "naive", "heap", "buckets", "trie", or "native", which is in C; all give the same ids.
+            "auto" takes the one in C, for the models that it serves (`bpelab.native`), as soon as its tables pay; else
+            Python.
         decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
@@ -476,7 +476,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
         """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
 
-        In C, or with numba (the extra `fast`), as `encode` does: see the encoders "auto", "native" and "compiled".
+        In C or in Python, as `encode` does: see the encoders "auto" and "native".
 
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
         array([ 99, 256, 256], dtype=uint32)
@@ -497,7 +497,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Args:
             threads: how many threads encode; None for one a processor, as far as the batch is large enough. They are
-                used where C or numba encodes (see the encoders "auto", "native", "compiled"); Python encodes in one.
+                used where C encodes (see the encoders "auto" and "native"); Python encodes in one.
 
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
         [[256], [], [99, 256]]

@@ -4,17 +4,14 @@ import copy
 import math
 import pickle
 import random
-import sys
 import threading
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import (
-    BPELabError,
     BPEModel,
     BPETokenizer,
-    MissingDependencyError,
     SpecialTokenError,
     TemplateProcessing,
     UnknownTokenError,
@@ -385,31 +382,10 @@ class TestEquality:
         assert t != BPETokenizer(t.model)
 
 
-def without_numba(model, pre_tokenizer):
-    raise MissingDependencyError("its library is for another system")
-
-
 class OfMine(BPETokenizer):
     """At the top of a module, where pickle finds it."""
 
 
-class TestWithoutNumba:
-    def test_auto_goes_on_in_python_and_says_so_once(self, monkeypatch):
-        t = BPETokenizer.train("low lower lowest " * 9, 262)
-        expected = t.encode("the lowest")
-        monkeypatch.setattr("bpelab.pipeline.pays", lambda characters: True)
-        monkeypatch.setattr("bpelab.pipeline.make_engine", without_numba)
-        t._pipeline._next = 0
-        with pytest.warns(RuntimeWarning, match="in Python, with the same ids: its library is for another") as caught:
-            assert t.encode("the lowest") == t.encode("the lowest") == expected
-        assert len(caught) == 1
-        with pytest.raises(MissingDependencyError):
-            BPETokenizer.train("ab", 256, encoder="compiled")
-
-    def test_without_the_interpreters_lock_it_is_refused(self, monkeypatch):
-        monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
-        t = BPETokenizer.train("low lower lowest " * 9, 262)
-        with pytest.raises(BPELabError, match="global interpreter lock"):
-            t.with_options(encoder="compiled")
-        t._pipeline._seen = 10**9
-        assert t._pipeline.chosen(10**9) is None
+def test_an_encoder_that_is_gone_is_an_unknown_one():
+    with pytest.raises(ValueError, match="there is no encoder 'compiled'; choose one of auto, native, naive"):
+        BPETokenizer.train("ab", 256, encoder="compiled")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from bpelab import BPETokenizer
+from bpelab import BPETokenizer, native
 from bpelab.chat import transcript
 from bpelab.chat.transcript import Transcript
 from bpelab.cli import main
@@ -130,24 +130,20 @@ def corpora(folder: Path, number: int, rng: random.Random) -> None:
 
 def tables(folder: Path, number: int, rng: random.Random) -> None:
     """The tables of vocabularies in BPELAB_CACHE, written by two processes of which one is ended."""
-    from bpelab.compiled import table_files
-
-    table_cache.SMALLEST = table_files.SMALLEST = 300
-    old, new = tokenizers()
+    table_cache.SMALLEST = native.tables.SMALLEST = 300
+    old, _ = tokenizers()
     old.save(folder / "tok")
     expected, cache = old.encode(PROBE), folder / "cache"
-    BPETokenizer(new.model, encoder="compiled").encode(PROBE)  # kernels are loaded, or compiled, before anything ends
     cache.mkdir()
-    (cache / "kernels").symlink_to(Path(os.environ["BPELAB_CACHE"], "kernels"))
     os.environ["BPELAB_CACHE"] = str(cache)
 
     def opens(encoder: str) -> int:
         return int(BPETokenizer.from_pretrained(folder / "tok", encoder=encoder).encode(PROBE) != expected)
 
-    for encoder, kept in (("heap", 1), ("compiled", 2)):
+    for encoder, kept in (("heap", 1), ("native", 2)):
         for _ in kills(partial(opens, encoder), number, rng):
             assert child(partial(opens, encoder)) == 0
-            names = [*cache.glob("*.tables"), *cache.glob("compiled/*.arrays")]
+            names = [*cache.glob("*.tables"), *cache.glob("native/*.native")]
             assert len(names) == kept, names
             assert child(partial(opens, encoder)) == 0  # from what was kept
             for file in names:

@@ -1,7 +1,6 @@
 """Threads, forks and processes on one tokenizer, and tokenizers that travel between processes."""
 
 import copy
-import importlib.util
 import json
 import multiprocessing
 import os
@@ -14,7 +13,7 @@ import sysconfig
 
 import pytest
 
-from bpelab import BPETokenizer
+from bpelab import BPETokenizer, native
 from bpelab.encoders import ENCODERS
 from bpelab.formats.huggingface import tokenizer_json
 from bpelab.notebook import book_text
@@ -27,10 +26,10 @@ from .test_killed import drive
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoder", [*ENCODERS, "auto", "compiled"])
+@pytest.mark.parametrize("encoder", [*ENCODERS, "auto", "native"])
 def test_sixteen_threads(encoder):
-    if encoder == "compiled":
-        pytest.importorskip("numba")
+    if encoder == "native" and native.extension() is None:
+        pytest.skip("the extension was not built: no C compiler")
     together.threads(amount(32, 3_000), [encoder])
 
 
@@ -120,9 +119,9 @@ def travellers(tmp_path_factory):
     """(tokenizer, texts) for each family and for files drawn at random: every part that a tokenizer can have."""
     folder, found = tmp_path_factory.mktemp("travellers"), []
     files = [*families().values(), *map(random_zoo.draw, range(amount(16, 1_500)))]
-    compiled = "auto" if importlib.util.find_spec("numba") is None else "compiled"
+    in_c = "auto" if native.extension() is None else "native"
     for number, data in enumerate(files):
-        encoder = ("auto", "heap", "trie", compiled)[number % 4]
+        encoder = ("auto", "heap", "trie", in_c)[number % 4]
         tokenizer = opened(data, folder, encoder)
         if number % 3 == 0:
             tokenizer = tokenizer.with_options(metadata={"chat_template": TEMPLATE, "model_max_length": 9})

@@ -23,7 +23,7 @@ SLICE, SPARE = 300.0, 180.0
 
 def replay() -> list[str]:
     """What is wrong with the inputs of the corpus."""
-    from bpelab.compiled.warm import warm
+    from bpelab.trainers.compiled import warm
 
     from .properties import OPENER, PROPERTIES, in_time
 

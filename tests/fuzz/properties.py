@@ -32,7 +32,7 @@ from ..formats.hostile_files import Case
 from ..formats.test_hostile import Child, complaint
 from . import inputs
 
-COMPILED = "compiled"
+IN_C = "native"
 SECONDS = 20.0
 """Of processor time that one check may take; most take a few thousandths."""
 
@@ -89,7 +89,7 @@ def check_model(table: dict[str, Any], take_whole: bool, piece: str) -> None:
     expected = defined(model, data)
     for name in ENCODERS:
         assert make_encoder(name, model).encode_piece(data) == expected, name
-    for name in ("auto", COMPILED):
+    for name in ("auto", IN_C):
         assert BPETokenizer(model, pattern=None, encoder=name).encode(piece) == expected, name
 
 
@@ -135,7 +135,7 @@ def check_encoding(pattern: str | None, text: str, sizes: list[int], allowed: st
     expected = reference.encode(text, **options)
     for name in ("buckets", "trie", "auto", *(["naive"] if len(text) < 300 else [])):
         assert trained(pattern, name).encode(text, **options) == expected, name
-    for name in ("heap", COMPILED):
+    for name in ("heap", IN_C):
         tokenizer = trained(pattern, name)
         check_ways(tokenizer, text, sizes, expected, **options)
         assert tokenizer.decode(expected) == valid, name
@@ -157,7 +157,7 @@ def check_decoding(ids: list[int], sizes: list[int], skip: bool, unknown: Any) -
     options = {"skip_special_tokens": skip, "unknown": unknown}
     found = outcome(lambda: trained("gpt2", "heap").decode_bytes(ids, **options))
     text = found if isinstance(found, str) else found.decode("utf-8", "replace")
-    for name in ("heap", COMPILED):
+    for name in ("heap", IN_C):
         tokenizer = trained("gpt2", name)
         assert outcome(lambda: tokenizer.decode_bytes(ids, **options)) == found, name  # noqa: B023
         assert outcome(lambda: tokenizer.decode(ids, **options)) == text, name  # noqa: B023
@@ -191,7 +191,7 @@ def check_zoo(seed: int, text: str, sizes: list[int], allowed: str) -> None:
     """Whatever a file is made of, all ways and encoders agree."""
     options = {"allowed_special": allowed or ()}
     expected = outcome(lambda: opened(seed, "heap").encode(text, **options))
-    for name in ("heap", COMPILED):
+    for name in ("heap", IN_C):
         check_ways(opened(seed, name), text, sizes, expected, **options)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bpelab.compiled.warm import warm
+from bpelab.trainers.compiled import warm
 
 from .__main__ import CORPUS, fuzz
 from .properties import OPENER, PROPERTIES, in_time

@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
 
-from bpelab.compiled.warm import warm
+from bpelab.trainers.compiled import warm
 
 from .properties import OPENER, PROPERTIES, in_time
 

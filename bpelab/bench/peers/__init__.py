@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from .base import Peer, Vocabulary
 from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
 from .openai_only import BpeOpenAI, Quicktok, RsBpe
-from .ours import Bpelab, BpelabAuto, BpelabNative, Naive
+from .ours import Bpelab, BpelabAuto, Naive
 from .rustbpe import Rustbpe
 
 PEERS: dict[str, type[Peer]] = {
@@ -17,7 +17,6 @@ PEERS: dict[str, type[Peer]] = {
     for peer in (
         Tiktoken,
         Bpelab,
-        BpelabNative,
         BpelabAuto,
         Gigatoken,
         Fastokens,

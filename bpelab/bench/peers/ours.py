@@ -1,4 +1,4 @@
-"""This library: compiled, as it comes, and by the definition in pure Python."""
+"""This library: in C, as it comes, and by the definition in pure Python."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -28,11 +28,11 @@ class _Ours(Peer):
 
 class Bpelab(_Ours):
     name = "bpelab"
-    needs = ("numpy", "numba")
-    encoder = "compiled"
-    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.compiled.engine")
+    needs = ("numpy", "bpelab.native._core")
+    encoder = "native"
+    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
     calls: ClassVar = {
-        "load": "BPETokenizer.from_tiktoken(name, encoder='compiled')",
+        "load": "BPETokenizer.from_tiktoken(name, encoder='native')",
         "list": "encode",
         "array": "encode_array",
         "batch list": "encode_batch",
@@ -63,34 +63,8 @@ class Bpelab(_Ours):
         return set(learned.get_vocab())
 
 
-class BpelabNative(_Ours):
-    """The encoder in C. Decoding and training are those of "bpelab"."""
-
-    name, encoder = "bpelab (native)", "native"
-    needs = ("numpy", "bpelab.native._core")
-    imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
-    calls: ClassVar = {
-        "load": "BPETokenizer.from_tiktoken(name, encoder='native')",
-        "list": "encode",
-        "array": "encode_array",
-        "batch list": "encode_batch",
-        "batch array": "encode_batch_array",
-    }
-    lacks: ClassVar = dict.fromkeys(("decode list", "decode array", "train"), "as bpelab")
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary)
-        self.encode_array = self._tokenizer.encode_array
-
-    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        return self._tokenizer.encode_batch(texts, threads=threads)
-
-    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
-        return self._tokenizer.encode_batch_array(texts, threads=threads)
-
-
 class BpelabAuto(_Ours):
-    """As it comes: in C where that pays, else in Python, and by numba for long texts."""
+    """As it comes: in C where that pays, else in Python."""
 
     name, encoder = "bpelab (auto)", "auto"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
