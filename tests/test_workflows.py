@@ -70,7 +70,7 @@ def test_a_release():
 
 
 def test_wheels_for_platforms():
-    """Of every Python that the metadata name, each tried after it was built, and with a name that `publish` asks for."""
+    """Of every Python that the metadata name, each tried after it was built, under a name that `publish` asks for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheels = project["tool"]["cibuildwheel"]
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["project"]["classifiers"]))
