@@ -113,7 +113,7 @@ def as_arrays(
     import numpy as np
 
     count, characters = thread_count(threads), sum(map(len, texts))
-    native = pipeline.native(characters)
+    native = pipeline.native
     if native is None:
         lists = one_by_one(pipeline, texts, allowed)
         offsets = np.fromiter(accumulate(map(len, lists), initial=0), np.int64, len(lists) + 1)
@@ -139,7 +139,7 @@ def as_lists(
 ) -> list[list[int]]:
     """What `Pipeline.lists` gives."""
     count, characters = thread_count(threads), sum(map(len, texts))
-    native = pipeline.native(characters)
+    native = pipeline.native
     if native is None:
         return one_by_one(pipeline, texts, allowed)
 

@@ -1,15 +1,11 @@
 """A fork waits for what other threads import or load meanwhile.
 
 A process that is forked has one thread. What lock another thread held is held there for ever, since nobody is left to
-let go of it: the lock of a module that is being imported, numba's, under which kernels are loaded, or LLVM's, under
-which even what is thrown away is taken down. Much is imported and loaded only when it pays, and then inside of
-`unforked`.
+let go of it: that of a module that is being imported, for example. Much is imported only when it is used, and then
+inside of `unforked`, which a fork waits for. Nothing that is imported there may log, or wait for a lock that another
+module takes before a fork.
 """
 
-# Both have locks of their own taken before a fork, and what is registered last is taken first. They have to come before
-# this module: else a fork holds logging's lock and waits for `unforked`, whose holder imports something that logs.
-import concurrent.futures.thread  # noqa: F401
-import logging  # noqa: F401
 import os
 from threading import RLock
 from typing import Any

@@ -6,7 +6,6 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
 from .cached import cached_property
 from .model import BPEModel
-from .native import encoder_for, is_kept, require_extension
+from .native import encoder_for, preparation, require_extension
 from .normalizers import Normalizer
 from .pretokenizers.base import PreTokenizer
 from .special_tokens import SpecialTokens
@@ -29,11 +28,6 @@ if TYPE_CHECKING:
     from .placing import PlacedToken
 
     Ids = NDArray[np.uint32]
-
-CHARACTERS_A_TOKEN = 4
-"""Characters that Python encodes while the tables in C are made, for each token of the vocabulary."""
-NEVER = sys.maxsize
-"""More characters than anybody encodes."""
 
 
 def _left_to_others(text: str) -> list[int] | None:
@@ -61,23 +55,16 @@ class Pipeline:
         self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self.split = None if pre_tokenizer is None else pre_tokenizer.sole_split
         self.encoder = encoder
-        # characters until the encoder in C pays; None where that isn't known before the first text
-        self._before_native: int | None = None
-        if encoder not in ("auto", "native"):
-            self._before_native = NEVER
-        elif encoder == "native" or is_kept(model):
-            self._before_native = 0
-        if self._before_native != 0:
-            self.encode_piece, model.tokens  # noqa: B018 - to fail, or to be loaded, now and not with the first text
         self.cache = PieceCache(cache_size)
         self.prepare: Callable[[str, bool], str] | None = None
         self.brief: Callable[[str], list[int] | None] = _left_to_others
         # whether a text in which no special token may stand goes to the pre-tokenizer as it is
         self._undivided = normalizer is None and all(token.special for token in special.tokens)
-        self._cut = self._choose_cut()
-        self._to_bytes = self._choose_bytes()
         if encoder == "native":
             require_extension()
+        elif encoder != "auto":
+            self.native = None
+            self.encode_piece  # noqa: B018 - to fail now and not with the first text
 
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
@@ -86,7 +73,8 @@ class Pipeline:
 
         return encode_function("auto" if self.encoder == "native" else self.encoder, self.model)
 
-    def _choose_cut(self) -> Callable[[str, int], list[str]]:
+    @cached_property
+    def _cut(self) -> Callable[[str, int], list[str]]:
         """What cuts a text, given how many characters at its beginning come from the first one of the input."""
         if (split := self.split) is not None:
             return lambda text, first: split.split(text)
@@ -102,7 +90,8 @@ class Pipeline:
         cuts = ImpliedCuts.of(self.model)
         return (lambda text, first: [text] if text else []) if cuts is None else (lambda text, first: cuts.split(text))
 
-    def _choose_bytes(self) -> Callable[[str], bytes]:
+    @cached_property
+    def _to_bytes(self) -> Callable[[str], bytes]:
         """How a piece becomes bytes: in UTF-8, but for pieces and models that are written in GPT-2's byte alphabet."""
         alphabet = self.pre_tokenizer is not None and self.pre_tokenizer.alphabet
         byte_level = self.pre_tokenizer is not None and self.pre_tokenizer.byte_level
@@ -125,11 +114,6 @@ class Pipeline:
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
-        if encoder is None:
-            self.native(len(text))
-        return self._ids(text, allowed, encoder)
-
-    def _ids(self, text: str, allowed: frozenset[str], encoder: "DropoutEncoder | None" = None) -> list[int]:
         if self._undivided and not allowed and encoder is None:
             return self._ordinary(text, 1)
         ids: list[int] = []
@@ -146,33 +130,19 @@ class Pipeline:
         return ids
 
     def _ordinary(self, text: str, first: int) -> list[int]:
-        """The ids of normalized text without added tokens: in C where that is there by now and doesn't read in vain."""
-        native = vars(self).get("_native")
-        ids = None if native is None else native.encode(self._prepared(text, first))
+        """The ids of normalized text without added tokens: in C where that is there and doesn't read in vain."""
+        ids = None if self.native is None else self.native.encode(self._prepared(text, first))
         return self.ids_of_pieces(self._cut(text, first)) if ids is None else ids
 
     def _prepared(self, text: str, first: int) -> str:
         return text if self.prepare is None else self.prepare(text, first > 0)
 
-    def native(self, characters: int) -> "Encoder | None":
-        """The encoder in C, once so many characters have come that making its tables pays; None without."""
-        before = self._before_native
-        if before is None:
-            before = self._before_native = CHARACTERS_A_TOKEN * len(self.model.tokens)
-        if before > 0:
-            self._before_native = before = before - characters
-            if before > 0:
-                return None
-        return self._native
-
     @cached_property
-    def _native(self) -> "Encoder | None":
+    def native(self) -> "Encoder | None":
+        """The encoder in C, made for the first text; None where Python encodes."""
         made = encoder_for(self.model, self.pre_tokenizer)
         if made is None:
-            self._before_native = NEVER
             return None
-        from .native.plan import preparation
-
         prepare = self.prepare = preparation(self.pre_tokenizer)
         if self._undivided:
             self.brief = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
@@ -182,9 +152,9 @@ class Pipeline:
         """What `ids` gives, as an array of uint32."""
         import numpy as np
 
-        if (native := self.native(len(text))) is not None:
+        if (native := self.native) is not None:
             return self._natively(text, allowed, native)
-        return np.array(self._ids(text, allowed), np.uint32)
+        return np.array(self.ids(text, allowed), np.uint32)
 
     def _natively(self, text: str, allowed: frozenset[str], native: "Encoder") -> "Ids":
         import numpy as np

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
 from ..forks import unforked
-from ..formats.table_cache import HASH
 from ..install import install_command
 from ..model import BPEModel
 from ..pretokenizers.base import PreTokenizer
 from . import tables
+from .plan import levels_for, preparation as preparation
 
 if TYPE_CHECKING:
     from ._core import Decoder, Encoder
@@ -58,26 +58,18 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> "Encoder
     core = extension()
     if core is None:
         return None
-    with unforked:
-        from .arrays import made
-        from .plan import levels_for
     levels = levels_for(pre_tokenizer, model)
     if levels is None:
         return None
     path = tables.path_for(model, core)
     encoder = None if path is None else tables.fetch(path, core, levels)
     if encoder is None:
+        with unforked:
+            from .arrays import made
         encoder = made(model, core, levels)
         if encoder is not None and path is not None:
             tables.store(path, encoder)
     return encoder
-
-
-def is_kept(model: BPEModel) -> bool:
-    """Whether the tables of a model were made before, so that they are there at once."""
-    core = extension() if HASH in vars(model) else None  # to hash a model takes as long as to make tables
-    path = None if core is None else tables.path_for(model, core)
-    return path is not None and path.exists()
 
 
 def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":

@@ -146,7 +146,7 @@ def of_files(rng):
             continue
         assert in_c.encode(text, allowed_special="all", add_special_tokens=False) == expected, (seed, text, data)
         assert in_c.encode_array(text, allowed_special="all").tolist() == expected, (seed, text, data)
-    if (encoder := in_c._pipeline._native) is not None:
+    if (encoder := in_c._pipeline.native) is not None:
         data = bytes(rng.choices("aé日😀▁".encode() + b"\xff", k=rng.randint(0, 300)))
         encoder.encode_piece(data)  # None, or some ids: bytes that are no text have none in Python either
         again = type(encoder).from_tables(encoder.tables(), levels_for(python.pre_tokenizer, python.model))

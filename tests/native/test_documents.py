@@ -236,7 +236,7 @@ except KeyboardInterrupt:
 
 def test_lists_of_ints(pairs):
     _, in_c = pairs[0]
-    encoder = in_c._pipeline._native
+    encoder = in_c._pipeline.native
     for ids in ([], [0], [255] * 300, [*range(400), 2**32 - 1]):  # the last one is no id of the tokenizer's
         array, stops = np.array(ids, np.uint32), np.array([0, 0, len(ids) // 2, len(ids)])
         (listed,) = encoder.lists(array, stops[[0, 3]])

@@ -100,11 +100,11 @@ def test_batches_on_threads():
             assert found in [expected[number::8] for number in range(8)]
 
 
-def test_auto_takes_it_once_it_pays():
+def test_auto_takes_it_for_the_first_text():
     ours = BPETokenizer.train(book_text()[:30_000], 500)
-    assert ours.encode("low") and "_native" not in vars(ours._pipeline)
-    ours.encode(book_text()[:3_000])
-    assert vars(ours._pipeline)["_native"] is not None
+    assert "native" not in vars(ours._pipeline)
+    assert ours.encode("low") and vars(ours._pipeline)["native"] is not None
+    assert "encode_piece" not in vars(ours._pipeline)
     again = pickle.loads(pickle.dumps(ours))
     assert again.encode(book_text()[:3_000]) == ours.encode(book_text()[:3_000])
 
@@ -255,7 +255,7 @@ def test_tables_are_kept(tmp_path, monkeypatch):
     assert sizes[0] == sizes[1] == sizes[2] != sizes[3]
     again = BPETokenizer.from_tiktoken("r50k_base")  # auto: at the first text, since tables are there
     assert again.encode("low") == theirs.encode("low")
-    assert "_native" in vars(again._pipeline) and "tokens" not in vars(again.model)
+    assert "native" in vars(again._pipeline) and "tokens" not in vars(again.model)
     monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "native" / file.name / "below a file"))
     assert BPETokenizer.from_tiktoken("r50k_base", encoder="native").encode("low") == theirs.encode("low")
 
