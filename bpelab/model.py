@@ -13,12 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .cached import cached_property
 from .errors import ModelError
 from .recover import Recovered, recover_merges
-from .units import Units
+
+if TYPE_CHECKING:
+    from .units import Units
 
 Pair = tuple[int, int]
 Merge = tuple[int, int]
@@ -111,7 +113,7 @@ class BPEModel:
     merges: Mapping[Pair, Merge]
     alphabet: Mapping[bytes, int]
     take_whole: bool = False
-    units: Units | None = None
+    units: "Units | None" = None
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same tables. Cost: that of comparing them, without merges that follow from ranks."""
@@ -132,7 +134,7 @@ class BPEModel:
         merges: Mapping[Pair, Merge],
         alphabet: Mapping[bytes, int],
         take_whole: bool,
-        units: Units | None,
+        units: "Units | None",
         ids: Mapping[bytes, int],
     ) -> "BPEModel":
         """A model from tables that were checked before, its inverse `ids` included."""
@@ -146,7 +148,7 @@ class BPEModel:
         cls,
         load: Callable[[], "BPEModel"],
         take_whole: bool,
-        units: Units | None,
+        units: "Units | None",
         lacks: Callable[[int, bytes], bool],
     ) -> "BPEModel":
         """The model that `load` gives, which is called when one of its tables is first asked for.

@@ -9,12 +9,14 @@ Chapter: Regex pre-tokenization. Cost: linear in the text for the named patterns
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .base import PreTokenizer
 from .behaviors import check_behavior, pieces
 from .matching import Matcher, NamedMatcher, Pattern, matcher, recognised
-from .regex_sets import Dialect
+
+if TYPE_CHECKING:
+    from .regex_sets import Dialect
 
 
 class Split(PreTokenizer):
@@ -35,7 +37,7 @@ class Split(PreTokenizer):
     """
 
     def __init__(
-        self, pattern: str, behavior: str = "Isolated", invert: bool = False, dialect: Dialect = "rust"
+        self, pattern: str, behavior: str = "Isolated", invert: bool = False, dialect: "Dialect" = "rust"
     ) -> None:
         check_behavior(behavior)
         named = recognised(pattern, dialect)
