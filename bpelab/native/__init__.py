@@ -7,9 +7,9 @@ of several characters, tokens and ids beyond what tables hold. There cutting in 
 for Falcon's pre-tokenizer, 0.8 for SuperBPE's, where pieces that are merged in C would gain nothing in English and a
 half in Chinese.
 
-One file a stage: scan.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, units.h,
-merge.h, encode.h, decode.h, module.c. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are made of,
-and `tables.py` keeps these.
+One file a stage: scan.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h,
+units.h, merge.h, encode.h, decode.h, module.c. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are
+made of, and `tables.py` keeps these.
 
 Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
