@@ -128,7 +128,7 @@ def test_prefix_counts(book_model):
 
 
 def test_unknown_names_are_refused(small_model):
-    with pytest.raises(ValueError, match="choose one of auto, native, compiled, naive, heap, buckets, trie"):
+    with pytest.raises(ValueError, match="choose one of auto, native, naive, heap, buckets, trie"):
         make_encoder("fast", small_model)
 
 
