@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, SpecialTokenError
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError, native
 from bpelab.formats import huggingface, table_cache
 from bpelab.units import Units
 from bpelab.user_cache import cache_folder
@@ -54,7 +54,8 @@ def source(large, tmp_path_factory):
 
 
 def tables(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*")) if folder.exists() else []
+    found = folder.glob("*") if folder.exists() else []  # what the encoder in C keeps has tests of its own
+    return sorted(path for path in found if path.name != "native")
 
 
 def same(one, two):
@@ -212,7 +213,8 @@ def test_a_folder_that_cannot_be_written(source, kept, tmp_path, monkeypatch):
     kept.mkdir(mode=0o500)
     monkeypatch.setenv("BPELAB_CACHE", str(kept))
     if os.geteuid() == 0:  # to whom no folder is closed
-        monkeypatch.setattr(table_cache, "write_atomically", no_room)
+        for module in (table_cache, native.tables):
+            monkeypatch.setattr(module, "write_atomically", no_room)
     assert BPETokenizer.from_pretrained(source).encode("the cat") == ours.encode("the cat")
     assert tables(kept) == []
 
