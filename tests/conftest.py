@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bpelab import native
 from bpelab.model import BPEModel
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,6 +100,12 @@ def browser():
 def amount(short: int, full: int) -> int:
     """How many inputs to run: `full` in a soak, else `short`."""
     return full if SOAK else short
+
+
+def needs_extension() -> None:
+    """Skip a test of what is in C where the extension wasn't built."""
+    if native.extension() is None:
+        pytest.skip("the extension was not built: no C compiler")
 
 
 def encoding(name: str):

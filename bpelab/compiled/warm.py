@@ -37,14 +37,7 @@ def warm_decoding() -> None:
     Gather({0: b"a", 1: b"b" * 20}).join([0, 1])
 
 
-def warm_training() -> None:
-    """The kernels that count and merge."""
-    from ..trainers.compiled import warm
-
-    warm()
-
-
-WARMERS = {"encoding": warm_encoding, "decoding": warm_decoding, "training": warm_training}
+WARMERS = {"encoding": warm_encoding, "decoding": warm_decoding}
 """What is compiled."""
 
 

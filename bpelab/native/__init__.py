@@ -23,7 +23,7 @@ from ..pretokenizers.split import Split
 from . import tables
 
 if TYPE_CHECKING:
-    from ._core import Decoder, Encoder
+    from ._core import Decoder, Encoder, PreTokenCounter
 
 MOST_TOKENS, MOST_MERGES, LARGEST_ID, MOST_BYTES = 1 << 21, 1 << 22, 1 << 28, 1 << 26
 """What tables hold; MOST_BYTES is of all tokens together, of which o200k has 2^21."""
@@ -43,7 +43,7 @@ def require_extension() -> None:
     """Raise MissingDependencyError, which says what to do, where the extension wasn't built."""
     if extension() is None:
         raise MissingDependencyError(
-            "the encoder in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
+            "the extension in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
             f"Install them, and bpelab again: {install_command(pip='pip install --force-reinstall --no-deps')}"
         )
 
@@ -117,6 +117,18 @@ def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
 
     joined = b"".join(contents.values())
     return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
+
+
+def counter_for(split: Split | None) -> "PreTokenCounter | None":
+    """What counts the pre-tokens that `split` cuts, whole texts for None; None where only Python can cut.
+
+    Raises MissingDependencyError where the extension wasn't built.
+    """
+    require_extension()
+    from ._core import PreTokenCounter
+
+    scan = None if split is None else _scan(split)
+    return PreTokenCounter(scan) if split is None or scan is not None else None
 
 
 def _scan(split: Split | None) -> "tuple[Any, ...] | None":

@@ -1,75 +1,130 @@
-"""Training compiled by numba: words counted and merges learned in arrays, the same merges in the same order.
+"""Training in C: words counted and merges learned by the extension, the same merges in the same order.
 
-What it does is what `corpus.py` and `incremental.py` do; the kernels are in `bpelab/compiled`: `counting.py` and
-`learning.py`. Texts are counted by several threads, each with a table of its own, since kernels let go of the
-interpreter's lock; which thread counts what changes no count.
+What it does is what `corpus.py` and `incremental.py` do; `count.h` and `learn.h` in `bpelab/native` do it. Texts are
+counted by several threads, each with a table of its own, since the extension releases the interpreter's lock; which
+thread counts what changes no count.
 
-Chapter: Incremental training. Cost: 0.15 s of CPU time for 10 MB of English and 8,192 tokens, 1.8 s for 100 MB and
-32,768; once in a process some 0.8 s to load the kernels, and once on a machine some 7 s to compile them.
+Chapter: Incremental training. Cost: COST_PLACEHOLDER
 """
 
 from __future__ import annotations
 
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from ..compiled.kernel_folder import compiled, note_compiled, numba_version
 from ..documents import thread_count
-from ..errors import MissingDependencyError
-from ..install import install_command
+from ..errors import TrainingError
+from ..native import counter_for, require_extension
 from ..pretokenizers.split import Split
+from ..textio import utf8_counts
 from ..trace import TrainStep
 from .corpus import BLOCK
 from .incremental import train_incremental
+from .words import BEYOND_64_BITS, Words
 
 if TYPE_CHECKING:
-    from ..compiled.words import Words
+    from ..native._core import PreTokenCounter
 
 MOST_THREADS = 8
 """One thread reads for all others."""
-ON_DISK, NOT_COMPILED = 4_000_000, 40_000_000
-"""Characters of a corpus from which this pays: with kernels that were compiled before, and without."""
+MOST_BYTES = (1 << 31) - 512
+"""Of distinct words with a border each, whose positions have 31 bits."""
+LARGEST_COUNT = 1 << 62
 
 
-def train_compiled(
+def train_native(
     words: Mapping[bytes, int] | Words, num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
     """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
 
     `keep_counts` asks for all counts at each step, which is work for dictionaries: `train_incremental` does it then.
 
-    >>> [step.token for step in train_compiled({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
+    >>> [step.token for step in train_native({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
 
-    Raises MissingDependencyError without numba, and TrainingError for words of two gigabytes or counts beyond 64 bits.
+    Raises MissingDependencyError without the extension, and TrainingError for words of two gigabytes or counts beyond
+    64 bits.
     """
-    require_numba()
-    from ..compiled.learning import learn_merges
-    from ..compiled.words import Words
-
+    require_extension()
     if keep_counts:
         plain = words.as_dict() if isinstance(words, Words) else words
         yield from train_incremental(plain, num_merges, min_frequency, keep_counts)
         return
-    arrays = words if isinstance(words, Words) else Words.of(words)
+    from ..native._core import MergeLearner
+
+    table = words if isinstance(words, Words) else Words.of(words)
+    size = len(table.content) + len(table.ends)
+    if size >= MOST_BYTES:
+        raise TrainingError(
+            f"the distinct pre-tokens have {size:,} bytes, more than the native trainer takes; train on less text, "
+            "or with a pattern that cuts it into words"
+        )
+    most, least = max(0, min(num_merges, size)), min(max(min_frequency, 1), LARGEST_COUNT)
+    try:
+        learner = MergeLearner(*table, most, least)
+    except OverflowError as error:
+        raise TrainingError(BEYOND_64_BITS) from error
     tokens = [bytes([byte]) for byte in range(256)]
-    for rank, (left, right, count) in enumerate(learn_merges(arrays, num_merges, min_frequency)):
-        tokens.append(tokens[left] + tokens[right])
-        yield TrainStep(rank, left, right, count, tokens[-1])
-    note_compiled("training")
+    while merges := learner.learn():
+        for left, right, count in merges:
+            tokens.append(tokens[left] + tokens[right])
+            yield TrainStep(len(tokens) - 257, left, right, count, tokens[-1])
 
 
-def count_compiled(texts: Iterable[str], split: Split | None, threads: int | None = None) -> Words:
+class WordCounter:
+    """Counts the pre-tokens of texts. It belongs to one thread.
+
+    >>> counter = WordCounter(Split("gpt2"))
+    >>> counter.feed(["low lower", "low"])
+    >>> sorted(counter.words().as_dict().items())
+    [(b' lower', 1), (b'low', 2)]
+    """
+
+    def __init__(self, split: Split | None) -> None:
+        found = counter_for(split)
+        self._split = split
+        self.scans = found is not None
+        """Whether texts are cut in C."""
+        self._counter: PreTokenCounter = found or counter_for(None)
+
+    @property
+    def nbytes(self) -> int:
+        """Of the memory for what was counted so far."""
+        return self._counter.nbytes
+
+    def feed(self, texts: list[str]) -> None:
+        """Count what `texts` are cut into, each by itself."""
+        others: Counter[str] = Counter()
+        for text in self._counter.feed(texts) if self.scans else texts:
+            others.update(self._split.split(text) if self._split else [text])
+        if others:
+            self.add(Words.of(utf8_counts(others)))
+
+    def stop(self) -> None:
+        """Have `feed` return as soon as it can, from another thread."""
+        self._counter.stop()
+
+    def add(self, words: Sequence[object]) -> None:
+        """Count words, as a table of `Words` or `Counts`, as often as they occur."""
+        try:
+            self._counter.add(*words)
+        except OverflowError as error:
+            raise TrainingError(BEYOND_64_BITS) from error
+
+    def words(self, least: int = 1) -> Words:
+        """What occurs `least` times, in no order that means anything."""
+        return Words.from_buffers(*self._counter.words(min(least, LARGEST_COUNT)))
+
+
+def count_native(texts: Iterable[str], split: Split | None, threads: int | None = None, least: int = 1) -> Words:
     """How often each pre-token occurs in `texts`, each of which is cut by itself; by default a thread for each core.
 
-    Raises MissingDependencyError without numba, and what `texts` raises.
+    What occurs less than `least` times is left out. Raises MissingDependencyError without the extension, and what
+    `texts` raises.
     """
-    require_numba()
-    from ..compiled.words import WordCounter
-
+    require_extension()
     counters = [WordCounter(split)]
     free = counters.copy()
     if not counters[0].scans:
@@ -95,11 +150,11 @@ def count_compiled(texts: Iterable[str], split: Split | None, threads: int | Non
                 future.result()
         finally:  # nothing is left to do, or an error or Ctrl-C shall not wait for what is
             for counter in counters:
-                counter.stopped = True
+                counter.stop()
             pool.shutdown(cancel_futures=True)
     for counter in counters[1:]:
         counters[0].add(counter.words())
-    return counters[0].words()
+    return counters[0].words(least)
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -113,25 +168,3 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def pays_from() -> int | None:
-    """Characters of the smallest corpus that is done sooner than in Python; None without numba."""
-    if numba_version() is None:
-        return None
-    return ON_DISK if "bpelab.compiled.learning" in sys.modules or compiled("training") else NOT_COMPILED
-
-
-def warm() -> None:
-    """Have every kernel for training compiled and kept."""
-    text = "".join(f" {number}" for number in range(2_000))  # so many words that tables grow
-    for _ in train_compiled(count_compiled([text, "a longer word: " + "ab" * 20], Split("gpt2")), 600):
-        pass
-
-
-def require_numba() -> None:
-    """Raises MissingDependencyError where numba can't be imported."""
-    try:
-        import numba  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(f"compiled training needs numba: {install_command('fast')}") from error

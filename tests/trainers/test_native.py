@@ -1,42 +1,41 @@
-"""The compiled trainer against the others: the same merges in the same order with the same counts, from any corpus."""
+"""The trainer in C against the others: the same merges in the same order with the same counts, from any corpus."""
 
 import random
-import re
 import subprocess
 import sys
+import threading
+from array import array
 from collections import Counter
 from concurrent.futures import Future
 from functools import partial
 
 import pytest
 
-from bpelab import BPETokenizer, MissingDependencyError, TrainingError
-from bpelab.install import install_command
+from bpelab import BPETokenizer, MissingDependencyError, TrainingError, native
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.special_tokens import SpecialTokens
 from bpelab.trace import trace_train
-from bpelab.trainers import corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
+from bpelab.trainers import corpus, find_trainer, native as trainer, train_incremental, train_naive, train_native
 from bpelab.trainers.corpus import count_words, ordinary_texts
+from bpelab.trainers.native import WordCounter, count_native
+from bpelab.trainers.words import Words
 
 from ..conftest import amount, fuzz_text
 from .test_trainers import random_corpus
 
-pytest.importorskip("numba")
-
-from bpelab.compiled import counting, learning
-from bpelab.compiled.words import WordCounter, Words
-from bpelab.trainers import compiled
-from bpelab.trainers.compiled import count_compiled
+pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
+_core = pytest.importorskip("bpelab.native._core") if native.extension() else None
+COUNT_ROWS = 1 << 14  # of a new counter
 
 
 def agree(words, merges, least=1, reference=train_incremental):
-    assert list(train_compiled(words, merges, least)) == list(reference(words, merges, least)), words
+    assert list(train_native(words, merges, least)) == list(reference(words, merges, least)), words
 
 
 def test_small_corpora_full_of_ties():
     rng = random.Random(11)
-    for _ in range(amount(250, 20_000)):
+    for _ in range(amount(400, 20_000)):
         agree(random_corpus(rng), 60, rng.choice((1, 1, 2, 3)), train_naive)
 
 
@@ -60,12 +59,12 @@ def test_the_book_and_larger_corpora():
 
 
 def test_counts_beyond_32_bits():
-    steps = list(train_compiled({b"ab": 1 << 40, b"abc": 7, b"xy": 1 << 60}, 3, 2))
+    steps = list(train_native({b"ab": 1 << 40, b"abc": 7, b"xy": 1 << 60}, 3, 2))
     assert [step.count for step in steps] == [1 << 60, (1 << 40) + 7, 7]
     with pytest.raises(TrainingError, match="64 bits"):
-        list(train_compiled({b"abc": 1 << 61}, 3, 2))
+        list(train_native({b"abc": 1 << 61}, 3, 2))
     with pytest.raises(TrainingError, match="64 bits"):
-        list(train_compiled({b"abc": 1 << 64}, 3, 2))
+        list(train_native({b"abc": 1 << 64}, 3, 2))
     counter = WordCounter(Split("gpt2"))
     for _ in range(3):
         counter.add(Words.of({b"ab": 1 << 40, b"x" * 40: 1 << 41}))
@@ -73,36 +72,37 @@ def test_counts_beyond_32_bits():
     assert counter.words().as_dict() == {b"ab": 3 * (1 << 40) + 1, b"x" * 40: 3 << 41, b" ab": 1}
 
 
+def test_sums_beyond_64_bits():
+    counter = WordCounter(None)
+    for word in (b"ab", b"x" * 40):
+        counter.add(Words.of({word: 1 << 62}))
+        with pytest.raises(TrainingError, match="64 bits"):
+            counter.add(Words.of({word: 1}))
+    assert counter.words().as_dict() == {b"ab": 1 << 62, b"x" * 40: 1 << 62}
+    assert counter.words(1 << 99).as_dict() == counter.words().as_dict() and not WordCounter(None).words().as_dict()
+
+
 def test_odd_numbers():
     words = {b"low": 5, b"lower": 2, b"": 4, b"l": 9}
     for merges, least in ((0, 1), (-1, 1), (3, 0), (10**12, 1), (3, 10**30), (1, 1)):
-        assert list(train_compiled(words, merges, least)) == list(train_incremental(words, merges, least))
+        assert list(train_native(words, merges, least)) == list(train_incremental(words, merges, least))
     for none in ({}, {b"": 3}, {b"a": 3}):
-        assert list(train_compiled(none, 5)) == []
+        assert list(train_native(none, 5)) == []
 
 
 def test_kept_counts_are_those_of_the_incremental_trainer():
     words = {b"low": 5, b"lower": 2, b"newest": 6}
-    assert list(trace_train(train_compiled, words, 6)) == list(trace_train(train_incremental, words, 6))
-    assert list(train_compiled(Words.of(words), 6, 1, True)) == list(train_incremental(words, 6, 1, True))
+    assert list(trace_train(train_native, words, 6)) == list(trace_train(train_incremental, words, 6))
+    assert list(train_native(Words.of(words), 6, 1, True)) == list(train_incremental(words, 6, 1, True))
 
 
-def test_arrays_that_have_to_grow(monkeypatch):
-    """Small ones, so that each of them grows often: the same merges."""
+def test_tables_that_have_to_grow():
+    """Many pairs at first, and many more that merges make: what became rare is left out of a new table."""
     rng = random.Random(14)
-    words = Counter(bytes(rng.choices(b"abcdefgh", k=rng.randint(1, 9))) for _ in range(4_000))
-    grown = []
-
-    def with_room(pairs, *room):
-        grown.append(pairs)
-        return original(pairs, *room)
-
-    of, original = learning.Pairs.of, learning.Pairs.with_room
-    monkeypatch.setattr(learning.Pairs, "of", lambda pairs, places: of(min(pairs, 70), places))
-    monkeypatch.setattr(learning.Pairs, "with_room", with_room)
-    agree(words, 3_000, 1)
-    for array in ("rows", "places", "heap"):
-        assert len({len(getattr(pairs, array)) for pairs in grown}) > 1
+    words = Counter(bytes(rng.choices(range(256), k=rng.randint(1, 9))) for _ in range(amount(6_000, 60_000)))
+    for least in (1, 2, 3):
+        agree(words, 6_000, least)
+    agree({bytes(rng.choices(b"ab", k=50_000)): 1, **words}, 6_000, 1)
 
 
 def long_words():
@@ -117,13 +117,13 @@ def long_words():
 @pytest.mark.parametrize("number", range(4))
 def test_one_word_of_a_megabyte(number):
     word = list(long_words())[number]
-    steps = list(train_compiled({word: 1}, 2_000))  # a tenth of a second; a quadratic way would take hours
+    steps = list(train_native({word: 1}, 2_000))  # a tenth of a second; a quadratic way would take hours
     few = amount(3, 2_000)
     assert steps[:few] == list(train_incremental({word: 1}, few))
 
 
 def count(texts, split, threads=1):
-    return count_compiled(texts, split, threads).as_dict()
+    return count_native(texts, split, threads).as_dict()
 
 
 def expected(texts, split):
@@ -157,7 +157,7 @@ def test_many_distinct_words_and_long_ones():
     texts += [texts[0], "é" * 50_000, "é" * 50_000, "x" * 15 + " " + "x" * 16 + " " + "x" * 14]
     split = Split(r"\S+|\s+")
     found = expected(texts, split)
-    assert len(found) > counting.SMALLEST
+    assert len(found) > COUNT_ROWS
     for threads in (1, 2, 5):
         assert count(texts, split, threads) == found
 
@@ -176,10 +176,10 @@ def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
             whole = dict(count_words(text, split, special, normalize))
             for block in (100, 5_000):
                 monkeypatch.setattr(corpus, "BLOCK", block)
-                monkeypatch.setattr(compiled, "BLOCK", block)
+                monkeypatch.setattr(trainer, "BLOCK", block)
                 for form in (text, file, [text], [file], iter([text])):
                     texts = ordinary_texts(form, split, special, normalize)
-                    assert count_compiled(texts, split, threads).as_dict() == whole
+                    assert count_native(texts, split, threads).as_dict() == whole
             monkeypatch.undo()
 
 
@@ -192,51 +192,33 @@ def test_training_is_the_same_whatever_the_trainer(tmp_path):
         {"pattern": None, "normalizer": "NFKC"},
         {"pattern": "(?<=a)b|\\w+", "special_tokens": {"<|end|>": 300}},
     ):
-        ours = BPETokenizer.train(text, 700, trainer="compiled", **options)
+        ours = BPETokenizer.train(text, 700, trainer="native", **options)
         theirs = BPETokenizer.train(text, 700, trainer="incremental", **options)
         assert ours.model == theirs.model and ours.special_tokens == theirs.special_tokens
     for empty in ("", [], ["", ""], iter([])):
         with pytest.raises(TrainingError, match="empty"):
-            BPETokenizer.train(empty, 300, trainer="compiled")
+            BPETokenizer.train(empty, 300, trainer="native")
     for threads in (1, 2):
         with pytest.raises(TrainingError, match="can't be read"):
-            count_compiled(ordinary_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
+            count_native(ordinary_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
         with pytest.raises(TypeError, match="item 1 of the corpus"):
-            count_compiled(ordinary_texts(["a", 7], None, SpecialTokens({})), None, threads)
+            count_native(ordinary_texts(["a", 7], None, SpecialTokens({})), None, threads)
 
 
-def test_auto_takes_the_compiled_trainer_for_large_corpora(monkeypatch, tmp_path):
-    file = tmp_path / "a.txt"
-    file.write_text("ab " * 400)
-    monkeypatch.setattr(learn, "ON_DISK", 1_000)
-    monkeypatch.setattr(learn, "pays_from", lambda: 1_000)
-    for form, name, words in (
-        ("ab " * 400, "compiled", 400), ("ab " * 300, "incremental", 300), (["ab " * 200] * 4, "compiled", 800),
-        (file, "compiled", 400), (iter(["ab " * 300] * 2), "compiled", 600), ([file] * 3, "compiled", 1_200),
-        (iter(["ab "]), "incremental", 1), ([], "incremental", 0),
-    ):  # fmt: skip
-        chosen, rest = learn.choose_trainer(form)
-        counts = count_words(rest, Split("gpt2"), SpecialTokens({}))
-        assert (chosen, counts[b"ab"] + counts[b" ab"]) == (name, words)
-    monkeypatch.setattr(learn, "pays_from", lambda: None)
-    assert learn.choose_trainer("ab " * 400)[0] == "incremental"
+def test_auto_takes_it_from_the_first_character(monkeypatch):
+    counted = []
 
+    def count(*given, **options):
+        counted.append(given)
+        return count_native(*given, **options)
 
-def test_when_it_pays(monkeypatch, tmp_path):
-    """Sooner where kernels are in memory or on disk, and never without numba."""
-    monkeypatch.setenv("BPELAB_CACHE", str(tmp_path))
-    assert compiled.pays_from() == compiled.ON_DISK  # this process has them
-    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
-    assert compiled.pays_from() == compiled.NOT_COMPILED
-    list(train_compiled({b"ab": 2}, 1))
-    monkeypatch.delitem(sys.modules, "bpelab.compiled.learning")
-    assert compiled.pays_from() == compiled.ON_DISK
-    monkeypatch.setattr(compiled, "numba_version", lambda: None)
-    assert compiled.pays_from() is None
+    monkeypatch.setattr("bpelab.trainers.learn.count_native", count)
+    assert BPETokenizer.train("ab ab", 257).model == BPETokenizer.train("ab ab", 257, trainer="naive").model
+    assert len(counted) == 1
 
 
 def test_it_is_found_by_name():
-    assert find_trainer("compiled") is train_compiled
+    assert find_trainer("native") is train_native
 
 
 @pytest.mark.slow
@@ -245,13 +227,13 @@ def test_ctrl_c_stops_counting_and_merging():
     program = """
 import signal, sys, threading, time
 from bpelab import BPETokenizer, Split
-from bpelab.trainers.compiled import count_compiled, train_compiled
+from bpelab.trainers.native import count_native, train_native
 import random
 rng = random.Random(1)
-train = lambda: list(train_compiled({bytes(rng.choices(b"abcdefghij", k=3_000_000)): 1}, 10**6, 1))
+train = lambda: list(train_native({bytes(rng.choices(b"abcdefghij", k=3_000_000)): 1}, 10**6, 1))
 text = "".join(rng.choices("abcdefghij  ", k=1_000_000))
-counting = lambda: count_compiled(iter(lambda: text, None), Split("gpt2"), 2)
-list(train_compiled({b"ab": 3}, 1)), count_compiled(["a b"], Split("gpt2"))
+counting = lambda: count_native(iter(lambda: text, None), Split("gpt2"), 2)
+list(train_native({b"ab": 3}, 1)), count_native(["a b"], Split("gpt2"))
 for work in (train, counting):
     try:
         threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
@@ -266,57 +248,117 @@ for work in (train, counting):
 
 def test_a_counter_that_is_stopped_returns():
     counter = WordCounter(Split("gpt2"))
-    counter.stopped = True
+    counter.stop()
     counter.feed(["ab " * 1_000])
     assert counter.words().as_dict() == {}
 
 
-def test_without_numba():
+def test_without_the_extension(monkeypatch):
+    monkeypatch.setattr(native, "extension", lambda: None)
+    with pytest.raises(
+        MissingDependencyError, match=r"^the extension in C was not built: it needs a C compiler .* pip install"
+    ):
+        BPETokenizer.train("low lower lowest " * 9, 262, trainer="native")
+    for ask in (lambda: list(train_native({b"ab": 2}, 1)), lambda: count_native(["ab"], None)):
+        with pytest.raises(MissingDependencyError, match="was not built"):
+            ask()
+    assert len(BPETokenizer.train("low lower lowest " * 9, 262)) == 262
+
+
+def test_training_needs_no_other_package():
     program = """
 import sys
-sys.modules["numba"] = None
-from bpelab import BPETokenizer, MissingDependencyError
-try:
-    BPETokenizer.train("low lower lowest " * 9, 262, trainer="compiled")
-except MissingDependencyError as error:
-    print(error)
-print(len(BPETokenizer.train("low lower lowest " * 9, 262)))
+sys.modules["numba"] = sys.modules["numpy"] = None
+from bpelab import BPETokenizer
+tokenizer = BPETokenizer.train("low lower lowest " * 9, 262, trainer="native", min_pre_token_frequency=2)
+print(len(tokenizer))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout == f"compiled training needs numba: {install_command('fast')}\n262\n", done
-
-
-def test_a_small_training_does_not_wait_for_numba():
-    program = """
-import sys
-from bpelab import BPETokenizer
-BPETokenizer.train("ab " * 99, 257)
-print("numba" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "262\n", done
 
 
 def test_words_too_large_for_the_arrays(monkeypatch):
-    monkeypatch.setattr(learning, "MOST_BYTES", 100)
+    monkeypatch.setattr(trainer, "MOST_BYTES", 100)
     with pytest.raises(TrainingError, match="distinct pre-tokens have"):
-        list(train_compiled({b"ab" * 60: 1}, 3))
+        list(train_native({b"ab" * 60: 1}, 3))
 
 
 def test_the_least_count_and_words_that_are_arrays(monkeypatch):
-    assert [step.token for step in train_compiled({b"ab": 2, b"cd": 1}, 9)] == [b"ab"]
+    assert [step.token for step in train_native({b"ab": 2, b"cd": 1}, 9)] == [b"ab"]
     words = Words.of({b"ab": 2})
     monkeypatch.setattr(Words, "of", None)  # they are not made again
-    assert [step.token for step in train_compiled(words, 9)] == [b"ab"]
+    assert [step.token for step in train_native(words, 9)] == [b"ab"]
+
+
+def test_what_occurs_often():
+    texts = ["a a a bb bb " + "c" * 40] * 2
+    for least, expected in ((1, 4), (2, 4), (3, 2), (4, 2), (5, 0)):
+        found = count_native(texts, Split("gpt2"), least=least).as_dict()
+        assert len(found) == expected, found
+        every = count_native(texts, Split("gpt2")).as_dict()
+        assert found == {word: count for word, count in every.items() if count >= least}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (b"ab", array("q", [3]), array("q", [1])),
+        (b"ab", array("q", [0, 2]), array("q", [1, 1])),
+        (b"ab", array("q", [2, 1]), array("q", [1, 1])),
+        (b"ab", array("q", [-1, 2]), array("q", [1, 1])),
+        (b"ab", array("q", [2]), array("q")),
+        (b"ab", array("q", [2]), array("q", [-1])),
+    ],
+)
+def test_buffers_that_are_wrong(words):
+    """Whatever is handed to C is looked at first: no index leads out of a buffer."""
+    with pytest.raises(ValueError, match="impossible ends or counts"):
+        _core.PreTokenCounter(None).add(*words)
+    with pytest.raises(ValueError, match="impossible ends or counts"):
+        _core.MergeLearner(*words, 3, 1)
+
+
+def test_arguments_that_are_wrong():
+    counter, good = _core.PreTokenCounter(None), Words.of({b"ab": 2})
+    for most, least in ((-1, 1), (1, 0)):
+        with pytest.raises(ValueError, match="impossible size"):
+            _core.MergeLearner(*good, most, least)
+    with pytest.raises(TypeError, match="no keywords"):
+        _core.MergeLearner(*good, most=1, least=1)
+    for wrong in ("ab", ("ab",), [3], [b"ab"]):
+        with pytest.raises(TypeError, match=r"expected a list of texts|text must be a str"):
+            counter.feed(wrong)
+    with pytest.raises(ValueError, match="tuple, or None"):
+        _core.PreTokenCounter("gpt2")
+    counter.feed(["ab", "", "a\ud800"])
+    assert counter.words() == (b"ab", bytearray(array("q", [2])), bytearray(array("q", [1])))
+    assert counter.feed(["a\ud800", "b"]) == ["a\ud800"]
+
+
+def test_a_counter_belongs_to_one_thread():
+    """A second call while one is at work is refused; nothing is lost of the first."""
+    counter, text = native.counter_for(Split("gpt2")), "ab " * 3_000_000
+    thread = threading.Thread(target=counter.feed, args=([text],))
+    thread.start()
+    refused = 0
+    while thread.is_alive():
+        try:
+            counter.feed(["x"])
+        except RuntimeError as error:
+            refused += "at work in another thread" in str(error)
+    thread.join()
+    assert refused
+    counts = Words.from_buffers(*counter.words()).as_dict()
+    assert (counts[b"ab"], counts[b" ab"]) == (1, 2_999_999)
 
 
 def test_texts_in_batches(monkeypatch):
-    monkeypatch.setattr(compiled, "BLOCK", 5)
+    monkeypatch.setattr(trainer, "BLOCK", 5)
     texts = ["ab", "c", "de", "fghij", "k", "l", "mn", "o"]
-    assert list(compiled.batches(texts)) == [["ab", "c", "de"], ["fghij"], ["k", "l", "mn", "o"]]
-    assert list(compiled.batches(texts[:3])) == [["ab", "c", "de"]]
-    assert list(compiled.batches(["ab", "cd", "e"])) == [["ab", "cd", "e"]]
-    assert list(compiled.batches([])) == []
+    assert list(trainer.batches(texts)) == [["ab", "c", "de"], ["fghij"], ["k", "l", "mn", "o"]]
+    assert list(trainer.batches(texts[:3])) == [["ab", "c", "de"]]
+    assert list(trainer.batches(["ab", "cd", "e"])) == [["ab", "cd", "e"]]
+    assert list(trainer.batches([])) == []
 
 
 class Pool:
@@ -372,30 +414,28 @@ def test_how_texts_are_shared_out(monkeypatch):
     class Counted(WordCounter):
         def __init__(self, split):
             super().__init__(split)
+            self.stops = 0
             counters.append(self)
+
+        def stop(self):
+            self.stops += 1
+            super().stop()
 
         def feed(self, texts):
             pools[-1].meanwhile()
             super().feed(texts)
 
-    monkeypatch.setattr(compiled, "ThreadPoolExecutor", pool)
-    monkeypatch.setattr(compiled, "BLOCK", 1)
-    monkeypatch.setattr("bpelab.compiled.words.WordCounter", Counted)
+    monkeypatch.setattr(trainer, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(trainer, "BLOCK", 1)
+    monkeypatch.setattr(trainer, "WordCounter", Counted)
     texts = ["ab", "c", "ab"] * 20
     for cores, threads, used in ((3, None, 3), (50, None, 8), (50, 2, 2), (50, 20, 20)):
         counters.clear()
-        monkeypatch.setattr(compiled, "thread_count", lambda number, cores=cores: number or cores)
-        assert count_compiled(texts, Split("gpt2"), threads).as_dict() == {b"ab": 40, b"c": 20}
+        monkeypatch.setattr(trainer, "thread_count", lambda number, cores=cores: number or cores)
+        assert count_native(texts, Split("gpt2"), threads).as_dict() == {b"ab": 40, b"c": 20}
         assert (pools[-1].threads, pools[-1].most) == (used, 2 * used + 1)  # no more of a text is held than that
         assert pools[-1].ended == {"cancel_futures": True}
-        assert [counter.stopped for counter in counters] == [True] * 3
+        assert [counter.stops for counter in counters] == [1] * 3
     in_python = Split("-", "Removed")
-    assert count_compiled(["a-b"] * 9, in_python, 5).as_dict() == {b"a": 9, b"b": 9}
+    assert count_native(["a-b"] * 9, in_python, 5).as_dict() == {b"a": 9, b"b": 9}
     assert pools[-1].threads == 1
-
-
-def test_numba_is_asked_for(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    told = f"compiled training needs numba: {install_command('fast')}"
-    with pytest.raises(MissingDependencyError, match=f"^{re.escape(told)}$"):
-        compiled.require_numba()
