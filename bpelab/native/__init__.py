@@ -119,16 +119,15 @@ def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
     return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
 
 
-def counter_for(split: Split | None) -> "PreTokenCounter | None":
-    """What counts the pre-tokens that `split` cuts, whole texts for None; None where only Python can cut.
+def counter_for(split: Split | None) -> "PreTokenCounter":
+    """A counter of pre-tokens; it scans texts for those of `split`, and takes a text for one where only Python can cut.
 
     Raises MissingDependencyError where the extension wasn't built.
     """
     require_extension()
     from ._core import PreTokenCounter
 
-    scan = None if split is None else _scan(split)
-    return PreTokenCounter(scan) if split is None or scan is not None else None
+    return PreTokenCounter(None if split is None else _scan(split))
 
 
 def _scan(split: Split | None) -> "tuple[Any, ...] | None":

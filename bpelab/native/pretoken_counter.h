@@ -175,6 +175,11 @@ static PyObject *counter_nbytes(PreTokenCounter *self, void *unused) {
     return PyLong_FromLongLong((int64_t)((self->counts->mask + 1) * sizeof(CountRow)) + self->counts->arena_size);
 }
 
+static PyObject *counter_scans(PreTokenCounter *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(self->scans);
+}
+
 static PyMethodDef counter_methods[] = {
     {"feed", (PyCFunction)counter_feed, METH_O, "Count what texts are cut into; returns what Python has to cut."},
     {"add", (PyCFunction)counter_add, METH_VARARGS, "add(content, ends, counts): count pre-tokens as often as they occur."},
@@ -183,6 +188,7 @@ static PyMethodDef counter_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef counter_attributes[] = {
+    {"scans", (getter)counter_scans, NULL, "Whether it has the table of a pattern.", NULL},
     {"nbytes", (getter)counter_nbytes, NULL, "Bytes of memory for what was counted so far.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -53,8 +53,8 @@ class Counts(NamedTuple):
 
     def words(self) -> Words:
         """The table as the native trainer takes it, without a copy."""
-        content, ends, counts = (memoryview(np.ascontiguousarray(part)) for part in self)
-        return Words(content, ends, counts)
+        content, ends, counts = map(np.ascontiguousarray, self)
+        return Words(content.data, ends.data, counts.data)
 
     @property
     def nbytes(self) -> int:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from ..documents import thread_count
 from ..errors import TrainingError
@@ -23,9 +22,6 @@ from ..trace import TrainStep
 from .corpus import BLOCK
 from .incremental import train_incremental
 from .words import BEYOND_64_BITS, Words
-
-if TYPE_CHECKING:
-    from ..native._core import PreTokenCounter
 
 MOST_THREADS = 8
 """One thread reads for all others."""
@@ -83,11 +79,12 @@ class WordCounter:
     """
 
     def __init__(self, split: Split | None) -> None:
-        found = counter_for(split)
-        self._split = split
-        self.scans = found is not None
-        """Whether texts are cut in C."""
-        self._counter: PreTokenCounter = found or counter_for(None)
+        self._split, self._counter = split, counter_for(split)
+
+    @property
+    def scans(self) -> bool:
+        """Whether texts are cut in C, if they are to be cut."""
+        return self._split is None or self._counter.scans
 
     @property
     def nbytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Random models, patterns and texts, encoded in C and in Python, and trainings likewise: `python -m tests.native.fuzz SEED ROUNDS`.
+"""Random models and texts encoded, and trainings, in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
 
 A file of its own, so that it also runs on an extension that was built with sanitizers, whose folder is BPELAB_CORE.
 """
