@@ -2,7 +2,7 @@
 
    A row is half a cache line. A piece of up to 15 bytes is its own key; for a longer one the row has a hash and the
    length, and its bytes are in an arena. The keys and rows of all pieces of a chunk are worked out first, and rows are
-   prefetched some pieces ahead. Cost: 1 to 2 ns a byte besides the scan; 64 to 128 bytes of memory for each distinct
+   prefetched some pieces ahead. Cost: 1 to 2 ns a byte besides the scan; 48 to 96 bytes of memory for each distinct
    pre-token. Chapter: Incremental training. */
 #ifndef BPELAB_COUNT_H
 #define BPELAB_COUNT_H
@@ -56,12 +56,12 @@ static void counts_free(Counts *counts) {
 
 INLINE uint64_t count_home(const uint64_t key[2], uint64_t mask) { return hash_pair(key[0], key[1]) >> 32 & mask; }
 
-/* Have room for `more` rows at half load. 0 for no memory: the counts are as before. */
+/* Have room for `more` rows at a load of two thirds. 0 for no memory: the counts are as before. */
 static int counts_reserve(Counts *counts, int64_t more) {
     uint64_t rows = counts->mask + 1, wanted = rows;
     CountRow *old = counts->rows;
     void *memory = counts->memory;
-    while ((uint64_t)(counts->taken + more) * 2 > wanted) wanted *= 2;
+    while ((uint64_t)(counts->taken + more) * 3 > wanted * 2) wanted *= 2;
     if (wanted == rows) return 1;
     if (!count_rows_new(counts, wanted)) return 0;
     for (uint64_t i = 0; i < rows; i++) {

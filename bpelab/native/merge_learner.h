@@ -24,7 +24,8 @@ static PyObject *learner_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     for (int64_t i = 0; i < number && left > 0; start = ends[i++])
         left = counts[i] > left / (ends[i] - start) ? 0 : left - counts[i] * (ends[i] - start);
     if (number >= 0 && left <= 0) PyErr_SetString(PyExc_OverflowError, "the pre-tokens occur too often for 64 bits");
-    else if (number >= 0 && (most < 0 || least < 1 || size + number >= MOST_BYTES)) wrong("the pre-tokens have an impossible size");
+    else if (number >= 0 && (most < 0 || least < 1 || size + number >= MOST_BYTES))
+        wrong("the pre-tokens have an impossible size");
     if (self && !PyErr_Occurred()) {
         Py_BEGIN_ALLOW_THREADS
         state = words_new(&self->words, content, size, ends, counts, number, most, least);
@@ -70,7 +71,8 @@ static PyObject *learner_learn(MergeLearner *self, PyObject *unused) {
 }
 
 static PyMethodDef learner_methods[] = {
-    {"learn", (PyCFunction)learner_learn, METH_NOARGS, "The next merges, each (left, right, count), tokens numbered from 0; none at the end."},
+    {"learn", (PyCFunction)learner_learn, METH_NOARGS,
+     "The next merges, each (left, right, count), tokens numbered from 0; none at the end."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot learner_slots[] = {
@@ -81,6 +83,7 @@ static PyType_Slot learner_slots[] = {
     {Py_tp_methods, learner_methods},
     {0, NULL}};
 
-static PyType_Spec learner_spec = {"bpelab.native._core.MergeLearner", sizeof(MergeLearner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, learner_slots};
+static PyType_Spec learner_spec = {"bpelab.native._core.MergeLearner", sizeof(MergeLearner), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, learner_slots};
 
 #endif

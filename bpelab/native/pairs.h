@@ -55,12 +55,12 @@ static void *longer(void *array, int64_t *items, int64_t wanted, size_t size) {
 /* Have room for `more` pairs with so many positions in all; pairs rarer than `least` are dropped from a table that is
    made anew. 0 for no memory. */
 static int pairs_reserve(Pairs *pairs, int64_t more, int64_t positions, int64_t least) {
-    if (!pairs->rows || 2 * (uint64_t)(pairs->taken + more) > pairs->mask + 1) {
+    if (!pairs->rows || 4 * (uint64_t)(pairs->taken + more) > 3 * (pairs->mask + 1)) {
         PairRow *old = pairs->rows;
         uint64_t rows = old ? pairs->mask + 1 : 0;
         int64_t alive = 0;
         for (uint64_t i = 0; i < rows; i++) alive += old[i].key && old[i].count >= least;
-        uint64_t wanted = power_of_two(4 * (uint64_t)(alive + more));
+        uint64_t wanted = power_of_two(2 * (uint64_t)(alive + more));
         PairRow *made = calloc(wanted, sizeof *made);
         if (!made) return 0;
         ask_for_large_pages(made, wanted * sizeof *made);

@@ -111,14 +111,17 @@ static PyObject *counter_feed(PreTokenCounter *self, PyObject *given) {
 }
 
 /* Buffers of pre-tokens end to end, padded, of the end of each, and of its count; how many, or -1 with an exception set. */
-static int64_t read_words(PyObject *args, const char *format, uint8_t **content, int64_t **ends, int64_t **counts, int64_t *most, int64_t *least) {
+static int64_t read_words(
+    PyObject *args, const char *format, uint8_t **content, int64_t **ends, int64_t **counts, int64_t *most, int64_t *least) {
     PyObject *given[3];
     int64_t size, number, same, before = 0;
     if (!PyArg_ParseTuple(args, format, given, given + 1, given + 2, most, least)) return -1;
-    if (!(*content = copied(given[0], 1, &size)) || !(*ends = copied(given[1], 8, &number)) || !(*counts = copied(given[2], 8, &same)))
+    if (!(*content = copied(given[0], 1, &size)) || !(*ends = copied(given[1], 8, &number)) ||
+        !(*counts = copied(given[2], 8, &same)))
         return -1;
     int right = number == same;
-    for (int64_t i = 0; right && i < number; before = (*ends)[i++]) right = (*ends)[i] > before && (*ends)[i] <= size && (*counts)[i] >= 0;
+    for (int64_t i = 0; right && i < number; before = (*ends)[i++])
+        right = (*ends)[i] > before && (*ends)[i] <= size && (*counts)[i] >= 0;
     if (!right) wrong("the pre-tokens have impossible ends or counts");
     return right ? number : -1;
 }
@@ -193,13 +196,15 @@ static PyGetSetDef counter_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot counter_slots[] = {
-    {Py_tp_doc, "PreTokenCounter(scan)\n--\n\nCounts the pre-tokens of texts, cut by the table of a pattern, or by none: whole texts."},
+    {Py_tp_doc, "PreTokenCounter(scan)\n--\n\n"
+                "Counts the pre-tokens of texts, cut by the table of a pattern, or by none: whole texts."},
     {Py_tp_new, counter_new},
     {Py_tp_dealloc, counter_dealloc},
     {Py_tp_methods, counter_methods},
     {Py_tp_getset, counter_attributes},
     {0, NULL}};
 
-static PyType_Spec counter_spec = {"bpelab.native._core.PreTokenCounter", sizeof(PreTokenCounter), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, counter_slots};
+static PyType_Spec counter_spec = {"bpelab.native._core.PreTokenCounter", sizeof(PreTokenCounter), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, counter_slots};
 
 #endif

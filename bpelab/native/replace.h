@@ -2,8 +2,8 @@
 
    All words lie end to end, a border after each, and a token is written at the first and at the last of its bytes: its
    neighbours are found from its length, and a position that is out of date shows another token. What a merge changes is
-   added up by neighbour, so that each pair's count is looked up once a merge and not once a position. Cost: a few cache
-   lines for each position, prefetched. Chapter: Incremental training. */
+   added up by neighbour, so that each pair's count is looked up once a merge and not once a position. Cost: a cache line
+   or two for each position, prefetched. Chapter: Incremental training. */
 #ifndef BPELAB_REPLACE_H
 #define BPELAB_REPLACE_H
 
@@ -12,6 +12,18 @@
 enum { BORDER = 0 };                                         /* a word ends, or a token goes on: tokens count from 1 */
 enum { BEFORE = 0, AFTER = 1 };                              /* sides of the new token */
 enum { REPLACE_AHEAD = 16, LOOKED_AT = 1 << 20 };            /* positions between prefetch and use; of some 20 ms */
+#define MANY UINT32_MAX                                      /* in place of a count that has more than 32 bits */
+
+/* A byte of the words. */
+typedef struct {
+    int32_t token;  /* that begins or ends here, or BORDER */
+    uint32_t count; /* how often its word occurs, or MANY */
+} Cell;
+
+/* A word that occurs so often. */
+typedef struct {
+    int64_t start, count;
+} Frequent;
 
 typedef struct {
     int64_t weight; /* what the pair with this neighbour has gained */
@@ -24,13 +36,26 @@ typedef struct {
 
 typedef struct {
     Pairs pairs;
-    int32_t *tokens, *lengths; /* of each byte of the words, see above; of each token */
-    int64_t *counts;           /* how often the word of a byte occurs */
-    Change (*changes)[2];      /* [token][side] */
-    int32_t *neighbours[2];    /* of each side, those that were met */
+    Cell *cells;
+    Frequent *frequent;
+    int32_t *lengths;       /* of tokens, in bytes */
+    Change (*changes)[2];   /* [token][side] */
+    int32_t *neighbours[2]; /* of each side, those that were met */
     Replaced *replaced;
-    int64_t size, room, most, least, done; /* of `tokens`, `replaced`; merges wanted, a pair's least count; merges so far */
+    int64_t size, frequents, room; /* of `cells`, `frequent`, `replaced` */
+    int64_t most, least, done;     /* merges wanted, a pair's least count; merges so far */
 } Words;
+
+/* The count of a frequent word, the last one that starts at a position or before it. */
+NOINLINE int64_t frequent_count(const Words *w, int64_t at) {
+    int64_t low = 0, high = w->frequents;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (w->frequent[middle].start <= at) low = middle;
+        else high = middle;
+    }
+    return w->frequent[low].count;
+}
 
 /* A neighbour of the new token; how many different ones there are now. */
 INLINE int64_t meet(Words *w, int side, int32_t token, int64_t weight, int64_t met) {
@@ -44,22 +69,20 @@ INLINE int64_t meet(Words *w, int side, int32_t token, int64_t weight, int64_t m
 
 /* Replace a pair at its positions; how many they were, and in `met` how many different neighbours there are. */
 static int64_t replace_all(Words *w, int64_t start, int64_t number, int32_t left, int32_t right, int32_t new, int64_t met[2]) {
-    int32_t *tokens = w->tokens;
+    Cell *cells = w->cells;
     const int32_t *positions = w->pairs.positions + start;
     int64_t length = w->lengths[left], both = length + w->lengths[right], found = 0, before = 0, after = 0;
     for (int64_t i = 0; i < number; i++) {
-        if (i + REPLACE_AHEAD < number) {
-            PREFETCH(tokens + positions[i + REPLACE_AHEAD]);
-            PREFETCH(w->counts + positions[i + REPLACE_AHEAD]);
-        }
+        if (i + REPLACE_AHEAD < number) PREFETCH(cells + positions[i + REPLACE_AHEAD]);
         if (i % LOOKED_AT == LOOKED_AT - 1 && interrupted && interrupted()) return INTERRUPTED;
-        int32_t at = positions[i];
-        if (tokens[at] != left || tokens[at + length] != right) continue; /* out of date */
-        tokens[at + length - 1] = tokens[at + length] = BORDER;
-        tokens[at] = tokens[at + both - 1] = new;
-        w->replaced[found++] = (Replaced){at, tokens[at - 1], tokens[at + both]};
-        before = meet(w, BEFORE, tokens[at - 1], w->counts[at], before);
-        after = meet(w, AFTER, tokens[at + both], w->counts[at], after);
+        Cell *first = cells + positions[i], *last = first + both - 1;
+        if (first->token != left || first[length].token != right) continue; /* out of date */
+        first[length - 1].token = first[length].token = BORDER;
+        first->token = last->token = new;
+        int64_t count = LIKELY(first->count != MANY) ? (int64_t)first->count : frequent_count(w, positions[i]);
+        w->replaced[found++] = (Replaced){positions[i], first[-1].token, last[1].token};
+        before = meet(w, BEFORE, first[-1].token, count, before);
+        after = meet(w, AFTER, last[1].token, count, after);
     }
     met[BEFORE] = before;
     met[AFTER] = after;
