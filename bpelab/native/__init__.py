@@ -1,11 +1,12 @@
-"""Encoding in C: an extension that is built where there is a compiler, and looked for once.
+"""Encoding and training in C: an extension that is built where there is a compiler, and looked for once.
 
-It serves byte-level models that one pattern cuts text for, from the first character; ids are those of `encoders`, in
-Python, which everything else uses, and everything where there is no extension. One file a stage: scan.h, piece_cache.h,
-vocabulary.h, building.h, table_file.h, cuts.h, merge.h,
-encode.h, decode.h, module.c.
+It encodes for byte-level models that one pattern cuts text for, from the first character; ids are those of `encoders`,
+in Python, which everything else uses, and everything where there is no extension. One file a stage: scan.h,
+piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, merge.h, encode.h, decode.h, module.c. It trains whatever
+the pattern (`trainers/native.py`): count.h, pairs.h, replace.h, learn.h, and the types pretoken_counter.h and
+merge_learner.h.
 
-Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
+Chapters: Compiled; Incremental training. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
 
 from array import array

@@ -46,6 +46,12 @@ class Counts(NamedTuple):
         ends = np.fromiter(accumulate(map(len, words)), np.int64, len(words))
         return Counts(content, ends, np.fromiter(words.values(), np.int64, len(words)))
 
+    @staticmethod
+    def from_words(words: Words) -> Counts:
+        """The table of what was counted in C, without a copy."""
+        content, ends, counts = words
+        return Counts(np.frombuffer(content, np.uint8), np.frombuffer(ends, np.int64), np.frombuffer(counts, np.int64))
+
     def as_dict(self) -> dict[bytes, int]:
         """The table as a mapping."""
         content, starts = self.content.tobytes(), [0, *self.ends.tolist()]
@@ -154,8 +160,7 @@ class NativeCounter:
 
     def table(self) -> Counts:
         """What was counted."""
-        content, ends, counts = self._counter.words()
-        return Counts(np.frombuffer(content, np.uint8), np.frombuffer(ends, np.int64), np.frombuffer(counts, np.int64))
+        return Counts.from_words(self._counter.words())
 
 
 def counter_of(split: Split | None) -> Any:

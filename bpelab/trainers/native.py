@@ -4,7 +4,8 @@ What it does is what `corpus.py` and `incremental.py` do; `count.h` and `learn.h
 counted by several threads, each with a table of its own, since the extension releases the interpreter's lock; which
 thread counts what changes no count.
 
-Chapter: Incremental training. Cost: COST_PLACEHOLDER
+Chapter: Incremental training. Cost: 0.2 s of CPU time for 10 MB of English and 8,192 tokens, 1.3 s for 100 MB and
+32,768; nothing to load or compile.
 """
 
 from __future__ import annotations

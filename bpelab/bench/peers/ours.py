@@ -39,7 +39,7 @@ class Bpelab(_Ours):
         "batch array": "encode_batch_array",
         "decode list": "decode",
         "decode array": "decode",
-        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='compiled')",
+        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='native')",
     }
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -59,7 +59,7 @@ class Bpelab(_Ours):
     def train(path: str, size: int) -> set[bytes]:
         from ... import BPETokenizer
 
-        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="compiled", progress=False)
+        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="native", progress=False)
         return set(learned.get_vocab())
 
 
