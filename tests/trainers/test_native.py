@@ -335,6 +335,39 @@ def test_arguments_that_are_wrong():
     assert counter.feed(["a\ud800", "b"]) == ["a\ud800"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
+def test_memory_that_is_not_there():
+    """MemoryError, and what was counted until then is still there; a learner that was refused can be asked for again."""
+    program = """
+import resource
+from array import array
+from itertools import count
+from bpelab.native import _core
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 100_000_000,) * 2)
+counter, words = _core.PreTokenCounter(None), 0
+try:
+    for words in count(0, 1_000):
+        counter.feed([f"{number} and more than fifteen bytes" for number in range(words, words + 1_000)])
+except MemoryError:
+    print(words > 100_000 and len(counter.words(2)[0]) == 0)
+del counter
+for refused in (
+    lambda: _core.PreTokenCounter(None).feed(["a" * 60_000_000]),
+    lambda: _core.MergeLearner(b"ab" * 9_000_000, array("q", [18_000_000]), array("q", [1]), 9, 1),
+    lambda: _core.MergeLearner(b"ab" * 3, array("q", [6]), array("q", [1]), 1 << 40, 1).learn() and 1 / 0,
+):
+    try:
+        print(refused())
+    except (MemoryError, ZeroDivisionError) as error:
+        print(type(error).__name__)
+print(_core.MergeLearner(b"abab", array("q", [4]), array("q", [3]), 9, 1).learn())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
+    few = "[(97, 98, 6), (256, 256, 3)]"
+    assert done.stdout.splitlines() == ["True", "MemoryError", "MemoryError", "ZeroDivisionError", few], done
+
+
 def test_a_counter_belongs_to_one_thread():
     """A second call while one is at work is refused; nothing is lost of the first."""
     counter, text = native.counter_for(Split("gpt2")), "ab " * 3_000_000
