@@ -91,7 +91,8 @@ INLINE void short_key(const uint8_t *from, int64_t count, uint64_t key[2]) {
    everywhere in it takes fewer entries of the processor's table of pages. */
 INLINE void ask_for_large_pages(void *memory, size_t size) {
 #if defined(MADV_HUGEPAGE)
-    uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)memory + page - 1) & ~(page - 1), end = ((uintptr_t)memory + size) & ~(page - 1);
+    uintptr_t page = (uintptr_t)1 << 21, start = (uintptr_t)memory;
+    uintptr_t begin = (start + page - 1) & ~(page - 1), end = (start + size) & ~(page - 1);
     if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #else
     (void)memory, (void)size;

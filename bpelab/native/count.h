@@ -179,7 +179,8 @@ static void list_pieces(const Counts *counts, int64_t least, uint8_t *content, i
             memcpy(content + end, counts->arena + row->offset, (size_t)(high ^ LONG_PIECE));
             end += (int64_t)(high ^ LONG_PIECE);
         } else {
-            for (uint64_t byte = 0; byte < high >> 56; byte++) content[end++] = (uint8_t)(row->key[byte >> 3] >> 8 * (byte & 7));
+            for (uint64_t byte = 0; byte < high >> 56; byte++)
+                content[end++] = (uint8_t)(row->key[byte >> 3] >> 8 * (byte & 7));
         }
         *ends++ = end;
         *numbers++ = row->count;

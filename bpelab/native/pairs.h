@@ -71,7 +71,8 @@ static int pairs_reserve(Pairs *pairs, int64_t more, int64_t positions, int64_t 
             if (old[i].key && old[i].count >= least) *pair_row(pairs, old[i].key) = old[i];
         free(old);
     }
-    void *made = longer(pairs->positions, &pairs->positions_size, pairs->positions_used + positions, sizeof *pairs->positions);
+    int64_t wanted = pairs->positions_used + positions;
+    void *made = longer(pairs->positions, &pairs->positions_size, wanted, sizeof *pairs->positions);
     if (!made) return 0;
     pairs->positions = made;
     if (!(made = longer(pairs->heap, &pairs->heap_size, pairs->heap_used + more, sizeof *pairs->heap))) return 0;

@@ -68,7 +68,8 @@ INLINE int64_t meet(Words *w, int side, int32_t token, int64_t weight, int64_t m
 }
 
 /* Replace a pair at its positions; how many they were, and in `met` how many different neighbours there are. */
-static int64_t replace_all(Words *w, int64_t start, int64_t number, int32_t left, int32_t right, int32_t new, int64_t met[2]) {
+static int64_t replace_all(
+    Words *w, int64_t start, int64_t number, int32_t left, int32_t right, int32_t new, int64_t met[2]) {
     Cell *cells = w->cells;
     const int32_t *positions = w->pairs.positions + start;
     int64_t length = w->lengths[left], both = length + w->lengths[right], found = 0, before = 0, after = 0;
