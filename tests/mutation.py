@@ -41,7 +41,7 @@ GROUPS = {
     "native_trainer": (
         ["trainers/native.py", "trainers/words.py"],
         ["trainers/test_native.py"],
-        "small_corp or runs_and or odd or kept or counted_as or behaviours or least or texts or often or sums or stopped",
+        "small_corp or runs_and or odd or kept or counted_as or behaviours or least or texts or often or sums",
     ),
     "distributed": (
         ["trainers/distributed.py"],

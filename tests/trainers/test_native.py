@@ -337,7 +337,7 @@ def test_arguments_that_are_wrong():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
 def test_memory_that_is_not_there():
-    """MemoryError, and what was counted until then is still there; a learner that was refused can be asked for again."""
+    """MemoryError, after which a counter has what it counted, and a smaller learner is made."""
     program = """
 import resource
 from array import array
