@@ -71,8 +71,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
             normalized text.
         encoder: "auto", "naive", "heap", "buckets", "trie", or "native", which is in C; all give the same ids.
-            "auto" takes the one in C, for the models that it serves (`bpelab.native`), as soon as its tables pay; else
-            Python.
+            "auto" takes the one in C for the models that it serves (`bpelab.native`), and else Python.
         decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
@@ -80,7 +79,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             guessed, and naming one adds it to no text.
         truncation, padding, dropout: what a file asks for; kept and written back, and applied by nobody unasked.
         metadata: further entries of a tokenizer_config.json, such as "chat_template".
-        cache_size: the number of pieces whose ids are kept.
+        cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
     that can't be compiled or that looks like a name and is none, ValueError for names that don't exist.
@@ -765,7 +764,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return self._post_processor
 
     def cache_statistics(self) -> CacheStatistics:
-        """Look-ups, misses, entries and capacity of the cache of pieces."""
+        """Look-ups, misses, entries and capacity of the cache of pieces that the encoders in Python fill."""
         return self._pipeline.cache.statistics()
 
     def clear_cache(self) -> None:
