@@ -50,7 +50,7 @@ def measure(megabytes: float) -> dict[str, Any]:
     from bpelab.pretokenizers import Split
     from bpelab.shards.inputs import find_inputs
     from bpelab.special_tokens import SpecialTokens
-    from bpelab.trainers import train_compiled
+    from bpelab.trainers import train_native
     from bpelab.trainers.distributed import PART, Job, count_files, count_part
     from bpelab.trainers.parts import parts_of
 
@@ -74,9 +74,8 @@ def measure(megabytes: float) -> dict[str, Any]:
             sent, got = (sum(column) for column in zip(*client.run(moved).values()))
             peaks = [*client.run(memory_peak).values()]
     counting, memory = memory_peak(), Memory()
-    list(train_compiled({b"low": 5, b"lower": 2}, 3))  # and those of learning
     memory.restart()
-    merges, merge_seconds, merge_busy = timed(lambda: list(train_compiled(table.words(), VOCABULARY - 256)))
+    merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table.words(), VOCABULARY - 256)))
     return {
         "megabytes": megabytes,
         "parts": parts,

@@ -39,7 +39,7 @@ CHAPTERS = [
 ]  # fmt: skip
 NEEDS = {
     "11_compiled": "numba and numpy",
-    "13_distributed": "dask, numba and numpy",
+    "13_distributed": "dask, numpy and a C compiler",
     "14_formats": "tokenizers, transformers and sentencepiece",
     "16_claims": "tokenizers and tiktoken",
     "17_chat": "numpy and transformers",

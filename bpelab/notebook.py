@@ -3,6 +3,7 @@
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -41,13 +42,33 @@ def passages(kind: str) -> dict[str, str]:
 
 def show_source(*objects: Any) -> Any:
     """The source of functions, classes or methods of this library, as it is now, for a notebook to display."""
+    return _markdown(
+        f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
+    )
+
+
+def show_c(header: str, *functions: str) -> Any:
+    """The source of functions in C, with the comments before them, of a header of `bpelab.native`.
+
+    Raises FileNotFoundError for a header, and ValueError for a function, that there is not.
+    """
+    source = (files("bpelab") / "native" / header).read_text(encoding="utf-8")
+    blocks = []
+    for name in functions:
+        found = re.search(
+            rf"^(/\*(?:(?!\*/).)*\*/\n)?\w[^;{{}}]*\b{name}\([^;{{}}]*\) {{\n.*?^}}", source, re.MULTILINE | re.DOTALL
+        )
+        if found is None:
+            raise ValueError(f"there is no function {name} in {header}")
+        blocks.append(f"`bpelab/native/{header}`\n\n```c\n{found.group()}\n```")
+    return _markdown(blocks)
+
+
+def _markdown(blocks: Iterable[str]) -> Any:
     try:
         from IPython.display import Markdown
     except ImportError as error:
         raise MissingDependencyError(f"showing source needs IPython: {install_command('chapters')}") from error
-    blocks = [
-        f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
-    ]
     return Markdown("\n\n".join(blocks))  # type: ignore[no-untyped-call]
 
 

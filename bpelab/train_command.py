@@ -41,7 +41,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     train.add_argument(
         "--trainer",
         default="auto",
-        help="auto, naive, incremental, compiled, or distributed, which is --dask; all learn the same",
+        help="auto, naive, incremental, native, or distributed, which is --dask; all learn the same",
     )
     train.add_argument(
         "--ties",

@@ -1,4 +1,4 @@
-"""Where what can be made again is kept: tables of vocabularies, compiled kernels, converted models.
+"""Where what can be made again is kept: tables of vocabularies, converted models.
 
 The folder is `$BPELAB_CACHE`, or `bpelab` in `$XDG_CACHE_HOME` or `~/.cache`; `BPELAB_CACHE=` (empty) keeps nothing.
 Everything in it can be deleted at any time.

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bpelab import native
 from bpelab.model import BPEModel
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,13 +45,12 @@ settings.load_profile("bpelab")
 
 
 def pytest_configure(config):
-    """One folder of tables for the run; workers of pytest-xdist find it in the environment. Nothing runs behind it.
+    """One folder of tables for the run; workers of pytest-xdist find it in the environment.
 
     A shell has what it runs in the background ignore Ctrl-C, and children inherit that; some tests press it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ["BPELAB_BACKGROUND"] = "0"
     if not hasattr(config, "workerinput"):
         os.environ["BPELAB_CACHE"] = tempfile.mkdtemp(prefix="bpelab-tests-")
 
@@ -99,6 +99,12 @@ def browser():
 def amount(short: int, full: int) -> int:
     """How many inputs to run: `full` in a soak, else `short`."""
     return full if SOAK else short
+
+
+def needs_extension() -> None:
+    """Skip a test of what is in C where the extension wasn't built."""
+    if native.extension() is None:
+        pytest.skip("the extension was not built: no C compiler")
 
 
 def encoding(name: str):

@@ -38,10 +38,10 @@ GROUPS = {
         ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
         "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
-    "compiled_trainer": (
-        ["trainers/compiled.py"],
-        ["trainers/test_compiled.py"],
-        "small_corp or runs_and or odd or kept or counted_as or behaviours or when_it or least or texts or asked",
+    "native_trainer": (
+        ["trainers/native.py", "trainers/words.py"],
+        ["trainers/test_native.py"],
+        "small_corp or runs_and or odd or kept or counted_as or behaviours or least or texts or often or sums",
     ),
     "distributed": (
         ["trainers/distributed.py"],

@@ -215,7 +215,7 @@ def test_what_would_fail_in_the_end_is_found_before_training(
     words, message, folder, tmp_path, capsysbinary, monkeypatch
 ):
     monkeypatch.setattr("bpelab.trainers.learn.count_words", None)
-    monkeypatch.setattr("bpelab.trainers.learn.count_compiled", None)
+    monkeypatch.setattr("bpelab.trainers.learn.count_native", None)
     (tmp_path / "book.txt").write_text("a b a b")
     (tmp_path / "link").symlink_to("nothing")
     before = sorted(tmp_path.iterdir())

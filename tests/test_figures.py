@@ -74,9 +74,17 @@ def test_sources_are_those_that_run(monkeypatch):
     shown = notebook.show_source(HeapEncoder.encode_piece, notebook.passages).data
     assert shown.startswith("`bpelab/encoders/heap.py`\n\n```python\ndef encode_piece(self")
     assert "`bpelab/notebook.py`\n\n```python\ndef passages(" in shown.replace("@lru_cache(None)\n", "")
+    shown = notebook.show_c("replace.h", "meet", "merge_words").data
+    assert shown.startswith("`bpelab/native/replace.h`\n\n```c\n/* A neighbour of the new token; how many")
+    assert (
+        shown.count("```c\n") == 2 and "\nINLINE int64_t meet(Words *w" in shown and shown.endswith("return 0;\n}\n```")
+    )
+    with pytest.raises(ValueError, match=r"there is no function replace_none in replace\.h"):
+        notebook.show_c("replace.h", "replace_none")
     monkeypatch.setitem(sys.modules, "IPython.display", None)
-    with pytest.raises(MissingDependencyError, match="showing source needs IPython"):
-        notebook.show_source(HeapEncoder)
+    for show in (lambda: notebook.show_source(HeapEncoder), lambda: notebook.show_c("replace.h", "meet")):
+        with pytest.raises(MissingDependencyError, match="showing source needs IPython"):
+            show()
 
 
 def test_a_vocabulary_that_cannot_be_had_is_said(monkeypatch, capsys):

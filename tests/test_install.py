@@ -108,4 +108,4 @@ def test_every_message_asks_the_one_place():
         text = path.read_text(encoding="utf-8")
         assert path.name == "install.py" or not re.search(r"pip install .{0,20}bpelab|bpelab\[[\w,]+\]", text), path
         named |= set(re.findall(r"install_command\(['\"](\w+)", text))
-    assert {"chat", "fast", "tiktoken"} <= named <= set(extras)
+    assert {"chat", "tiktoken"} <= named <= set(extras)

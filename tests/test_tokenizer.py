@@ -263,7 +263,7 @@ def test_what_is_no_text(tokenizer, bad):
 
 
 def test_the_cache_is_bounded_and_counts():
-    tokenizer = BPETokenizer(BPEModel.from_merges([]), cache_size=100)
+    tokenizer = BPETokenizer(BPEModel.from_merges([]), cache_size=100, encoder="heap")
     for number in range(1_000):
         tokenizer.encode(f"{number} {number}")
     statistics = tokenizer.cache_statistics()
@@ -273,7 +273,7 @@ def test_the_cache_is_bounded_and_counts():
     assert tokenizer.cache_statistics() == (0, 0, 0, 100)
     tokenizer.encode("x" * 10_000)
     assert tokenizer.cache_statistics().entries == 0  # long pieces are not kept
-    none = BPETokenizer(BPEModel.from_merges([]), cache_size=0)
+    none = BPETokenizer(BPEModel.from_merges([]), cache_size=0, encoder="heap")
     assert none.encode("a a") == [97, 32, 97]
     assert none.cache_statistics().entries == 0
 

@@ -1,17 +1,18 @@
-"""Encoding in C: an extension that is built where there is a compiler, and looked for once.
+"""Encoding and training in C: an extension that is built where there is a compiler, and looked for once.
 
 It serves models whose units are bytes or characters, and whose text patterns cut; ids are those of `encoders`, in
 Python, which does the rest, and everything where there is no extension. The rest is: what follows ByteLevel in a
 sequence (Falcon), patterns that look behind or match the empty string (SuperBPE), pieces of a length or a script, units
 of several characters, tokens and ids beyond what tables hold. There cutting in Python is what takes the time: 0.3 MB/s
 for Falcon's pre-tokenizer, 0.8 for SuperBPE's, where pieces that are merged in C would gain nothing in English and a
-half in Chinese.
+half in Chinese. It trains whatever the pattern (`trainers/native.py`).
 
 One file a stage: scan.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h,
-units.h, merge.h, encode.h, decode.h, module.c. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are
-made of, and `tables.py` keeps these.
+units.h, merge.h, encode.h, decode.h; for training count.h, pairs.h, replace.h, learn.h; and the Python types, module.c,
+pretoken_counter.h, merge_learner.h. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are made of,
+and `tables.py` keeps these.
 
-Chapter: Compiled. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
+Chapters: Compiled; Incremental training. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
 
 from array import array
@@ -24,10 +25,11 @@ from ..install import install_command
 from ..model import BPEModel
 from ..pretokenizers.base import PreTokenizer
 from . import tables
-from .plan import levels_for, preparation as preparation
+from .plan import levels_for, preparation as preparation, scan_table
 
 if TYPE_CHECKING:
-    from ._core import Decoder, Encoder
+    from ..pretokenizers.split import Split
+    from ._core import Decoder, Encoder, PreTokenCounter
 
 LARGEST_ID = 1 << 28
 """No id of a model that C serves is as large."""
@@ -46,7 +48,7 @@ def require_extension() -> None:
     """Raise MissingDependencyError, which says what to do, where the extension wasn't built."""
     if extension() is None:
         raise MissingDependencyError(
-            "the encoder in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
+            "the extension in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
             f"Install them, and bpelab again: {install_command(pip='pip install --force-reinstall --no-deps')}"
         )
 
@@ -91,3 +93,14 @@ def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
 
     joined = b"".join(contents.values())
     return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
+
+
+def counter_for(split: "Split | None") -> "PreTokenCounter":
+    """A counter of pre-tokens; it scans texts for those of `split`, and takes a text for one where only Python can cut.
+
+    Raises MissingDependencyError where the extension wasn't built.
+    """
+    require_extension()
+    from ._core import PreTokenCounter
+
+    return PreTokenCounter(scan_table(split))

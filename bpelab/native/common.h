@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
@@ -81,6 +85,18 @@ static const uint64_t HIGH[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, M(1), M(2), M(3), M
 INLINE void short_key(const uint8_t *from, int64_t count, uint64_t key[2]) {
     key[0] = load64(from) & LOW[count];
     key[1] = (load64(from + 8) & HIGH[count]) | (uint64_t)count << 56;
+}
+
+/* Have memory that nothing was written to on pages of 2 MB, if there is enough of it and the system has them: looking up
+   everywhere in it takes fewer entries of the processor's table of pages. */
+INLINE void ask_for_large_pages(void *memory, size_t size) {
+#if defined(MADV_HUGEPAGE)
+    uintptr_t page = (uintptr_t)1 << 21, start = (uintptr_t)memory;
+    uintptr_t begin = (start + page - 1) & ~(page - 1), end = (start + size) & ~(page - 1);
+    if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)size;
+#endif
 }
 
 INLINE uint64_t power_of_two(uint64_t least) {

@@ -1,5 +1,5 @@
 /* The Python module: an Encoder that holds tables, takes str, and returns lists or arrays of ids; a Decoder for the way
-   back.
+   back; and, in files of their own, the types that train.
 
    Calls of a few thousand bytes keep the interpreter's lock, longer ones release it and look for signals between slices.
    Each takes a workspace that no other call has. Ints are made once and shared by all lists. Chapter: Compiled. */
@@ -694,14 +694,24 @@ static PyType_Slot decoder_slots[] = {
 
 static PyType_Spec decoder_spec = {"bpelab.native._core.Decoder", sizeof(Decoder), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, decoder_slots};
 
+/* ---- Training: types of their own files, which use what is above ---- */
+
+#include "pretoken_counter.h"
+#include "merge_learner.h"
+
+static int add_type(PyObject *module, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    int added = type && PyModule_AddType(module, (PyTypeObject *)type) == 0;
+    Py_XDECREF(type);
+    return added;
+}
+
 static int core_exec(PyObject *module) {
-    PyObject *encoder = PyType_FromSpec(&encoder_spec), *decoder = PyType_FromSpec(&decoder_spec);
-    int added = encoder && decoder && PyModule_AddObjectRef(module, "Encoder", encoder) == 0 &&
-                PyModule_AddObjectRef(module, "Decoder", decoder) == 0;
-    Py_XDECREF(encoder);
-    Py_XDECREF(decoder);
     interrupted = ask_for_signals;
-    return added ? 0 : -1;
+    return add_type(module, &encoder_spec) && add_type(module, &decoder_spec) && add_type(module, &counter_spec) &&
+                   add_type(module, &learner_spec)
+               ? 0
+               : -1;
 }
 
 static PyModuleDef_Slot core_slots[] = {{Py_mod_exec, core_exec}, {0, NULL}};

@@ -16,11 +16,15 @@ from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
 
 if TYPE_CHECKING:
     from ..pretokenizers.regex_sets import Dialect
+    from ..pretokenizers.split import Split
 
 ALL, MATCHES, GAPS = 0, 1, 2
 """What a level keeps; see levels.h."""
 MOST_LEVELS = 15
 """The encoder has room for one more, which the model itself may need."""
+
+WHOLE = r"(?s:.+)"
+"""A pattern that matches whole texts."""
 
 
 class Unserved(Exception):
@@ -53,6 +57,16 @@ def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Lev
     except (Unserved, PatternError, NotRegular):
         return None
     return levels if len(levels) <= MOST_LEVELS else None
+
+
+def scan_table(split: "Split | None") -> tuple[Any, ...] | None:
+    """The table of a Split, of one that matches whole texts for None; None where only Python can cut."""
+    if split is not None and split.sole_split is None:
+        return None
+    try:
+        return _table(dfa_for(WHOLE) if split is None else dfa_for(split.pattern, split.dialect))
+    except (Unserved, PatternError, NotRegular):
+        return None
 
 
 def _patterns(pre_tokenizer: PreTokenizer) -> list[LevelPattern]:

@@ -29,8 +29,10 @@ SUFFIX = ".native"
 
 @lru_cache(1)
 def _version(core: Any) -> bytes:
-    """A hash of the extension: other code may lay tables out otherwise."""
-    return hashlib.sha256(Path(sys.modules[core.__module__].__file__ or "").read_bytes()).digest()
+    """A hash of the extension, and of what it is given: other code may lay tables out otherwise."""
+    digest = hashlib.sha256(Path(sys.modules[core.__module__].__file__ or "").read_bytes())
+    digest.update(Path(__file__).with_name("arrays.py").read_bytes())
+    return digest.digest()
 
 
 def path_for(model: BPEModel, core: Any) -> Path | None:

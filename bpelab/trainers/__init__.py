@@ -3,26 +3,27 @@
 Each is called as `trainer(words, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge.
 """
 
+from .. import native as core
 from ..trace import Trainer
-from .compiled import train_compiled
 from .incremental import train_incremental
 from .naive import train_naive
+from .native import train_native
 
 TRAINERS: dict[str, Trainer] = {"naive": train_naive, "incremental": train_incremental}
 
-__all__ = ["TRAINERS", "find_trainer", "train_compiled", "train_incremental", "train_naive"]
+__all__ = ["TRAINERS", "find_trainer", "train_incremental", "train_naive", "train_native"]
 
 
 def find_trainer(name: str) -> Trainer:
-    """The trainer called `name`; "auto" is the one for a corpus of any size. Raises ValueError for an unknown name.
+    """The trainer called `name`; "auto" is the one in C, or where that wasn't built "incremental".
 
-    "compiled" needs numba and is not in TRAINERS, whose trainers run everywhere.
+    "native" is not in TRAINERS, whose trainers run everywhere. Raises ValueError for an unknown name.
     """
-    if name == "compiled":
-        return train_compiled
     if name == "auto":
-        name = "incremental"
+        name = "incremental" if core.extension() is None else "native"
+    if name == "native":
+        return train_native
     if name not in TRAINERS:
         known = ", ".join(TRAINERS)
-        raise ValueError(f"there is no trainer {name!r}; choose auto, compiled, distributed, or one of {known}")
+        raise ValueError(f"there is no trainer {name!r}; choose auto, native, distributed, or one of {known}")
     return TRAINERS[name]

@@ -15,7 +15,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 
 from ..errors import TrainingError
@@ -207,18 +206,3 @@ def count_words(
     for text in ordinary_texts(corpus, pre_tokenizer, special, normalize, advance, form, field):
         words.update(pre_tokenizer.split(text) if pre_tokenizer else [text] if text else [])
     return utf8_counts(words)
-
-
-def measure(corpus: Corpus, enough: int) -> tuple[int, Corpus]:
-    """About how many characters a corpus has, counted up to `enough`; and the corpus, with what was taken from it."""
-    head, size, rest = list[str | Path](), 0, documents(corpus)
-    for document in rest:
-        head.append(document)
-        if isinstance(document, str):
-            size += len(document)
-        else:
-            with suppress(OSError):  # it is raised, and explained, where the file is read
-                size += document.stat().st_size
-        if size >= enough:
-            break
-    return size, chain(head, rest)  # type: ignore[return-value]

@@ -1,7 +1,8 @@
 """Tables of counted pre-tokens as they go from machine to machine: arrays, cut by hash, and added up again.
 
 A pre-token's bucket follows from its bytes alone, so that two tables can be added bucket by bucket, and no process
-needs more than one bucket of each. With numba, kernels add tables, else dictionaries do; the sums are equal.
+needs more than one bucket of each. The extension in C adds tables, or where it wasn't built dictionaries do; the sums
+are equal.
 
 Chapter: More than one machine. Cost: linear in the tables; they take 16 bytes and its own for each distinct pre-token.
 """
@@ -12,18 +13,15 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ..compiled.kernel_folder import numba_version
+from .. import native as core
 from ..pretokenizers.split import Split
 from ..shards.numbers import NDArray, np
 from ..textio import utf8_counts
+from .native import WordCounter
+from .words import Words
 
-if TYPE_CHECKING:
-    from ..compiled.words import Words
-
-PAD = 16
-"""Bytes behind the last pre-token that kernels may read (`compiled/jit.py`)."""
 A_WORD = 150
 """Bytes that a pre-token takes in a dictionary, about."""
 _OF_A_BYTE = np.array([zlib.crc32(bytes([byte])) for byte in range(256)], np.uint64)
@@ -31,7 +29,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Counts(NamedTuple):
-    """Distinct pre-tokens end to end, PAD bytes behind the last; where each ends; how often each occurs."""
+    """Distinct pre-tokens end to end; where each ends; how often each occurs."""
 
     content: NDArray[np.uint8]
     ends: NDArray[np.int64]
@@ -44,9 +42,15 @@ class Counts(NamedTuple):
         >>> Counts.of({b"low": 5, b"er": 2}).as_dict()
         {b'low': 5, b'er': 2}
         """
-        content = np.frombuffer(b"".join(words) + bytes(PAD), np.uint8)
+        content = np.frombuffer(b"".join(words), np.uint8)
         ends = np.fromiter(accumulate(map(len, words)), np.int64, len(words))
         return Counts(content, ends, np.fromiter(words.values(), np.int64, len(words)))
+
+    @staticmethod
+    def from_words(words: Words) -> Counts:
+        """The table of what was counted in C, without a copy."""
+        content, ends, counts = words
+        return Counts(np.frombuffer(content, np.uint8), np.frombuffer(ends, np.int64), np.frombuffer(counts, np.int64))
 
     def as_dict(self) -> dict[bytes, int]:
         """The table as a mapping."""
@@ -54,16 +58,9 @@ class Counts(NamedTuple):
         return {content[a:b]: count for a, b, count in zip(starts, starts[1:], self.counts.tolist())}
 
     def words(self) -> Words:
-        """The table as the compiled trainer takes it, in arrays that kernels are already compiled for."""
-        from ..compiled.words import Words
-
-        content = np.ascontiguousarray(self.content)
-        content.flags.writeable = False
-        return Words(
-            content,
-            np.require(self.ends, requirements=["C", "A", "W"]),
-            np.require(self.counts, requirements=["C", "A", "W"]),
-        )
+        """The table as the native trainer takes it, without a copy."""
+        content, ends, counts = map(np.ascontiguousarray, self)
+        return Words(content.data, ends.data, counts.data)
 
     @property
     def nbytes(self) -> int:
@@ -79,7 +76,7 @@ class Counts(NamedTuple):
         if not len(self.ends):
             return [self] * number
         lengths = np.diff(self.ends, prepend=0)
-        sums = np.add.reduceat(_OF_A_BYTE[self.content[: self.ends[-1]]], self.ends - lengths)
+        sums = np.add.reduceat(_OF_A_BYTE[self.content], self.ends - lengths)
         chosen = ((sums * _ODD) >> np.uint64(32)) % np.uint64(number)
         return [self._only(np.flatnonzero(chosen == bucket), lengths) for bucket in range(number)]
 
@@ -95,18 +92,16 @@ class Counts(NamedTuple):
         taken = lengths[rows]
         ends = np.cumsum(taken)
         places = np.repeat(self.ends[rows] - ends, taken) + np.arange(taken.sum())
-        content = np.concatenate([self.content[places], np.zeros(PAD, np.uint8)])
-        return Counts(content, ends, self.counts[rows])
+        return Counts(self.content[places], ends, self.counts[rows])
 
 
 def joined(tables: Sequence[Counts]) -> Counts:
     """Tables that share no pre-token as one."""
-    contents = [table.content[: len(table.content) - PAD] for table in tables]
-    before = [0, *accumulate(map(len, contents))]
+    before = [0, *accumulate(len(table.content) for table in tables)]
     ends = [table.ends + start for table, start in zip(tables, before)]
     counts = [table.counts for table in tables]
     return Counts(
-        np.concatenate([*contents, np.zeros(PAD, np.uint8)]),
+        np.concatenate([np.empty(0, np.uint8), *(table.content for table in tables)]),
         np.concatenate([np.empty(0, np.int64), *ends]),
         np.concatenate([np.empty(0, np.int64), *counts]),
     )
@@ -147,12 +142,10 @@ class PlainCounter:
         return Counts.of(self._words + utf8_counts(self._texts))
 
 
-class CompiledCounter:
-    """The same, done by kernels."""
+class NativeCounter:
+    """The same, done in C."""
 
     def __init__(self, split: Split | None) -> None:
-        from ..compiled.words import WordCounter
-
         self._counter = WordCounter(split)
         self.feed = self._counter.feed
 
@@ -167,9 +160,9 @@ class CompiledCounter:
 
     def table(self) -> Counts:
         """What was counted."""
-        return Counts(*self._counter.words())
+        return Counts.from_words(self._counter.words())
 
 
 def counter_of(split: Split | None) -> Any:
-    """A counter for pre-tokens of `split`: the compiled one where numba is installed."""
-    return PlainCounter(split) if numba_version() is None else CompiledCounter(split)
+    """A counter for pre-tokens of `split`: the one in C where it was built."""
+    return PlainCounter(split) if core.extension() is None else NativeCounter(split)

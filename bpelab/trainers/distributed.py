@@ -22,9 +22,9 @@ from ..shards.inputs import find_inputs
 from ..shards.remote import absolute, is_address
 from ..special_tokens import SpecialTokens
 from ..waiting import Watch, check_timeout
-from .compiled import batches
 from .corpus import refuse_json_lines, takes_whole, without_special
 from .counts import Counts, added, counter_of, joined
+from .native import batches
 from .parts import Part, parts_of, texts_of
 from .runs import Runs
 

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..compiled.kernel_folder import numba_version
 from ..errors import SpecialTokenError, TrainingError
 from ..model import BPEModel
 from ..pretokenizers.split import Split
@@ -16,13 +15,13 @@ from ..special_tokens import SpecialTokens
 from ..textio import utf8_size
 from ..whole_number import whole_number
 from . import find_trainer
-from .compiled import ON_DISK, count_compiled, pays_from
-from .corpus import Corpus, count_words, measure, ordinary_texts
+from .corpus import Corpus, count_words, ordinary_texts
+from .native import count_native, train_native
 from .ties import check_ties, train_with_ties
+from .words import Words
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..compiled.words import Words
 
 
 DISTRIBUTED = "distributed"
@@ -89,6 +88,9 @@ def learn(
     expected = reserved or {name: 256 + num_merges + number for number, name in enumerate(names)}
     check(BPEModel.from_merges([], reserved=taken), expected)
 
+    run = find_trainer(trainer if trainer != DISTRIBUTED else "auto")
+    if ties != "ids":
+        run = partial(train_with_ties, ties=ties)
     words: Mapping[bytes, int] | Words
     if trainer == DISTRIBUTED:
         from .distributed import Job, count_files
@@ -103,23 +105,18 @@ def learn(
             least=min_pre_token_frequency,
             worker_timeout=worker_timeout,
         )
-        trainer = "incremental" if numba_version() is None else "compiled"
-        words, empty = table.words() if trainer == "compiled" else table.as_dict(), not len(table.ends)
+        words = table.words() if run is train_native else table.as_dict()
     else:
         with bar(progress, _size(corpus, input_form), "reading", "B") as advance:
-            if trainer == "auto" and ties == "ids":
-                trainer, corpus = choose_trainer(corpus)
-            if trainer == "compiled":
-                from .counts import Counts
-
-                texts = ordinary_texts(corpus, pre_tokenizer, placeholder, normalize, advance, input_form, field)
-                table = Counts(*count_compiled(texts, pre_tokenizer)).at_least(min_pre_token_frequency)
-                words, empty = table.words(), not len(table.ends)
+            form = pre_tokenizer, placeholder, normalize, advance, input_form, field
+            if run is train_native:
+                texts = ordinary_texts(corpus, *form)
+                words = count_native(texts, pre_tokenizer, least=min_pre_token_frequency)
             else:
-                words = count_words(corpus, pre_tokenizer, placeholder, normalize, advance, input_form, field)
+                words = count_words(corpus, *form)
                 if min_pre_token_frequency > 1:
                     words = {word: count for word, count in words.items() if count >= min_pre_token_frequency}
-                empty = not words
+    empty = not len(words.ends if isinstance(words, Words) else words)
     if empty and min_pre_token_frequency > 1:
         raise TrainingError(
             f"no pre-token of the corpus occurs min_pre_token_frequency={min_pre_token_frequency} times: there is "
@@ -130,7 +127,6 @@ def learn(
     merges: list[tuple[bytes, bytes]] = []
     with bar(progress, num_merges, "merging", " merges") as advance:
         learned = [bytes([byte]) for byte in range(256)]
-        run = find_trainer(trainer) if ties == "ids" else partial(train_with_ties, ties=ties)
         for step in run(words, num_merges, min_frequency, False):
             merges.append((learned[step.left], learned[step.right]))
             learned.append(step.token)
@@ -144,15 +140,6 @@ def learn(
         )
     model = BPEModel.from_merges(merges, reserved=taken)
     return model, reserved or {name: 256 + len(merges) + number for number, name in enumerate(names)}
-
-
-def choose_trainer(corpus: Corpus) -> tuple[str, Corpus]:
-    """The trainer that is done first, by the size of the corpus; and the corpus, with what was taken from it."""
-    size, corpus = measure(corpus, ON_DISK)  # what is less is not even worth the question
-    if size < ON_DISK or (enough := pays_from()) is None:
-        return "incremental", corpus
-    size, corpus = measure(corpus, enough)
-    return "compiled" if size >= enough else "incremental", corpus
 
 
 def _checked(name: str, value: object) -> int:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from bpelab.bench import worker
 from bpelab.bench.peers import PEERS
-from bpelab.bench.peers.ours import BpelabAuto
+from bpelab.bench.peers.ours import BpelabPython
 
 
-class Wrong(BpelabAuto):
+class Wrong(BpelabPython):
     """Right for short texts; in longer ones the fourth id is another one."""
 
     name = "wrong"
@@ -21,7 +21,7 @@ class Wrong(BpelabAuto):
         self.encode_list = lambda text: [*(ids := encode(text))[:3], ids[3] ^ 1, *ids[4:]] if len(text) > 20 else ids
 
 
-class WrongLater(BpelabAuto):
+class WrongLater(BpelabPython):
     """Right the first time; wrong when the same text comes back."""
 
     name = "wrong later"
@@ -45,7 +45,7 @@ class Panic(BaseException):
     """As a panic in Rust arrives in Python."""
 
 
-class Panics(BpelabAuto):
+class Panics(BpelabPython):
     name = "panics"
 
     def __init__(self, vocabulary):
@@ -57,7 +57,7 @@ class Panics(BpelabAuto):
         self.encode_list = encode
 
 
-class Hangs(BpelabAuto):
+class Hangs(BpelabPython):
     name = "hangs"
 
     def __init__(self, vocabulary):
@@ -65,7 +65,7 @@ class Hangs(BpelabAuto):
         self.encode_list = lambda text: time.sleep(600)
 
 
-class Crashes(BpelabAuto):
+class Crashes(BpelabPython):
     name = "crashes"
 
     def __init__(self, vocabulary):
@@ -73,7 +73,7 @@ class Crashes(BpelabAuto):
         self.encode_list = lambda text: os.abort()
 
 
-class Hoards(BpelabAuto):
+class Hoards(BpelabPython):
     name = "hoards"
 
     def __init__(self, vocabulary):
@@ -81,7 +81,7 @@ class Hoards(BpelabAuto):
         self.encode_list = lambda text: bytearray(1 << 40)
 
 
-class Chatters(BpelabAuto):
+class Chatters(BpelabPython):
     """Prints what looks like a worker's own lines."""
 
     name = "chatters"
@@ -91,7 +91,7 @@ class Chatters(BpelabAuto):
         os.write(1, b'{"event": "nonsense"}\nnot even JSON\n')
 
 
-class Absent(BpelabAuto):
+class Absent(BpelabPython):
     name, package, module = "absent", "no-such-package", "no_such_module"
     needs: ClassVar = ()
 

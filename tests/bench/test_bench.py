@@ -76,7 +76,7 @@ def test_every_installed_library(tmp_path):
     record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
     text = report(record)
     loaded = [name for name in here if "load" not in {e["doing"] for e in record["left_out"] if e["library"] == name}]
-    assert {"tiktoken", "bpelab (auto)", "naive Python"} <= set(loaded)
+    assert {"tiktoken", "bpelab (Python)", "naive Python"} <= set(loaded)
     for name in loaded:
         if PEERS[name].does("list"):
             assert {"cold", "unseen", "again"} <= timed(record, name), name
@@ -106,7 +106,7 @@ def test_every_measure(tmp_path):
 def test_fresh_processes(tmp_path):
     """With one of tiktoken's own vocabularies, which the programs of all libraries open by name."""
     encoding("cl100k_base")
-    names = ["tiktoken", "bpelab (auto)"]
+    names = ["tiktoken", "bpelab"]
     record = run(only("fresh", encodings=("cl100k_base",)), names, tmp_path)
     assert not record["left_out"]
     found = {(s["library"], s["text"]) for s in record["samples"] if s["measure"] == "fresh" and s["cpu"] > 0}
@@ -124,10 +124,10 @@ def test_programs_of_fresh_processes():
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):
-    record = run(only("encode"), ["tiktoken", "bpelab (auto)", "wrong"], tmp_path)
+    record = run(only("encode"), ["tiktoken", "bpelab (Python)", "wrong"], tmp_path)
     assert not timed(record, "wrong")
     assert "differs at token 3: [" in reasons(record, "wrong")
-    assert {"cold", "unseen", "again"} == timed(record, "bpelab (auto)")
+    assert {"cold", "unseen", "again"} == timed(record, "bpelab (Python)")
     assert "wrong: differs at token 3" in report(record)
 
 
@@ -177,14 +177,14 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     book.write_text(book_text()[:60_000], "utf-8")
     monkeypatch.setattr("bpelab.bench.plan.QUICK", TINY)
     out, picture = tmp_path / "record.json", tmp_path / "figure.svg"
-    words = ["bench", "--quick", "--only", "encode", "--libraries", "bpelab (auto)", "--rounds", "1"]
+    words = ["bench", "--quick", "--only", "encode", "--libraries", "bpelab (Python)", "--rounds", "1"]
     words += ["--text", f"book={book}", "--json", str(out), "--figure", str(picture)]
     assert main(words) == 0
     shown, _ = capsys.readouterr()
     assert "Encode book, trained" in shown
     record = json.loads(out.read_text("utf-8"))
     assert record["options"]["rounds"] == 1
-    assert set(record["libraries"]) == {"tiktoken", "bpelab (auto)"}
+    assert set(record["libraries"]) == {"tiktoken", "bpelab (Python)"}
     assert record["packages"]["tiktoken"] == record["libraries"]["tiktoken"]["version"]
     assert record["machine"]["cores"] > 0
     assert picture.stat().st_size > 1000

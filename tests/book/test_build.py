@@ -156,5 +156,5 @@ def test_the_environment_of_a_build_is_small():
     """What runs chapters, and not pages, is in no need of `make book`."""
     listed = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     book = re.search(r"^book = \[(.*?)^\]", listed, re.MULTILINE | re.DOTALL)[1]
-    for name in ("transformers", "numba", "matplotlib", "pyarrow", "torch", 'jupyterlab"', "dask", "tiktoken"):
+    for name in ("transformers", "matplotlib", "pyarrow", "torch", 'jupyterlab"', "dask", "tiktoken"):
         assert name not in book

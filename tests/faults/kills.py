@@ -150,26 +150,6 @@ def tables(folder: Path, number: int, rng: random.Random) -> None:
                 file.unlink()
 
 
-def kernels(folder: Path, number: int, rng: random.Random) -> None:
-    """Compiled kernels in BPELAB_CACHE."""
-    import numba
-
-    from bpelab.compiled import kernel_cache
-
-    os.environ["BPELAB_CACHE"] = str(folder)
-
-    def compiles() -> int:
-        def triple(value):
-            return 3 * value
-
-        return int(kernel_cache.keep(numba.njit(triple))(14) != 42)
-
-    numba.njit(lambda value: value + 1)(1)  # so that numba is there
-    for _ in kills(compiles, number, rng, 12):
-        assert child(compiles) == 0
-        shutil.rmtree(folder / "kernels")
-
-
 def progress(folder: Path, number: int, rng: random.Random) -> None:
     """Which exercises were solved."""
     os.environ.update(BPELAB_HOME=str(folder), BPELAB_NO_PROGRESS="0")

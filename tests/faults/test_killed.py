@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from bpelab import native
+
 from ..conftest import ROOT, amount
 
 pytestmark = [
@@ -21,7 +23,7 @@ def drive(what: str, folder, number: int, **environment: str) -> None:
     done = subprocess.run(
         words,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "BPELAB_BACKGROUND": "0", **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
         timeout=3_000,
@@ -42,14 +44,9 @@ def test_encoding_a_corpus_from_the_command_line(tmp_path):
     drive("kills:corpora", tmp_path, amount(3, 60), BPELAB_CACHE="")
 
 
+@pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 def test_kept_tables(tmp_path):
-    pytest.importorskip("numba")
     drive("kills:tables", tmp_path, amount(5, 200))
-
-
-def test_kept_kernels(tmp_path):
-    pytest.importorskip("numba")
-    drive("kills:kernels", tmp_path, amount(2, 100))
 
 
 def test_what_was_solved(tmp_path):

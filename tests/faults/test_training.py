@@ -10,15 +10,15 @@ from bpelab import BPETokenizer, TrainingError
 from bpelab.trainers import TRAINERS
 from bpelab.trainers.learn import TrainingStopped
 
-from ..conftest import ROOT, SOAK
+from ..conftest import ROOT, SOAK, needs_extension
 
-EVERY = [*TRAINERS, "compiled"]
+EVERY = [*TRAINERS, "native"]
 
 
 @pytest.mark.slow
 def test_every_way_to_the_same_files(tmp_path):
     pytest.importorskip("distributed")
-    pytest.importorskip("numba")
+    needs_extension()
     seen, all_ways = set(), [*EVERY, "1", "2", "4"]
     for seed, ways in [(0, all_ways[1:-2]), (1, all_ways[-2:])] if not SOAK else [(n, all_ways) for n in range(5)]:
         words = [sys.executable, "-m", "tests.faults.same_files", str(tmp_path), str(seed), *ways]
@@ -34,8 +34,8 @@ def test_every_way_to_the_same_files(tmp_path):
 class TestNothingToMerge:
     @pytest.fixture(autouse=True)
     def _there(self, trainer):
-        if trainer == "compiled":
-            pytest.importorskip("numba")
+        if trainer == "native":
+            needs_extension()
 
     @pytest.mark.parametrize(
         ("text", "merges"), [("a", 0), ("abc", 0), ("a b c", 0), ("aa", 0), ("aaaa", 1), ("日", 0)]

@@ -23,11 +23,8 @@ SLICE, SPARE = 300.0, 180.0
 
 def replay() -> list[str]:
     """What is wrong with the inputs of the corpus."""
-    from bpelab.trainers.compiled import warm
-
     from .properties import OPENER, PROPERTIES, in_time
 
-    warm()
     wrong = []
     for path in sorted(CORPUS.glob("*.json")):
         entry = json.loads(path.read_text(encoding="utf-8"))
@@ -82,7 +79,7 @@ def main() -> int:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as cache:  # nobody's own tables are read or written
-        os.environ.update(BPELAB_CACHE=cache, BPELAB_BACKGROUND="0")
+        os.environ.update(BPELAB_CACHE=cache)
         wrong = replay()
         tried, found = fuzz(seconds, seed, CORPUS)
     for line in [*wrong, *(f"found: {name}" for name in found)]:

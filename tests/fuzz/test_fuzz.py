@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from bpelab.trainers.compiled import warm
-
 from .__main__ import CORPUS, fuzz
 from .properties import OPENER, PROPERTIES, in_time
 from .worker import batch
@@ -20,8 +18,6 @@ def closed():
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.json")), ids=lambda path: path.stem)
 def test_the_corpus(path):
     entry = json.loads(path.read_text(encoding="utf-8"))
-    if entry["property"] not in ("counting", "file"):  # compiling is not what takes a finding's time
-        warm()
     with in_time():
         PROPERTIES[entry["property"]].check(**entry["input"])
 

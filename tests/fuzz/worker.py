@@ -15,14 +15,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
 
-from bpelab.trainers.compiled import warm
-
 from .properties import OPENER, PROPERTIES, in_time
 
 BATCH, SMALL = 100, 30
 """Inputs of one property before the next has its turn; fewer in what takes less than a minute."""
 MEMORY = 8_000_000_000
-"""Address space, of which numba and its kernels take most."""
+"""Address space."""
 
 
 def batch(name: str, seed: int, size: int, trying: Callable[[dict[str, Any]], None]) -> tuple[int, str, dict[str, Any]]:
@@ -52,7 +50,7 @@ def batch(name: str, seed: int, size: int, trying: Callable[[dict[str, Any]], No
         run()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # some ends of compiled code are no Exception
+    except BaseException as error:  # a panic in Rust is no Exception
         causes = [error, *getattr(error, "exceptions", ())]  # of what failed once and then didn't
         return counts[0], "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes), tried[-1]
     return counts[0], "", {}
@@ -83,7 +81,6 @@ def main(folder: Path, seconds: float, seed: int) -> None:
         if problem:
             (folder / name_of(name, problem, drawn)).write_text(written(name, problem, drawn))
 
-    warm()
     for name in PROPERTIES:  # tokenizers are made before time counts
         go_on(name, 0, 1)
     number, until, spent = 0, time.monotonic() + seconds, dict.fromkeys(PROPERTIES, 0.0)

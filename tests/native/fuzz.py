@@ -1,4 +1,4 @@
-"""Random models, pre-tokenizers and texts, encoded in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
+"""Random models and texts encoded, and trainings, in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
 
 A file of its own, so that it also runs on an extension that was built with sanitizers, whose folder is BPELAB_CORE.
 """
@@ -19,7 +19,12 @@ from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split, SplitPattern
+from bpelab.special_tokens import SpecialTokens
 from bpelab.textio import valid_text
+from bpelab.trainers.corpus import count_words
+from bpelab.trainers.incremental import train_incremental
+from bpelab.trainers.native import WordCounter, count_native, train_native
+from bpelab.trainers.words import Words
 
 from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
@@ -159,6 +164,29 @@ def round_of(rng):
     return rng.choice((of_bytes, of_bytes, of_levels, of_files))(rng)
 
 
+def training_round(rng):
+    """Count some texts, add tables of counts, and learn merges: all as in Python."""
+    pattern = rng.choice(PATTERNS)
+    split = None if pattern is None else Split(pattern)
+    texts = [fuzz_text(rng) if rng.random() < 0.2 else random_text(rng) for _ in range(rng.randint(0, 12))]
+    expected = dict(count_words(list(texts), split, SpecialTokens({})))
+    assert count_native(texts, split, rng.randint(1, 2)).as_dict() == expected, (pattern, texts)
+    words = Words.of(expected)
+    counter, times = WordCounter(split), rng.randint(1, 3)
+    for _ in range(times):
+        counter.add(words)
+    least = rng.choice((1, 1, 2, 5))
+    often = {word: count * times for word, count in expected.items() if count * times >= least}
+    assert counter.words(least).as_dict() == often
+    alphabet = rng.choice(ALPHABETS)
+    for _ in range(rng.choice((0, 3, 50, 400))):
+        word = bytes(rng.choices(alphabet, k=rng.choice((1, 3, 9, 60))))
+        often[word] = rng.choice((1, 2, 3, 1 << 33))
+    merges, least = rng.choice((0, 1, 30, 400)), rng.choice((1, 2, 3))
+    found, known = (list(train(often, merges, least)) for train in (train_native, train_incremental))
+    assert found == known, (often, merges, least)
+
+
 def sanitized(folder):
     """Use the extension in a folder in place of the installed one."""
     path = next(Path(folder).glob("_core*.so"))
@@ -175,3 +203,5 @@ if __name__ == "__main__":
     seed, rounds = map(int, sys.argv[1:])
     rng = random.Random(seed)
     print("read in vain:", sum(round_of(rng) for _ in range(rounds)))
+    for _ in range(rounds):
+        training_round(rng)

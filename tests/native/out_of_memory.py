@@ -11,6 +11,8 @@ import random
 from pathlib import Path
 
 from bpelab import BPEModel, native
+from bpelab.native.arrays import made
+from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
 
 from .fuzz import random_model, sanitized
@@ -45,13 +47,13 @@ def failures_of(core, call, keeps_nothing):
 
 def failures_with(core, model):
     """The same for everything that is done with a model."""
-    scan = native._scan(Split("cl100k"))
-    encoder = native._made(model, native.extension(), scan)
-    expected, tables, made = encoder.encode(LONG), encoder.tables(), type(encoder)
+    levels, core_type = levels_for(Split("cl100k"), model), native.extension()
+    encoder = made(model, core_type, levels)
+    expected, tables = encoder.encode(LONG), encoder.tables()
     by_themselves = [
-        lambda: native._made(model, made, scan),
-        lambda: made.from_tables(tables, scan),
-        lambda: made.from_tables(tables, scan).encode(TEXT),
+        lambda: made(model, core_type, levels),
+        lambda: core_type.from_tables(tables, levels),
+        lambda: core_type.from_tables(tables, levels).encode(TEXT),
         lambda: native.decoder_for(model.tokens).join(expected),
     ]
     of_an_encoder = [

@@ -18,7 +18,7 @@ from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 
 from ..conftest import amount, encoding, shared_text
-from .fuzz import round_of
+from .fuzz import round_of, training_round
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 PATHOLOGICAL = {"a": "a" * 300_000, "spaces": " " * 300_000, "digits": "7" * 300_000, "lines": "\n" * 300_000,
@@ -30,6 +30,13 @@ def test_random_models():
     rng = random.Random(101)
     for _ in range(amount(60, 3_000)):
         round_of(rng)
+
+
+@pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")
+def test_random_trainings():
+    rng = random.Random(102)
+    for _ in range(amount(60, 3_000)):
+        training_round(rng)
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])

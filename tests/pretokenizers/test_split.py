@@ -17,7 +17,7 @@ from bpelab.pretokenizers.patterns import ALIASES, refuse_misspelt
 from bpelab.pretokenizers.portable import NotPortable, portable
 from bpelab.trainers.corpus import HardlyCut
 
-from ..conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text, needs_extension
 
 BYTE_RANKS = {bytes([byte]): byte for byte in range(256)}
 
@@ -212,10 +212,10 @@ def test_what_is_no_name():
         refuse_misspelt(expression)
 
 
-@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+@pytest.mark.parametrize("trainer", ["incremental", "native"])
 def test_a_pattern_that_matches_next_to_nothing_warns(trainer):
-    if trainer == "compiled":
-        pytest.importorskip("numba")
+    if trainer == "native":
+        needs_extension()
     text = "low lower lowest " * 100 + "harbour"
     with pytest.warns(HardlyCut, match=r"the pattern '\(\?:harbour\)' matches 7 of the first 1,707 characters"):
         BPETokenizer.train([text], 258, pattern="(?:harbour)", trainer=trainer)

@@ -27,7 +27,6 @@ from bpelab.trainers.distributed import Job, count_files, count_part
 from bpelab.waiting import ClusterWaits
 
 dask = pytest.importorskip("distributed")
-pytest.importorskip("numba")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Dask's own warnings are not ours
 
 TEXT = "the cat and the hat sat and sat. " * 9

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer, TrainingError
+from bpelab import BPETokenizer, TrainingError, native
 from bpelab.pretokenizers import Split
 from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import TRAINERS, corpus, find_trainer, learn, train_compiled, train_incremental, train_naive
-from bpelab.trainers.corpus import count_words, document_parts, documents, measure, ordinary_texts, safe_blocks
+from bpelab.trainers import TRAINERS, corpus, find_trainer, train_incremental, train_naive, train_native
+from bpelab.trainers.corpus import count_words, document_parts, documents, ordinary_texts, safe_blocks
 
 from ..shards.corpora import write
 
@@ -18,13 +18,20 @@ NONE = SpecialTokens({})
 
 def test_names_of_trainers():
     assert find_trainer("naive") is train_naive
-    assert find_trainer("auto") is find_trainer("incremental") is train_incremental
-    assert find_trainer("compiled") is train_compiled
+    assert find_trainer("incremental") is train_incremental
+    assert find_trainer("native") is train_native
     with pytest.raises(
         ValueError,
-        match=r"^there is no trainer 'quick'; choose auto, compiled, distributed, or one of naive, incremental$",
+        match=r"^there is no trainer 'quick'; choose auto, native, distributed, or one of naive, incremental$",
     ):
         find_trainer("quick")
+
+
+def test_auto_takes_the_trainer_in_c_where_it_was_built(monkeypatch):
+    monkeypatch.setattr(native, "extension", lambda: object)
+    assert find_trainer("auto") is train_native
+    monkeypatch.setattr(native, "extension", lambda: None)
+    assert find_trainer("auto") is train_incremental
 
 
 @pytest.mark.parametrize("name", TRAINERS)
@@ -142,38 +149,6 @@ def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
     for block in range(1, 12):
         monkeypatch.setattr(corpus, "BLOCK", block)
         assert count_words(text, Split("gpt2"), special) == {b"q": 1, b" uv": 1}
-
-
-def test_a_corpus_is_measured_as_far_as_it_takes(tmp_path):
-    (tmp_path / "a.txt").write_bytes("é".encode() * 10)
-    taken = []
-
-    def texts():
-        for text in ("abc", "de", "fgh", "i"):
-            taken.append(text)
-            yield text
-
-    size, rest = measure(texts(), 5)
-    assert (size, taken) == (5, ["abc", "de"])
-    assert list(rest) == ["abc", "de", "fgh", "i"]
-    size, rest = measure("abc", 10)
-    assert (size, list(rest)) == (3, ["abc"])
-    files = [tmp_path / "a.txt", tmp_path / "none", tmp_path / "a.txt"]
-    size, rest = measure(files, 100)
-    assert (size, list(rest)) == (40, files)
-
-
-def test_the_trainer_for_a_size(monkeypatch):
-    asked = []
-    monkeypatch.setattr(learn, "ON_DISK", 10)
-    monkeypatch.setattr(learn, "pays_from", lambda: asked.append(1) or 20)
-    for text, name, questions in (("a" * 9, "incremental", 0), ("a" * 10, "incremental", 1), ("a" * 20, "compiled", 1)):
-        asked.clear()
-        chosen, rest = learn.choose_trainer([text[:5], text[5:], "b"] if name == "compiled" else text)
-        assert (chosen, len(asked)) == (name, questions)
-        assert "".join(rest) == (text + "b" if name == "compiled" else text)
-    monkeypatch.setattr(learn, "pays_from", lambda: None)
-    assert learn.choose_trainer("a" * 99)[0] == "incremental"
 
 
 def test_the_name_of_a_file_is_no_text(tmp_path, monkeypatch):

@@ -13,9 +13,11 @@ from bpelab.pretokenizers import Split
 from bpelab.shards import columns
 from bpelab.shards.inputs import find_inputs
 from bpelab.trainers import counts, runs
-from bpelab.trainers.counts import PAD, CompiledCounter, Counts, PlainCounter, joined
+from bpelab.trainers.counts import Counts, NativeCounter, PlainCounter, joined
 from bpelab.trainers.parts import parts_of
 from bpelab.trainers.runs import Runs
+
+from ..conftest import needs_extension
 
 np = pytest.importorskip("numpy")
 WORDS = {b"low": 5, b"er": 2, b"a": 1, b"\xff\0": 1 << 40}
@@ -23,25 +25,34 @@ WORDS = {b"low": 5, b"er": 2, b"a": 1, b"\xff\0": 1 << 40}
 
 def test_the_arrays_of_a_table():
     table = Counts.of(WORDS)
-    assert table.content.tobytes() == b"lowera\xff\0" + bytes(PAD)
+    assert table.content.tobytes() == b"lowera\xff\0"
     assert (table.ends.tolist(), table.counts.tolist()) == ([3, 5, 6, 8], [5, 2, 1, 1 << 40])
     assert {array.dtype.name for array in table[1:]} == {"int64"}
-    assert table.nbytes == 8 + PAD + 2 * 4 * 8
-    assert Counts.of({}).as_dict() == {} and len(Counts.of({}).content) == PAD
+    assert table.nbytes == 8 + 2 * 4 * 8
+    assert Counts.of({}).as_dict() == {} and len(Counts.of({}).content) == 0
 
 
-def test_tables_for_kernels():
-    """Arrays of one kind each, whatever they were cut from: another kind would compile the kernels anew."""
+def test_tables_for_the_extension():
+    """Buffers without a gap, whatever they were cut from, also those that may not be written to."""
     for table in (Counts.of(WORDS), Counts(*(array[:] for array in Counts.of(WORDS)))):
         for array in table:
             array.flags.writeable = False
-        content, ends, numbers = table.words()
-        assert not content.flags.writeable
-        for array, old in ((ends, table.ends), (numbers, table.counts)):
-            assert array.flags.writeable and array.flags.aligned and array.flags.c_contiguous
-            assert array.tolist() == old.tolist()
+        assert table.words().as_dict() == WORDS
     every_other = Counts.of(WORDS)._replace(ends=np.array([3, 0, 5, 0, 6, 0, 8, 0])[::2])
-    assert every_other.words()[1].flags.c_contiguous
+    assert every_other.words().ends.c_contiguous and every_other.words().as_dict() == WORDS
+
+
+def test_counting_in_c():
+    needs_extension()
+    counter = counts.counter_of(Split("gpt2"))
+    assert isinstance(counter, NativeCounter)
+    counter.feed(["a b b", "", " b"])
+    before = counter.nbytes
+    counter.add(Counts.of({b" b": 2, b"c": 4}))
+    counter.add(Counts.of({b"c": 1, b"x" * 30: 1 << 40}))
+    assert counter.nbytes > before  # the long one has bytes of its own
+    assert counter.table().as_dict() == {b"a": 1, b" b": 5, b"c": 5, b"x" * 30: 1 << 40}
+    assert counter.table().buckets(3)[0].content.dtype == np.uint8
 
 
 def test_what_occurs_often():
@@ -51,7 +62,7 @@ def test_what_occurs_often():
     assert table.at_least(5).as_dict() == {b"low": 5, b"\xff\0": 1 << 40}
     assert table.at_least(6).as_dict() == {b"\xff\0": 1 << 40}
     assert table.at_least(1 << 41).as_dict() == {}
-    assert table.at_least(2).content.tobytes() == b"lower\xff\0" + bytes(PAD)
+    assert table.at_least(2).content.tobytes() == b"lower\xff\0"
 
 
 def bucket_of(word: bytes) -> int:
@@ -69,7 +80,7 @@ def test_buckets_are_the_same_everywhere():
 
 def test_joined_tables():
     table = joined([Counts.of({b"a": 1}), Counts.of({}), Counts.of({b"bc": 2, b"": 3})])
-    assert table.content.tobytes() == b"abc" + bytes(PAD)
+    assert table.content.tobytes() == b"abc"
     assert table.as_dict() == {b"a": 1, b"bc": 2, b"": 3}
     nothing = joined([])
     assert nothing.as_dict() == {} and [array.dtype.name for array in nothing] == ["uint8", "int64", "int64"]
@@ -88,9 +99,7 @@ def test_counting_in_a_dictionary():
 
 
 def test_who_counts(monkeypatch):
-    pytest.importorskip("numba")
-    assert isinstance(counts.counter_of(None), CompiledCounter)
-    monkeypatch.setattr(counts, "numba_version", lambda: None)
+    monkeypatch.setattr("bpelab.native.extension", lambda: None)
     plain = counts.counter_of(Split("gpt2"))
     assert isinstance(plain, PlainCounter)
     plain.feed(["a b"])

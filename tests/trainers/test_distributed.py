@@ -28,7 +28,7 @@ from bpelab.shards.distributed import write_part
 from bpelab.shards.inputs import find_inputs
 from bpelab.shards.lock import locked
 from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import corpus, counts, distributed, parts
+from bpelab.trainers import corpus, distributed, parts
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.counts import Counts, added, joined
 from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
@@ -36,11 +36,11 @@ from bpelab.trainers.parts import parts_of, texts_of
 from bpelab.trainers.runs import Runs
 from bpelab.waiting import Watch
 
-from ..conftest import ROOT, SOAK, amount, fuzz_text
+from ..conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
 from ..shards.corpora import write
 
 dask = pytest.importorskip("distributed")
-pytest.importorskip("numba")
+pytest.importorskip("bpelab.native._core", reason="the extension was not built: no C compiler")
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours
 
 CL100K, NONE = Split("cl100k"), SpecialTokens({})
@@ -93,9 +93,12 @@ def random_table(rng):
     return {word: rng.choice((1, 2, 1 << 40)) for word in words}
 
 
-@pytest.mark.parametrize("version", ["compiled", None])
-def test_tables_are_cut_and_added(monkeypatch, version):
-    monkeypatch.setattr(counts, "numba_version", lambda: version)
+@pytest.mark.parametrize("built", [True, False])
+def test_tables_are_cut_and_added(monkeypatch, built):
+    if built:
+        needs_extension()
+    else:
+        monkeypatch.setattr("bpelab.native.extension", lambda: None)
     rng = random.Random(1)
     for _ in range(amount(15, 500)):
         some, number = [random_table(rng) for _ in range(4)], rng.choice((1, 2, 16))
@@ -185,15 +188,15 @@ def test_the_same_merges_from_all_forms(client, tmp_path):
     ours = {"special_tokens": ["<|endoftext|>"], "normalizer": "NFC"}
     for name, plain in (("a.txt", tmp_path / "a.txt"), ("b.jsonl", documents), ("c.parquet", documents)):
         found = BPETokenizer.train(tmp_path / name, 900, trainer="distributed", client=client, **ours)
-        for trainer in ("compiled", "incremental"):
+        for trainer in ("native", "incremental"):
             assert found.model == BPETokenizer.train(plain, 900, trainer=trainer, **ours).model
     for least in (2, 7):
         often = {"min_pre_token_frequency": least, **ours}
         found = BPETokenizer.train(tmp_path / "b.jsonl", 600, trainer="distributed", client=client, **often)
-        for trainer in ("compiled", "incremental"):
+        for trainer in ("native", "incremental"):
             assert found.model == BPETokenizer.train(documents, 600, trainer=trainer, **often).model
     both = BPETokenizer.train(str(tmp_path / "[bc].*"), 700, trainer="distributed", client=client)
-    assert both.model == BPETokenizer.train(documents * 2, 700, trainer="compiled").model
+    assert both.model == BPETokenizer.train(documents * 2, 700, trainer="native").model
 
 
 @pytest.mark.slow
@@ -506,7 +509,7 @@ def test_a_gigabyte_with_workers_killed(client, tmp_path):
     path, done = tmp_path / "made.txt", threading.Event()
     with path.open("w") as file:
         file.writelines(made_text(1_000_000_000))
-    expected = BPETokenizer.train(path, 32_000, trainer="compiled").model
+    expected = BPETokenizer.train(path, 32_000, trainer="native").model
     assert BPETokenizer.train(path, 32_000, trainer="distributed", client=client).model == expected
     killed, rng = [], random.Random(11)
 

@@ -19,7 +19,7 @@ from bpelab.trainers import corpus, train_naive
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.learn import TrainingStopped
 
-from ..conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text, needs_extension
 from ..shards.corpora import write
 
 TEXT = book_text()[:30_000]
@@ -39,11 +39,11 @@ def test_every_form_of_a_corpus(tmp_path):
     assert merges(BPETokenizer.train((part for part in [TEXT]), 400)) == expected
 
 
-@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+@pytest.mark.parametrize("trainer", ["incremental", "native"])
 def test_files_of_records(trainer, tmp_path):
     """What a file holds is told by its name, or by the caller; each record is a document."""
-    if trainer == "compiled":
-        pytest.importorskip("numba")
+    if trainer == "native":
+        needs_extension()
     documents = [TEXT[start : start + 700] for start in range(0, len(TEXT), 700)]
     train = partial(BPETokenizer.train, vocab_size=400, trainer=trainer, pattern=r"\s*\S+\s*")
     expected = merges(train(documents))
@@ -142,19 +142,19 @@ def test_rare_pre_tokens_are_left_out_by_every_trainer(least):
     counted = count_words(corpus, split, special)
     words = {word: count for word, count in counted.items() if count >= least}
     expected = [step.token for step in train_naive(words, 40)]
-    for trainer in ("naive", "incremental", "compiled", "auto"):
-        if trainer == "compiled":
-            pytest.importorskip("numba")
+    for trainer in ("naive", "incremental", "native", "auto"):
+        if trainer == "native":
+            needs_extension()
         options = {"pattern": "gpt2", "special_tokens": ["<|end|>"], "trainer": trainer}
         found = BPETokenizer.train(corpus, 297, min_pre_token_frequency=least, **options)
         assert [found.model.tokens[256 + number] for number in range(40)] == expected, trainer
     assert (least > 1) == (words != counted)
 
 
-@pytest.mark.parametrize("trainer", ["incremental", "compiled"])
+@pytest.mark.parametrize("trainer", ["incremental", "native"])
 def test_where_every_pre_token_is_rare(trainer):
-    if trainer == "compiled":
-        pytest.importorskip("numba")
+    if trainer == "native":
+        needs_extension()
     message = (
         "no pre-token of the corpus occurs min_pre_token_frequency={} times: there is nothing to learn merges from"
     )

@@ -8,10 +8,11 @@ import pytest
 
 from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.pretokenizers import Split
-from bpelab.trainers import learn as module
+from bpelab.trainers import learn as module, train_incremental, train_native
 from bpelab.trainers.counts import Counts
 from bpelab.trainers.learn import TrainingStopped, learn
 
+from ..conftest import needs_extension
 from ..shards.corpora import write
 
 GPT2 = Split("gpt2")
@@ -35,8 +36,10 @@ def test_what_is_taken_for_granted():
     assert len(quietly("ab ab cd", 300, min_frequency=1)[0].merges) == 4
 
 
-@pytest.mark.parametrize("trainer", ["naive", "incremental", "compiled", "auto"])
+@pytest.mark.parametrize("trainer", ["naive", "incremental", "native", "auto"])
 def test_every_trainer_is_given_the_same(trainer):
+    if trainer == "native":
+        needs_extension()
     corpus = ["AB AB<a> ab", "ab abab"]
     options = {"special_tokens": ["<a>"], "normalize": str.lower, "min_frequency": 2}
     model, special = quietly(corpus, 270, trainer=trainer, **options)
@@ -45,24 +48,25 @@ def test_every_trainer_is_given_the_same(trainer):
 
 
 def test_who_counts_and_who_merges(monkeypatch):
-    """For "auto" the size says it; who is named is taken. Words for the compiled trainer are counted compiled."""
+    """Who is named is taken. Words for the trainer in C are counted in C, but for ties of another kind."""
+    needs_extension()
     done = []
 
-    def watch(name, answer=None):
+    def watch(name):
         original = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *given: done.append(name) or (answer or original(*given)))
+        monkeypatch.setattr(module, name, lambda *given, **options: done.append(name) or original(*given, **options))
 
-    watch("choose_trainer", ("naive", "ab ab"))
     watch("count_words")
-    watch("count_compiled")
-    for trainer, expected in (
-        ("auto", ["choose_trainer", "count_words"]),
-        ("naive", ["count_words"]),
-        ("compiled", ["count_compiled"]),
+    watch("count_native")
+    for options, expected in (
+        ({}, "count_native"),
+        ({"trainer": "native"}, "count_native"),
+        ({"trainer": "naive"}, "count_words"),
+        ({"ties": "cs336"}, "count_words"),
     ):
         done.clear()
-        quietly("ab ab", 257, trainer=trainer)
-        assert done == expected
+        quietly("ab ab", 257, **options)
+        assert done == [expected]
 
 
 def refused(kind, message, *arguments, **options):
@@ -91,7 +95,7 @@ def test_what_is_refused():
     refused(SpecialTokenError, message, "ab", 300, special_tokens="<a>")
     message = "special_tokens names one token twice: ['<a>', '<a>']"
     refused(SpecialTokenError, message, "ab", 300, special_tokens=["<a>", "<a>"])
-    for trainer in ("naive", "compiled"):
+    for trainer in ("naive", "auto"):
         message = "the corpus is empty: there is no text to learn merges from"
         refused(TrainingError, message, ["", ""], 300, trainer=trainer)
     with pytest.raises(ValueError, match="there is no trainer 'quick'"):
@@ -141,9 +145,9 @@ def test_what_is_shown(monkeypatch, tmp_path):
         ("ab ab é", 8, 8, "naive"),
         (tmp_path / "a.txt", 8, 8, "incremental"),
         (["ab ab", "é"], None, 7, "naive"),
-        ("ab ab é", 8, 8, "compiled"),
+        ("ab ab é", 8, 8, "auto"),
         (write(tmp_path / "a.jsonl", ["ab ab", "é"]), None, 7, "naive"),
-        (write(tmp_path / "a.txt.gz", ["ab ab é"]), None, 8, "compiled"),
+        (write(tmp_path / "a.txt.gz", ["ab ab é"]), None, 8, "auto"),
     ):
         bars.clear()
         quietly(corpus, 257, progress=True, trainer=trainer)
@@ -156,8 +160,12 @@ def test_what_is_shown(monkeypatch, tmp_path):
     assert module._size(tmp_path / "a.txt", "jsonl") is None
 
 
-@pytest.mark.parametrize("numba", ["there", None])
-def test_what_a_cluster_is_given(monkeypatch, numba):
+@pytest.mark.parametrize("built", [True, False])
+def test_what_a_cluster_is_given(monkeypatch, built):
+    if built:
+        needs_extension()
+    else:
+        monkeypatch.setattr("bpelab.native.extension", lambda: None)
     distributed = pytest.importorskip("bpelab.trainers.distributed")
     asked = []
 
@@ -166,10 +174,9 @@ def test_what_a_cluster_is_given(monkeypatch, numba):
         return Counts.of({b"ab": 2, b"c": 1} if corpus != "none" else {})
 
     monkeypatch.setattr(distributed, "count_files", count_files)
-    monkeypatch.setattr(module, "numba_version", lambda: numba)
     trained = []
     find = module.find_trainer
-    monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(name) or find(name))
+    monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(find(name)) or trained[-1])
     options = {"special_tokens": ["<a>"], "normalize": str.lower, "trainer": "distributed", "client": "local"}
     model, special = quietly(
         "a.txt",
@@ -186,7 +193,7 @@ def test_what_a_cluster_is_given(monkeypatch, numba):
     given = {"form": "text", "progress": False, "least": 2, "worker_timeout": 90}
     assert (corpus, client, rest) == ("a.txt", "local", given)
     assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
-    assert trained == ["compiled" if numba else "incremental"]
+    assert trained == [train_native if built else train_incremental]
     quietly("a.txt", 258, **options)
     assert asked[1][1].field == "text"
     with pytest.raises(TrainingError, match="the corpus is empty"):

@@ -72,5 +72,5 @@ def test_names():
         BPETokenizer.train("low", 260, ties="cs33")
     with pytest.raises(ValueError, match="ties is one of"):
         BPETokenizer.train("low", 260, ties=3)
-    with pytest.raises(ValueError, match="has a trainer of its own; leave out trainer='compiled'"):
-        BPETokenizer.train("low", 260, ties="minbpe", trainer="compiled")
+    with pytest.raises(ValueError, match="has a trainer of its own; leave out trainer='native'"):
+        BPETokenizer.train("low", 260, ties="minbpe", trainer="native")

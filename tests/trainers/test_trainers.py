@@ -14,7 +14,7 @@ from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trace import trace_train
 from bpelab.trainers import TRAINERS, find_trainer
 
-from ..conftest import amount, shared_text
+from ..conftest import amount, needs_extension, shared_text
 
 
 def textbook(words: dict[bytes, int], merges: int, least: int) -> list[tuple[int, int, int]]:
@@ -89,10 +89,12 @@ def test_the_trainers_agree_on_a_real_text():
     assert [*TRAINERS["naive"](words, few, 2)] == [*TRAINERS["incremental"](words, few, 2)]
 
 
-@pytest.mark.parametrize(("trainer", "size"), [("auto", 3_000), ("compiled", 6_000)])
+@pytest.mark.parametrize(("trainer", "size"), [("auto", 3_000), ("native", 6_000)])
 @pytest.mark.parametrize("text", ["book", "shakespeare"])
 def test_rustbpe_learns_the_same_merges(text, trainer, size):
     rustbpe = pytest.importorskip("rustbpe")
+    if trainer == "native":
+        needs_extension()
     corpus = book_text() if text == "book" else shared_text("tinyshakespeare.txt")
     pattern = PATTERNS["cl100k"].oniguruma
     theirs = rustbpe.Tokenizer()
@@ -116,5 +118,5 @@ def test_the_hash_seed_is_nothing():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(ValueError, match="choose auto, compiled, distributed, or one of naive, incremental"):
+    with pytest.raises(ValueError, match="choose auto, native, distributed, or one of naive, incremental"):
         find_trainer("quick")

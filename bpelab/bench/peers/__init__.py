@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from .base import Peer, Vocabulary
 from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
 from .openai_only import BpeOpenAI, Quicktok, RsBpe
-from .ours import Bpelab, BpelabAuto, Naive
+from .ours import Bpelab, BpelabPython, Naive
 from .rustbpe import Rustbpe
 
 PEERS: dict[str, type[Peer]] = {
@@ -17,7 +17,7 @@ PEERS: dict[str, type[Peer]] = {
     for peer in (
         Tiktoken,
         Bpelab,
-        BpelabAuto,
+        BpelabPython,
         Gigatoken,
         Fastokens,
         Splintr,

@@ -1,4 +1,4 @@
-"""This library: in C, as it comes, and by the definition in pure Python."""
+"""This library: as it comes, in C; without its extension; and by the definition."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -33,13 +33,14 @@ class Bpelab(_Ours):
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
     calls: ClassVar = {
         "load": "BPETokenizer.from_tiktoken(name, encoder='native')",
+        "fresh": "from bpelab import BPETokenizer; encode = BPETokenizer.from_tiktoken(NAME).encode",
         "list": "encode",
         "array": "encode_array",
         "batch list": "encode_batch",
         "batch array": "encode_batch_array",
         "decode list": "decode",
         "decode array": "decode",
-        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='compiled')",
+        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='native')",
     }
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -59,22 +60,28 @@ class Bpelab(_Ours):
     def train(path: str, size: int) -> set[bytes]:
         from ... import BPETokenizer
 
-        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="compiled", progress=False)
+        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="native", progress=False)
         return set(learned.get_vocab())
 
 
-class BpelabAuto(_Ours):
-    """As it comes: in C where that pays, else in Python."""
+class BpelabPython(_Ours):
+    """As it is where the extension wasn't built."""
 
-    name, encoder = "bpelab (auto)", "auto"
+    name, encoder = "bpelab (Python)", "heap"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
     calls: ClassVar = {
-        "load": "BPETokenizer.from_tiktoken(name)",
-        "fresh": "from bpelab import BPETokenizer; encode = BPETokenizer.from_tiktoken(NAME).encode",
+        "load": "BPETokenizer.from_tiktoken(name, encoder='heap')",
         "list": "encode",
-        "decode list": "decode",
+        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='incremental')",
     }
-    lacks: ClassVar = dict.fromkeys(("array", "batch list", "batch array", "decode array", "train"), "as bpelab")
+    lacks: ClassVar = dict.fromkeys(("array", "batch list", "batch array", "decode list", "decode array"), "as bpelab")
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        from ... import BPETokenizer
+
+        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="incremental", progress=False)
+        return set(learned.get_vocab())
 
 
 class Naive(_Ours):
