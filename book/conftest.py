@@ -1,10 +1,13 @@
-"""nbval, strict: every stored output is compared. One exemption, decided here and for one reason only.
+"""nbval, strict: every stored output is compared. Two exemptions, decided here and for these reasons only.
 
-Cells tagged `tiktoken` compare with OpenAI's published vocabularies. Where those are neither cached nor reachable the
-cells are skipped, with this reason; no other cell needs what they make.
+Cells tagged `tiktoken` compare with OpenAI's published vocabularies, and those tagged `compiler` print what C does that
+they compile. Where there are no such vocabularies, cached or reachable, or no C compiler and no headers of Python, they
+are skipped, with this reason; no other cell needs what they make.
 """
 
 import os
+import shutil
+import sysconfig
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,9 +30,15 @@ def vocabularies_are_here() -> bool:
         return False
 
 
+def a_compiler_is_here() -> bool:
+    return shutil.which("cc") is not None and Path(sysconfig.get_paths()["include"], "Python.h").exists()
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         cell = getattr(item, "cell", None)
-        tagged = cell is not None and "tiktoken" in cell.metadata.get("tags", [])
-        if tagged and not vocabularies_are_here():
+        tags = [] if cell is None else cell.metadata.get("tags", [])
+        if "tiktoken" in tags and not vocabularies_are_here():
             item.add_marker(pytest.mark.skip("tiktoken's published vocabularies are neither cached nor reachable"))
+        if "compiler" in tags and not a_compiler_is_here():
+            item.add_marker(pytest.mark.skip("there is no C compiler, or no Python.h"))

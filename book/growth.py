@@ -67,7 +67,7 @@ def measure(megabytes: float) -> dict[str, Any]:
             ) as cluster,
             Client(cluster) as client,
         ):
-            client.run(count_part, parts_of(find_inputs(small), PART, False)[0], job)  # kernels load before time counts
+            client.run(count_part, parts_of(find_inputs(small), PART, False)[0], job)  # imports don't count
             before = sum(client.run(time.process_time).values())
             table, seconds, _ = timed(lambda: count_files(path, job, client, progress=False))
             busy = sum(client.run(time.process_time).values()) - before

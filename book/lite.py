@@ -38,7 +38,7 @@ CHAPTERS = [
     "07_special_tokens", "08_heap", "09_incremental", "10_trie", "12_streaming", "15_measuring",
 ]  # fmt: skip
 NEEDS = {
-    "11_compiled": "numba and numpy",
+    "11_compiled": "the encoder in C, a C compiler and numpy",
     "13_distributed": "dask, numpy and a C compiler",
     "14_formats": "tokenizers, transformers and sentencepiece",
     "16_claims": "tokenizers and tiktoken",

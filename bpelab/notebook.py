@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import MissingDependencyError
@@ -47,19 +46,19 @@ def show_source(*objects: Any) -> Any:
     )
 
 
-def show_c(header: str, *functions: str) -> Any:
-    """The source of functions in C, with the comments before them, of a header of `bpelab.native`.
+def show_c(header: str, *names: str) -> Any:
+    """The source of functions and structures in C, with the comments before them, of a header of `bpelab.native`.
 
-    Raises FileNotFoundError for a header, and ValueError for a function, that there is not.
+    Raises FileNotFoundError for a header, and ValueError for a name, that there is not.
     """
     source = (files("bpelab") / "native" / header).read_text(encoding="utf-8")
-    blocks = []
-    for name in functions:
-        found = re.search(
-            rf"^(/\*(?:(?!\*/).)*\*/\n)?\w[^;{{}}]*\b{name}\([^;{{}}]*\) {{\n.*?^}}", source, re.MULTILINE | re.DOTALL
-        )
+    blocks, comment = [], r"^(?:/\*(?:(?!\*/).)*\*/\n)?"
+    for name in names:
+        function = rf"{comment}\w[^;{{}}]*\b{name}\([^;{{}}]*\) {{\n.*?^}}"
+        structure = rf"{comment}typedef struct {{\n[^{{}}]*}} {name};[^\n]*"
+        found = re.search(f"{function}|{structure}", source, re.MULTILINE | re.DOTALL)
         if found is None:
-            raise ValueError(f"there is no function {name} in {header}")
+            raise ValueError(f"there is no function and no structure {name} in {header}")
         blocks.append(f"`bpelab/native/{header}`\n\n```c\n{found.group()}\n```")
     return _markdown(blocks)
 
@@ -70,49 +69,6 @@ def _markdown(blocks: Iterable[str]) -> Any:
     except ImportError as error:
         raise MissingDependencyError(f"showing source needs IPython: {install_command('chapters')}") from error
     return Markdown("\n\n".join(blocks))  # type: ignore[no-untyped-call]
-
-
-C_FOLDER = Path(__file__).parent / "native"
-"""The sources of the encoder in C."""
-
-
-def show_c(*names: str) -> Any:
-    """Show the source of C functions or types of `bpelab/native`, as it is now, with the comments above them.
-
-    Raises LookupError for a name that is defined nowhere there, MissingDependencyError without IPython.
-    """
-    try:
-        from IPython.display import Markdown
-    except ImportError as error:
-        raise MissingDependencyError(f"showing source needs IPython: {install_command('chapters')}") from error
-    blocks = [f"`bpelab/native/{path}`\n\n```c\n{source}\n```" for path, source in map(c_source, names)]
-    return Markdown("\n\n".join(blocks))  # type: ignore[no-untyped-call]
-
-
-def c_source(name: str) -> tuple[str, str]:
-    """Return the file of `bpelab/native` in which a C function or type is defined, and its source.
-
-    >>> file, source = c_source("find_pair")
-    >>> file, source.splitlines()[1].startswith("INLINE uint32_t find_pair(")
-    ('vocabulary.h', True)
-
-    Raises LookupError for a name that is defined nowhere there.
-    """
-    begins = re.compile(rf"(?:INLINE|NOINLINE|static)\b[^=({{]*\b{name}\(")
-    for path in sorted(C_FOLDER.glob("*.[ch]")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines):
-            first = last = number
-            if line.startswith(f"}} {name};"):
-                first = max(at for at in range(number) if lines[at].startswith("typedef"))
-            elif begins.match(line) and not line.endswith(";"):
-                last = number if "}" in line else lines.index("}", number)
-            else:
-                continue
-            if re.match(r"/\*|   \S.*\*/$", lines[first - 1]):
-                first = max(at for at in range(first) if lines[at].startswith("/*"))
-            return path.name, "\n".join(lines[first : last + 1])
-    raise LookupError(f"no function and no type in bpelab/native is called {name}")
 
 
 def _home(thing: Any) -> str:

@@ -79,7 +79,10 @@ def test_sources_are_those_that_run(monkeypatch):
     assert (
         shown.count("```c\n") == 2 and "\nINLINE int64_t meet(Words *w" in shown and shown.endswith("return 0;\n}\n```")
     )
-    with pytest.raises(ValueError, match=r"there is no function replace_none in replace\.h"):
+    shown = notebook.show_c("piece_cache.h", "Table", "Cache").data
+    assert "```c\ntypedef struct {\n    uint64_t *rows; /*" in shown and "\n} Table;\n```\n\n`bpelab/native/pi" in shown
+    assert shown.endswith("which row is given up */\n} Cache;\n```") and shown.count("typedef") == 2
+    with pytest.raises(ValueError, match=r"there is no function and no structure replace_none in replace\.h"):
         notebook.show_c("replace.h", "replace_none")
     monkeypatch.setitem(sys.modules, "IPython.display", None)
     for show in (lambda: notebook.show_source(HeapEncoder), lambda: notebook.show_c("replace.h", "meet")):
