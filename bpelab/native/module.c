@@ -156,6 +156,7 @@ static int read_scan(Scan *scan, PyObject *given) {
         for (int64_t i = 0; i < states * row; i++)
             if (scan->steps[i] / (row * 16) == state) scan->steps[i] |= RUN;
     }
+    scan->readers = readers_new(scan, states, (int32_t)row);
     done = 1;
 end:
     free(old);
@@ -320,6 +321,7 @@ static void encoder_dealloc(Encoder *self) {
         free(self->levels[i].scan.steps);
         free(self->levels[i].scan.stage1);
         free(self->levels[i].scan.stage2);
+        readers_free(self->levels[i].scan.readers);
         free(self->levels[i].needs);
     }
     type->tp_free((PyObject *)self);
