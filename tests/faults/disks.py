@@ -1,5 +1,6 @@
 """Disks that are full, and folders that nobody may write to; run by `driver.py`."""
 
+import importlib
 import os
 import random
 import resource
@@ -188,6 +189,7 @@ def closed(folder: Path, number: int, rng: random.Random) -> None:
         assert refusal(partial(new.save, folder / "new"), folder / "new", problem) == REFUSED
         return main(["train", str(corpus), "--vocab-size", "300", "--out", str(places["huggingface"]), "--quiet"])
 
+    importlib.import_module("locale")  # by argparse, too
     read()  # what is imported late is there then: a user without leave can't
     for file in kept(places["cache"]):
         file.unlink()
