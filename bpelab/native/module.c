@@ -2,7 +2,10 @@
    back; and, in files of their own, the types that train.
 
    Calls of a few thousand bytes keep the interpreter's lock, longer ones release it and look for signals between slices.
-   Each takes a workspace that no other call has. Ints are made once and shared by all lists. Chapter: Compiled. */
+   Each takes a workspace that no other call has. Ints are made once and shared by all lists. There is no lock and no
+   thread here that a fork could leave behind. What an Encoder shares is changed with the interpreter's lock held: a
+   Python that can do without one takes it while this is loaded (there is no Py_mod_gil), and an interpreter beside the
+   first may import this if it shares its lock. Chapter: Compiled. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
