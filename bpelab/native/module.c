@@ -98,7 +98,7 @@ static int wrong(const char *what) {
     return 0;
 }
 
-/* The table of scan.h from that of `pretokenizers/regex_dfa.py`: (transitions, width, start, stage1, stage2). */
+/* The table of scan.h from that of `pretokenizers/dfa.py`: (transitions, width, start, stage1, stage2). */
 static int read_scan(Scan *scan, PyObject *given) {
     PyObject *transitions, *stage1, *stage2;
     int width, start, done = 0;

@@ -1,6 +1,6 @@
 /* Scan: the pre-tokenizer's pattern as a table, one lookup a character, and the ends of pieces written without a branch.
 
-   The table is that of `pretokenizers/regex_dfa.py`, rewritten so that one number says all that a character does: the
+   The table is that of `pretokenizers/dfa.py`, rewritten so that one number says all that a character does: the
    next row, whether a match ends before it, and whether it begins the next piece at once, the usual case, which costs
    nothing extra. ASCII is classified by its byte, other characters by two lookups; runs of letters are passed 16 at a
    time. Cost: 3 to 4 ns a byte. Chapter: Compiled. Source: Reps 1998 for what is read in vain. */
