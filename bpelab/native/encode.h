@@ -11,13 +11,12 @@
 #include "piece_cache.h"
 #include "readers.h"
 
-enum { AHEAD = 32, ALONE = 4 }; /* pieces between asking for a row and looking at it; see `alone` */
+enum { AHEAD = 32 }; /* pieces between asking for a row and looking at it */
 typedef struct {
     Cache cache;
     Reading reading;
     int64_t ends[MOST_ENDS];
     uint64_t keys[MOST_ENDS][2], homes[MOST_ENDS];
-    int alone; /* chunks that one reader scans, since four couldn't do the last one */
 } Workspace; /* what one call at a time writes to */
 
 /* The ids of a piece that the narrow table doesn't have; how many, or less than 0: see `merge_piece`. */
@@ -91,12 +90,7 @@ static int64_t encode_some(
     uint32_t *out) {
     int64_t written = 0;
     while (*place < end) {
-        int64_t count = -1;
-        if (scan->readers && end - *place >= READ_AT_ONCE && w->alone-- <= 0) {
-            count = scan_by_readers(scan, &w->reading, text, *place, w->ends);
-            w->alone = count < 0 ? ALONE : 0;
-        }
-        if (count < 0) count = scan_pieces(text, *place, end, final, scan, w->ends);
+        int64_t count = find_pieces(text, *place, end, final, scan, &w->reading, w->ends);
         if (count < 0) return IN_VAIN;
         if (!count) break;
         int64_t more = encode_pieces(v, w, text, *place, count, out + written);

@@ -13,6 +13,7 @@ enum { SEGMENT = 256, SEARCHED = 96 };                  /* bytes of a segment; m
 enum { SEGMENT_ENDS = SEGMENT + SEARCHED + 8, READERS = 4 };
 enum { MOST_ENDS = READERS * SEGMENT_ENDS };            /* of the pieces that are found at once */
 enum { READ_AT_ONCE = READERS * (SEGMENT + SEARCHED) + PAD };
+enum { ALONE = 4 };                                     /* chunks that one reader scans where four couldn't */
 #define ENDS 0x80000000u    /* a piece ends before this byte */
 #define UNUSUAL 0x40000000u /* the byte takes more than one look-up */
 #define KNOWN 0x20000000u   /* of `after_space`: there is an entry */
@@ -31,6 +32,7 @@ typedef struct {
     int32_t *next[READERS];              /* where the next one is written to */
     const uint8_t *text[READERS];        /* the segments */
     uint32_t state[READERS];             /* << 8 */
+    int alone;                           /* chunks that are left to one reader */
 } Reading;
 
 static void readers_free(Readers *r) {
@@ -196,6 +198,16 @@ static int64_t scan_by_readers(const Scan *scan, Reading *q, const uint8_t *text
         for (const int32_t *from = q->ends[k]; from < q->next[k]; from++) ends[count++] = begins[k] + *from;
     }
     return count;
+}
+
+/* As `scan_pieces`, by four readers where the text is long enough, with MOST_ENDS ends at most. */
+static int64_t find_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan, Reading *q, int64_t *ends) {
+    if (scan->readers && end - begin >= READ_AT_ONCE && q->alone-- <= 0) {
+        int64_t count = scan_by_readers(scan, q, text, begin, ends);
+        q->alone = count < 0 ? ALONE : 0;
+        if (count >= 0) return count;
+    }
+    return scan_pieces(text, begin, end, final, scan, ends);
 }
 
 #endif
