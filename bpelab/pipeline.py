@@ -148,6 +148,13 @@ class Pipeline:
             self.brief = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
         return made
 
+    def count(self, text: str) -> int | None:
+        """How many ids a text without special tokens has; None where C doesn't say without making a list of them."""
+        if self.native is None or not self._undivided or not isinstance(text, str):
+            return None
+        ids = self.native.encode_array(self._prepared(text, 1))
+        return None if ids is None else len(ids) // 4
+
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
         """What `ids` gives, as an array of uint32."""
         import numpy as np

@@ -654,7 +654,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         `count_tokens(text, limit=n) <= n`.
         """
         limit = None if limit is None else whole_number("limit", limit)
-        if limit is None or not self._pipeline.plain or allowed_special != () or disallowed_special != ():
+        plain = allowed_special == () and disallowed_special == ()
+        if limit is None and plain and (count := self._pipeline.count(text)) is not None:
+            return count + self._added(add_special_tokens)
+        if limit is None or not plain or not self._pipeline.plain:
             ids = self.encode(
                 text,
                 allowed_special=allowed_special,

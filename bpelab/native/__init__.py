@@ -7,10 +7,10 @@ of several characters, tokens and ids beyond what tables hold. There cutting in 
 for Falcon's pre-tokenizer, 0.8 for SuperBPE's, where pieces that are merged in C would gain nothing in English and a
 half in Chinese. It trains whatever the pattern (`trainers/native.py`).
 
-One file a stage: scan.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h,
-units.h, merge.h, encode.h, decode.h; for training count.h, pairs.h, replace.h, learn.h; and the Python types, module.c,
-pretoken_counter.h, merge_learner.h. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are made of,
-and `tables.py` keeps these.
+One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
+cuts.h, units.h, merge.h, encode.h, decode.h; for training count.h, pairs.h, replace.h, learn.h; and the Python types,
+module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are
+made of, and `tables.py` keeps these.
 
 Chapters: Compiled; Incremental training. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """

@@ -7,7 +7,7 @@
 #ifndef BPELAB_COUNT_H
 #define BPELAB_COUNT_H
 
-#include "scan.h"
+#include "readers.h"
 
 enum { COUNT_ROWS = 1 << 14, COUNT_AHEAD = 24, COUNT_CHUNKS = 500 }; /* rows at first; pieces; chunks of some 20 ms */
 enum { TOO_MANY = -4 };                                              /* a count beyond LARGEST_COUNT */
@@ -25,8 +25,9 @@ typedef struct {
     uint64_t mask;
     uint8_t *arena;
     int64_t taken, arena_used, arena_size, bytes; /* rows; ...; of all distinct pieces together */
-    int64_t ends[CHUNK + 8];
-    uint64_t keys[CHUNK + 8][2], homes[CHUNK + 8];
+    Reading reading;
+    int64_t ends[MOST_ENDS];
+    uint64_t keys[MOST_ENDS][2], homes[MOST_ENDS];
 } Counts;
 
 /* Rows that begin where cache lines do. */
@@ -100,7 +101,7 @@ NOINLINE int enter_piece(Counts *counts, CountRow *row, const uint64_t key[2], c
     return 1;
 }
 
-/* Count `number` pieces of a padded text, CHUNK or a few more, the first of which begins at `begin`: once, or as often as
+/* Count `number` pieces of a padded text, MOST_ENDS at most, the first of which begins at `begin`: once, or as often as
    `weights` says. 0, or less: what was counted until then is. */
 static int64_t count_pieces(
     Counts *counts, const uint8_t *text, int64_t begin, const int64_t *ends, const int64_t *weights, int64_t number) {
@@ -147,7 +148,7 @@ static int64_t count_texts(
             continue;
         }
         if (!scan) counts->ends[0] = stop;
-        else if ((found = scan_pieces(text, *begin, stop, 1, scan, counts->ends)) < 0) return IN_VAIN;
+        else if ((found = find_pieces(text, *begin, stop, 1, scan, &counts->reading, counts->ends)) < 0) return IN_VAIN;
         if ((failed = count_pieces(counts, text, *begin, counts->ends, NULL, found)) < 0) return failed;
         *begin = counts->ends[found - 1];
         chunk++;

@@ -9,13 +9,14 @@
 #include "cuts.h"
 #include "merge.h"
 #include "piece_cache.h"
-#include "scan.h"
+#include "readers.h"
 
 enum { AHEAD = 32 }; /* pieces between asking for a row and looking at it */
 typedef struct {
     Cache cache;
-    int64_t ends[CHUNK + 8];
-    uint64_t keys[CHUNK + 8][2], homes[CHUNK + 8];
+    Reading reading;
+    int64_t ends[MOST_ENDS];
+    uint64_t keys[MOST_ENDS][2], homes[MOST_ENDS];
 } Workspace; /* what one call at a time writes to */
 
 /* The ids of a piece that the narrow table doesn't have; how many, or less than 0: see `merge_piece`. */
@@ -89,7 +90,7 @@ static int64_t encode_some(
     uint32_t *out) {
     int64_t written = 0;
     while (*place < end) {
-        int64_t count = scan_pieces(text, *place, end, final, scan, w->ends);
+        int64_t count = find_pieces(text, *place, end, final, scan, &w->reading, w->ends);
         if (count < 0) return IN_VAIN;
         if (!count) break;
         int64_t more = encode_pieces(v, w, text, *place, count, out + written);

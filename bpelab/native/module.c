@@ -2,7 +2,10 @@
    back; and, in files of their own, the types that train.
 
    Calls of a few thousand bytes keep the interpreter's lock, longer ones release it and look for signals between slices.
-   Each takes a workspace that no other call has. Ints are made once and shared by all lists. Chapter: Compiled. */
+   Each takes a workspace that no other call has. Ints are made once and shared by all lists. There is no lock and no
+   thread here that a fork could leave behind. What an Encoder shares is changed with the interpreter's lock held: a
+   Python that can do without one takes it while this is loaded (there is no Py_mod_gil), and an interpreter beside the
+   first may import this if it shares its lock. Chapter: Compiled. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -95,7 +98,7 @@ static int wrong(const char *what) {
     return 0;
 }
 
-/* The table of scan.h from that of `pretokenizers/regex_dfa.py`: (transitions, width, start, stage1, stage2). */
+/* The table of scan.h from that of `pretokenizers/dfa.py`: (transitions, width, start, stage1, stage2). */
 static int read_scan(Scan *scan, PyObject *given) {
     PyObject *transitions, *stage1, *stage2;
     int width, start, done = 0;
@@ -156,6 +159,7 @@ static int read_scan(Scan *scan, PyObject *given) {
         for (int64_t i = 0; i < states * row; i++)
             if (scan->steps[i] / (row * 16) == state) scan->steps[i] |= RUN;
     }
+    scan->readers = readers_new(scan, states, (int32_t)row);
     done = 1;
 end:
     free(old);
@@ -320,6 +324,7 @@ static void encoder_dealloc(Encoder *self) {
         free(self->levels[i].scan.steps);
         free(self->levels[i].scan.stage1);
         free(self->levels[i].scan.stage2);
+        readers_free(self->levels[i].scan.readers);
         free(self->levels[i].needs);
     }
     type->tp_free((PyObject *)self);

@@ -35,6 +35,7 @@ static void counter_dealloc(PreTokenCounter *self) {
     free(self->scan.steps);
     free(self->scan.stage1);
     free(self->scan.stage2);
+    readers_free(self->scan.readers);
     type->tp_free((PyObject *)self);
     Py_DECREF(type);
 }

@@ -1,6 +1,6 @@
 /* Scan: the pre-tokenizer's pattern as a table, one lookup a character, and the ends of pieces written without a branch.
 
-   The table is that of `pretokenizers/regex_dfa.py`, rewritten so that one number says all that a character does: the
+   The table is that of `pretokenizers/dfa.py`, rewritten so that one number says all that a character does: the
    next row, whether a match ends before it, and whether it begins the next piece at once, the usual case, which costs
    nothing extra. ASCII is classified by its byte, other characters by two lookups; runs of letters are passed 16 at a
    time. Cost: 3 to 4 ns a byte. Chapter: Compiled. Source: Reps 1998 for what is read in vain. */
@@ -18,6 +18,8 @@ enum { MATCH = 1, COMMIT = 2, STOP = 4, RUN = 8 };
 enum { CHUNK = 1024 };  /* pieces that are found before they are encoded */
 enum { PATIENCE = 20 }; /* characters read in vain for each that there is; beyond it Python's scan, which remembers */
 
+struct Readers;
+
 typedef struct {
     int32_t *steps; /* steps[row + class]: 16 times the next row, plus flags */
     uint8_t byte_class[128];
@@ -25,6 +27,7 @@ typedef struct {
     uint8_t *stage2;
     int32_t start, edge; /* the first row; the class of the end of the text */
     int fold;            /* 32 where capitals pass like small letters, else 0 */
+    struct Readers *readers; /* see readers.h; NULL for a pattern that one reader scans alone */
 } Scan;
 
 /* (class, bytes) of the character at `text`, which is valid UTF-8. */
@@ -134,9 +137,10 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
                 if (at < end && patience >= 0) {
                     last = match_at(text, at, end, scan, &read);
                     patience -= read - (last > at ? last : at);
+                    if (!final && read == end) return count; /* what follows may make a match of it */
                 }
             }
-            if (!final && (at == end || read == end)) return count;
+            if (!final && at == end) return count;
             ends[count++] = at;
             if (last <= at) return patience >= 0 ? count : -1;
         }

@@ -43,7 +43,11 @@ def _conversation(tokenizer: BPETokenizer) -> Transcript:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Name -> bytes of all that has got its name."""
-    return {name: (folder / name).read_bytes() for name in os.listdir(folder) if not name.startswith(".")}
+    return {
+        name: (folder / name).read_bytes()
+        for name in os.listdir(folder)
+        if not name.startswith(".") and (folder / name).is_file()
+    }
 
 
 def kills(run: Callable[[], object], number: int, rng: random.Random, steps: int = 40) -> Iterator[object]:

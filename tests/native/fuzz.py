@@ -68,6 +68,27 @@ def random_text(rng):
     text = valid_text(fuzz_text(rng))
     if rng.random() < 0.4:
         text = "".join(rng.choices("abc é日\n", k=rng.randint(0, 300)))
+    if rng.random() < 0.15:  # so long that four readers scan it: words, now and then something else
+        words = [
+            "low",
+            "Lower",
+            "newest",
+            "  ",
+            "\n\n",
+            "    x",
+            "'s",
+            "it's",
+            "1234",
+            "日本",
+            "é",
+            "!?",
+            "\t",
+            "ab" * 9,
+            text,
+        ]
+        return "".join(
+            rng.choices([" ", "", "\n", "  "])[0] + rng.choice(words) for _ in range(rng.randint(500, 2_000))
+        )
     return text * rng.randint(1, 200) if rng.random() < 0.05 else text
 
 
