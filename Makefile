@@ -89,7 +89,7 @@ unit-all: $(VENV)/.ready $(HTML)
 nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with what they store
 	$(PYTEST) -c tests/book/nbval.ini --rootdir . --nbval --dist loadfile $(CHAPTERS)
 
-sanitize: $(VENV)/.ready ## the encoder in C under AddressSanitizer and UndefinedBehaviorSanitizer, compared with Python
+sanitize: $(VENV)/.ready ## the C under sanitizers of memory, undefined behaviour and threads, and without memory
 	$(BIN)/pytest -n 0 tests/native/test_sanitizers.py
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
