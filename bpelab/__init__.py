@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .lazy import lazily
 
 if TYPE_CHECKING:
+    from .acceleration import accelerate as accelerate
     from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch
     from .errors import (
         BackendError as BackendError,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "accelerate": "acceleration",
     "BPETokenizer": "tokenizer",
     "BPEModel": "model",
     "ENCODERS": "encoders",

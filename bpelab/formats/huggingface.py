@@ -37,12 +37,15 @@ KEPT = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-@no_collection()  # a file may have a million added tokens, and a collection looks at all that is made of them
 def load(path: Path, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer in a folder, or in a tokenizer.json; see `BPETokenizer.from_pretrained`."""
     path = path / "tokenizer.json" if path.is_dir() else path
-    content = read_bytes(path)
-    options = {"encoder": encoder, **read_config(path.parent)}
+    return read(path, read_bytes(path), {"encoder": encoder, **read_config(path.parent)})
+
+
+@no_collection()  # a file may have a million added tokens, and a collection looks at all that is made of them
+def read(path: Path, content: bytes, options: dict[str, Any]) -> BPETokenizer:
+    """The tokenizer that a tokenizer.json holds; `path` is what errors call it, `options` are those of BPETokenizer."""
     name = table_cache.fingerprint(b"tokenizer.json", content)
     if (kept := table_cache.fetch(name)) is not None:
         model, rest = kept

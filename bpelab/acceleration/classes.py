@@ -1,0 +1,103 @@
+"""The class of an accelerated tokenizer: a subclass of the one that it had, made once for each.
+
+It overrides what the authors of tokenizers override, and leaves to `super()` what isn't served. Its name is that of the
+other class, which transformers prints, and writes into files.
+"""
+
+from functools import cache
+from typing import Any
+
+from transformers import PreTrainedTokenizerFast
+
+from ..errors import BackendError
+from . import calls
+from .changes import KEPT, State
+from .engine import Engine
+
+ENCODING = ("_encode_plus", "_convert_encoding", "set_truncation_and_padding")
+DECODING = ("decode", "_decode")
+"""The methods whose results are equalled here: those of a class with methods of its own may be others."""
+
+
+def accelerates(made: type) -> type | None:
+    """The class that an accelerated one was made from; None for another."""
+    return getattr(made, "_bpelab_original", None)
+
+
+@cache
+def accelerated(original: Any) -> Any:
+    """The subclass of a class of fast tokenizers whose calls are served here.
+
+    Raises BackendError for a class that encodes in a way of its own. One that decodes in a way of its own goes on so.
+    """
+    if (name := _own(original, ENCODING)) is not None:
+        raise BackendError(f"{original.__name__} can't be accelerated: it has a method {name} of its own")
+    decodes = _own(original, DECODING) is None
+
+    class Accelerated(original):  # type: ignore[misc]
+        _bpelab_original = original
+
+        def _bpelab_state(self) -> State:
+            state: State = vars(self).setdefault(KEPT, State())
+            return state
+
+        def _bpelab_engine(self) -> tuple[Any, Engine | None]:
+            backend = super().backend_tokenizer
+            return backend, self._bpelab_state().engine(backend)
+
+        def _encode_plus(self, text: Any, *rest: Any, **options: Any) -> Any:
+            backend, engine = self._bpelab_engine()
+            if engine is not None and not rest:
+                found = calls.encode(self, backend, engine, text, options)
+                if found is not None:
+                    return found
+            return super()._encode_plus(text, *rest, **options)
+
+        def decode(self, token_ids: Any, skip_special_tokens: Any = False, **options: Any) -> Any:
+            engine = self._bpelab_engine()[1] if decodes else None
+            if engine is not None:
+                found = calls.decode(self, engine, token_ids, skip_special_tokens, options)
+                if found is not None:
+                    return found
+            return super().decode(token_ids, skip_special_tokens, **options)
+
+        def _decode(self, token_ids: Any, skip_special_tokens: Any = False, *rest: Any, **options: Any) -> Any:
+            engine = self._bpelab_engine()[1] if decodes and not rest else None
+            if engine is not None:  # ids that `decode` made a list of
+                found = calls.decode_one(self, engine, token_ids, skip_special_tokens, options)
+                if found is not None:
+                    return found
+            return super()._decode(token_ids, skip_special_tokens, *rest, **options)
+
+        def _add_tokens(self, *tokens: Any, **options: Any) -> Any:
+            try:
+                return super()._add_tokens(*tokens, **options)
+            finally:
+                self._bpelab_state().forget()
+
+        @property
+        def backend_tokenizer(self) -> Any:
+            self._bpelab_state().exposed = True
+            return super().backend_tokenizer
+
+        @classmethod
+        def from_pretrained(cls, *paths: Any, **options: Any) -> Any:
+            return original.from_pretrained(*paths, **options)
+
+        def __reduce__(self) -> Any:
+            return _unpickled, (original,), self.__getstate__()
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Accelerated, name, getattr(original, name))
+    return Accelerated
+
+
+def _own(original: type, names: tuple[str, ...]) -> str | None:
+    """The first of these methods that a class doesn't have from all fast tokenizers."""
+    return next((n for n in names if getattr(original, n) is not getattr(PreTrainedTokenizerFast, n)), None)
+
+
+def _unpickled(original: type) -> Any:
+    """An object of the accelerated class, as empty as pickle wants it."""
+    made = accelerated(original)
+    return made.__new__(made)

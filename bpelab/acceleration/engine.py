@@ -1,0 +1,129 @@
+"""What serves a tokenizer of transformers: the same one as bpelab reads it.
+
+Chapter: Coming from tiktoken, Hugging Face, minbpe. Cost: reading a tokenizer.json; then that of `encode_batch`.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..cached import cached_property
+from ..errors import BackendError, BPELabError, UnknownTokenError
+from ..formats.huggingface import read
+from ..forks import unforked
+from ..native import require_extension
+from ..postprocessors import Item
+
+AS_FILE = Path("tokenizer.json")
+"""What errors call a tokenizer that is read as such a file would be."""
+OFF = {"", "off", "false", "f", "no", "n", "0"}
+"""Values of TOKENIZERS_PARALLELISM that stand for one thread."""
+
+
+class Side(NamedTuple):
+    """What is put before a text, or after it: ids, their types, and which of them are special."""
+
+    ids: list[int]
+    types: list[int]
+    special: list[int]
+
+
+NOTHING = Side([], [], [])
+
+
+class Engine:
+    """A tokenizer as bpelab reads it. It can't be changed.
+
+    Args:
+        content: a tokenizer.json.
+
+    Attributes:
+        before, after: what is put around a text; `type_id` is that of the text itself.
+        decodes: whether ids are decoded here.
+
+    Raises BackendError where C doesn't serve it, MissingDependencyError where the extension was not built.
+    """
+
+    def __init__(self, content: str) -> None:
+        require_extension()
+        self.content = content
+        try:
+            tokenizer = self._tokenizer = read(AS_FILE, content.encode(), {"encoder": "native"})
+        except BPELabError as error:
+            raise BackendError(f"this tokenizer can't be accelerated: {error}") from error
+        if tokenizer.dropout:
+            raise BackendError(f"this tokenizer can't be accelerated: it leaves out merges (dropout={tokenizer.dropout})")
+        if tokenizer._pipeline.native is None:
+            raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
+        self.decodes = tokenizer._joins_bytes
+        text: list[int] = []
+        around = tokenizer.post_processor
+        items = [Item(text, 0, False)] if around is None else around.items(text, tokenizer._special)
+        middle = next(number for number, item in enumerate(items) if item.ids is text)
+        self.type_id = items[middle].type_id
+        self.before, self.after = _side(items[:middle]), _side(items[middle + 1 :])
+
+    def around(self, add_special_tokens: bool) -> tuple[Side, Side]:
+        """What is put before a text and after it."""
+        return (self.before, self.after) if add_special_tokens else (NOTHING, NOTHING)
+
+    def lists(self, texts: list[str]) -> list[list[int]]:
+        """The ids of each text."""
+        return self._tokenizer.encode_batch(texts, threads=_threads(), allowed_special="all", add_special_tokens=False)
+
+    def arrays(self, texts: list[str]) -> list[Any]:
+        """The ids of each text, as arrays."""
+        ids, offsets = self._tokenizer.encode_batch_array(texts, threads=_threads(), allowed_special="all")
+        bounds = offsets.tolist()
+        return [ids[start:stop] for start, stop in zip(bounds, bounds[1:])]
+
+    def text(self, ids: list[int], skip_special_tokens: bool) -> str | None:
+        """The text of ids; None for what isn't decoded here, such as an id without a token."""
+        try:
+            return self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+        except (UnknownTokenError, TypeError):
+            return None
+
+    def encodings(
+        self, texts: Sequence[str], add_special_tokens: bool, truncation: dict[str, Any] | None, padding: dict[str, Any] | None
+    ) -> list[Any]:
+        """What Hugging Face's tokenizers say about the texts: a list of `tokenizers.Encoding`."""
+        with unforked:  # others ask the same copy for other lengths
+            copy = self._copy
+            copy.no_truncation() if truncation is None else copy.enable_truncation(**truncation)
+            copy.no_padding() if padding is None else copy.enable_padding(**padding)
+            return list(copy.encode_batch(list(texts), add_special_tokens=add_special_tokens))
+
+    @cached_property
+    def _copy(self) -> Any:
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_str(self.content)
+
+
+def written(backend: Any) -> str:
+    """A `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call asks for.
+
+    Raises BackendError for one with a part that can't be written.
+    """
+    try:
+        content: str = backend.to_str()
+    except Exception as error:  # raised like that for parts that are objects of Python
+        raise BackendError(f"this tokenizer can't be accelerated: no file can hold it: {error}") from error
+    # Inside a string the quotation marks would be escaped: this is the section.
+    return '{"version":"1.0",' + content[content.index('"added_tokens":') :]
+
+
+def _side(items: list[Item]) -> Side:
+    side = Side([], [], [])
+    for ids, type_id, special in items:
+        side.ids.extend(ids)
+        side.types.extend([type_id] * len(ids))
+        side.special.extend([int(special)] * len(ids))
+    return side
+
+
+def _threads() -> int | None:
+    """One thread where the user asks Hugging Face's tokenizers for one."""
+    return 1 if os.environ.get("TOKENIZERS_PARALLELISM", "true").lower() in OFF else None
