@@ -138,7 +138,11 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
 
 
 def _refuse_name(text: object, what: str) -> None:
-    if isinstance(text, str) and len(text) <= LONGEST_NAME and os.path.isfile(os.path.expanduser(text)):
+    try:
+        named = isinstance(text, str) and len(text) <= LONGEST_NAME and os.path.isfile(os.path.expanduser(text))
+    except ValueError:  # with NUL, or a lone surrogate, in what looks like somebody's home
+        return
+    if named:
         raise TypeError(
             f"{what} is the text {text!r}, which is the name of a file: pass Path({text!r}) to learn from what it holds"
         )

@@ -163,6 +163,8 @@ def test_the_name_of_a_file_is_no_text(tmp_path, monkeypatch):
                 BPETokenizer.train(given, 257)
             assert str(caught.value).startswith(what)
     assert BPETokenizer.train(Path("corpus.txt"), 257).n_vocab == 257
+    for text in ("~\0a a", "~\ud800/a", "\0", "\ud800"):  # no name of anything
+        assert BPETokenizer.train(text * 3, 257).encode("a")
     for text in ("corpus.txt corpus.txt", "corpus.text", "a\0a\0", str(tmp_path) * 2, "x" * 100_000):
         assert list(documents(text)) == list(documents([text])) == [text]
 
