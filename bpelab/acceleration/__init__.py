@@ -75,8 +75,10 @@ def _check(tokenizer: object) -> None:
     """Raise TypeError for what is no fast tokenizer, BackendError for one of an old version."""
     name = type(tokenizer).__name__
     if (module := type(tokenizer).__module__).partition(".")[0] == "tokenizers":
-        raise TypeError(f"accelerate takes a tokenizer of transformers: PreTrainedTokenizerFast(tokenizer_object=...), "
-                        f"made of this {name}, is one")
+        raise TypeError(
+            f"accelerate takes a tokenizer of transformers: PreTrainedTokenizerFast(tokenizer_object=...), "
+            f"made of this {name}, is one"
+        )
     try:
         import transformers
     except ImportError:

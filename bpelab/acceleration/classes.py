@@ -10,7 +10,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerFast
 
 from ..errors import BackendError
-from . import calls
+from . import calls, decoding
 from .changes import KEPT, State
 from .engine import Engine
 
@@ -54,19 +54,21 @@ def accelerated(original: Any) -> Any:
             return super()._encode_plus(text, *rest, **options)
 
         def decode(self, token_ids: Any, skip_special_tokens: Any = False, **options: Any) -> Any:
-            engine = self._bpelab_engine()[1] if decodes else None
-            if engine is not None:
-                found = calls.decode(self, engine, token_ids, skip_special_tokens, options)
-                if found is not None:
-                    return found
+            if decodes and not decoding.are_few(token_ids):
+                engine = self._bpelab_engine()[1]
+                if engine is not None and engine.decodes:
+                    found = decoding.decode(self, engine, token_ids, skip_special_tokens, options)
+                    if found is not None:
+                        return found
             return super().decode(token_ids, skip_special_tokens, **options)
 
         def _decode(self, token_ids: Any, skip_special_tokens: Any = False, *rest: Any, **options: Any) -> Any:
-            engine = self._bpelab_engine()[1] if decodes and not rest else None
-            if engine is not None:  # ids that `decode` made a list of
-                found = calls.decode_one(self, engine, token_ids, skip_special_tokens, options)
-                if found is not None:
-                    return found
+            if decodes and not rest and not decoding.are_few(token_ids):  # ids that `decode` made a list of
+                engine = self._bpelab_engine()[1]
+                if engine is not None and engine.decodes:
+                    found = decoding.decode_one(self, engine, token_ids, skip_special_tokens, options)
+                    if found is not None:
+                        return found
             return super()._decode(token_ids, skip_special_tokens, *rest, **options)
 
         def _add_tokens(self, *tokens: Any, **options: Any) -> Any:
@@ -84,7 +86,9 @@ def accelerated(original: Any) -> Any:
         def from_pretrained(cls, *paths: Any, **options: Any) -> Any:
             return original.from_pretrained(*paths, **options)
 
-        def __reduce__(self) -> Any:
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            if type(self) is not Accelerated:  # somebody's subclass, which goes by its own name
+                return super().__reduce_ex__(protocol)
             return _unpickled, (original,), self.__getstate__()
 
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):

@@ -19,20 +19,21 @@ class Column(NamedTuple):
     after: list[int]
     padding: int
 
-    def lists(self, texts: Sequence[list[int]], width: int, left: bool) -> list[list[int]]:
-        """The rows, each filled up to `width` on its left or its right.
+    def lists(self, texts: list[list[int]], width: int, left: bool) -> list[list[int]]:
+        """The rows, each padded to `width` on its left or its right. Without padding they may be `texts` themselves.
 
         >>> Column([1], None, [2], 0).lists([[7, 8], []], 4, left=False)
         [[1, 7, 8, 2], [1, 2, 0, 0]]
         """
-        rows = []
-        for text in texts:
-            row = self.before + (text if self.text is None else [self.text] * len(text)) + self.after
-            if len(row) < width:
-                fill = [self.padding] * (width - len(row))
-                row = fill + row if left else row + fill
-            rows.append(row)
-        return rows
+        before, value, after, padding = self
+        rows = texts if value is None else [[value] * len(text) for text in texts]
+        if before or after:
+            rows = [before + row + after for row in rows]
+        if width == 0:
+            return rows
+        if left:
+            return [[padding] * (width - len(row)) + row for row in rows]
+        return [row + [padding] * (width - len(row)) for row in rows]
 
     def array(self, texts: Sequence[Any], width: int, left: bool) -> "NDArray[np.int64]":
         """The rows as an array, for texts none of which is longer than `width` with what is around it.

@@ -5,18 +5,18 @@ Chapter: Coming from tiktoken, Hugging Face, minbpe. Cost: reading a tokenizer.j
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cached import cached_property
 from ..errors import BackendError, BPELabError, UnknownTokenError
-from ..formats.huggingface import read
 from ..forks import unforked
 from ..native import require_extension
 from ..postprocessors import Item
+from .reading import Written, read_again
 
-AS_FILE = Path("tokenizer.json")
-"""What errors call a tokenizer that is read as such a file would be."""
+if TYPE_CHECKING:
+    from .lengths import Lengths
+
 OFF = {"", "off", "false", "f", "no", "n", "0"}
 """Values of TOKENIZERS_PARALLELISM that stand for one thread."""
 
@@ -37,6 +37,7 @@ class Engine:
 
     Args:
         content: a tokenizer.json.
+        last: an engine whose model is taken where it is the same.
 
     Attributes:
         before, after: what is put around a text; `type_id` is that of the text itself.
@@ -45,16 +46,19 @@ class Engine:
     Raises BackendError where C doesn't serve it, MissingDependencyError where the extension was not built.
     """
 
-    def __init__(self, content: str) -> None:
+    def __init__(self, content: Written, last: "Engine | None" = None) -> None:
         require_extension()
         self.content = content
         try:
-            tokenizer = self._tokenizer = read(AS_FILE, content.encode(), {"encoder": "native"})
+            known = (None, None) if last is None else (last.content, last._tokenizer)
+            tokenizer = self._tokenizer = read_again(content, *known)
         except BPELabError as error:
             raise BackendError(f"this tokenizer can't be accelerated: {error}") from error
         if tokenizer.dropout:
-            raise BackendError(f"this tokenizer can't be accelerated: it leaves out merges (dropout={tokenizer.dropout})")
-        if tokenizer._pipeline.native is None:
+            reason = f"it leaves out merges (dropout={tokenizer.dropout})"
+            raise BackendError(f"this tokenizer can't be accelerated: {reason}")
+        self._pipeline, self._allowed = tokenizer._pipeline, tokenizer._special.select("all", "allowed_special")
+        if self._pipeline.native is None:
             raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
         self.decodes = tokenizer._joins_bytes
         text: list[int] = []
@@ -70,11 +74,13 @@ class Engine:
 
     def lists(self, texts: list[str]) -> list[list[int]]:
         """The ids of each text."""
-        return self._tokenizer.encode_batch(texts, threads=_threads(), allowed_special="all", add_special_tokens=False)
+        if len(texts) == 1:
+            return [self._pipeline.ids(texts[0], self._allowed)]
+        return self._pipeline.lists(texts, self._allowed, _threads())
 
     def arrays(self, texts: list[str]) -> list[Any]:
         """The ids of each text, as arrays."""
-        ids, offsets = self._tokenizer.encode_batch_array(texts, threads=_threads(), allowed_special="all")
+        ids, offsets = self._pipeline.arrays(texts, self._allowed, _threads())
         bounds = offsets.tolist()
         return [ids[start:stop] for start, stop in zip(bounds, bounds[1:])]
 
@@ -85,34 +91,19 @@ class Engine:
         except (UnknownTokenError, TypeError):
             return None
 
-    def encodings(
-        self, texts: Sequence[str], add_special_tokens: bool, truncation: dict[str, Any] | None, padding: dict[str, Any] | None
-    ) -> list[Any]:
+    def encodings(self, texts: Sequence[str], add_special_tokens: bool, lengths: "Lengths") -> list[Any]:
         """What Hugging Face's tokenizers say about the texts: a list of `tokenizers.Encoding`."""
         with unforked:  # others ask the same copy for other lengths
             copy = self._copy
-            copy.no_truncation() if truncation is None else copy.enable_truncation(**truncation)
-            copy.no_padding() if padding is None else copy.enable_padding(**padding)
+            copy.no_truncation() if lengths.truncation is None else copy.enable_truncation(**lengths.truncation)
+            copy.no_padding() if lengths.padding is None else copy.enable_padding(**lengths.padding)
             return list(copy.encode_batch(list(texts), add_special_tokens=add_special_tokens))
 
     @cached_property
     def _copy(self) -> Any:
         from tokenizers import Tokenizer
 
-        return Tokenizer.from_str(self.content)
-
-
-def written(backend: Any) -> str:
-    """A `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call asks for.
-
-    Raises BackendError for one with a part that can't be written.
-    """
-    try:
-        content: str = backend.to_str()
-    except Exception as error:  # raised like that for parts that are objects of Python
-        raise BackendError(f"this tokenizer can't be accelerated: no file can hold it: {error}") from error
-    # Inside a string the quotation marks would be escaped: this is the section.
-    return '{"version":"1.0",' + content[content.index('"added_tokens":') :]
+        return Tokenizer.from_str(self.content.whole)
 
 
 def _side(items: list[Item]) -> Side:

@@ -1,0 +1,72 @@
+"""A tokenizer of transformers read as its tokenizer.json would be, of which most stays as it is when a part is changed.
+
+A vocabulary of 150,000 tokens takes a second to read, and who adds tokens, or sets a post-processor, doesn't change it:
+the model is then the one that was read before.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import BackendError
+from ..formats.huggingface import read
+from ..formats.json_file import JSONFile
+from ..formats.tokenizer_json import read_tokenizer
+from ..tokenizer import BPETokenizer
+
+AS_FILE = Path("tokenizer.json")
+"""What errors call a tokenizer that is read as such a file would be."""
+OPTIONS = {"encoder": "native"}
+
+
+class Written(NamedTuple):
+    """A tokenizer.json in two parts: `head` is all but the vocabulary and the merges, `vocabulary` these two."""
+
+    head: str
+    vocabulary: str
+
+    @property
+    def whole(self) -> str:
+        return self.head + self.vocabulary
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All but the vocabulary and the merges, as objects."""
+        parts: dict[str, Any] = json.loads(self.head.removesuffix(",") + "}}")
+        return parts
+
+
+def written(backend: Any) -> Written:
+    """A `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call asks for.
+
+    Raises BackendError for one with a part that can't be written.
+    """
+    try:
+        content: str = backend.to_str()
+    except Exception as error:  # raised like that for parts that are objects of Python
+        raise BackendError(f"this tokenizer can't be accelerated: no file can hold it: {error}") from error
+    # Inside a string the quotation marks would be escaped: these are keys.
+    start = content.index('"added_tokens":')
+    vocabulary = content.index('"vocab":', content.index('"model":', start))
+    return Written('{"version":"1.0",' + content[start:vocabulary], content[vocabulary:])
+
+
+def read_again(content: Written, last: Written | None, tokenizer: BPETokenizer | None) -> BPETokenizer:
+    """The tokenizer that is written so, with the model of the `tokenizer` that was read from `last` if it is the same.
+
+    Raises BPELabError for one that can't be read.
+    """
+    if last is None or tokenizer is None or content.vocabulary != last.vocabulary:
+        return read(AS_FILE, content.whole.encode(), OPTIONS)
+    parts, before = content.parts, last.parts
+    same = all(parts[name] == before[name] for name in ("model", "pre_tokenizer"))
+    known = [token for token in parts["added_tokens"] if token["id"] < tokenizer.n_vocab]
+    unknown = parts["model"].get("unk_token")
+    # A token of the vocabulary that is added may leave the model, and one that stands for unknown text is part of it.
+    if (
+        not same
+        or known != before["added_tokens"]
+        or any(unknown == token["content"] for token in parts["added_tokens"])
+    ):
+        return read(AS_FILE, content.whole.encode(), OPTIONS)
+    return read_tokenizer(JSONFile(AS_FILE, json.dumps(parts).encode()), OPTIONS, tokenizer.model)
