@@ -47,7 +47,7 @@ class Snapshot:
         self._parts, self._details = self._look(backend), self._look_closely(backend)
 
     def holds(self, backend: Any, closely: bool) -> bool:
-        """Whether `backend` is the same one, unchanged; `closely`: also in its added tokens, one by one, and samples."""
+        """Whether `backend` is the same one, unchanged; `closely`: in each added token, and in samples, as well."""
         if backend is not self._backend or self._look(backend) != self._parts:
             return False
         return not closely or self._look_closely(backend) == self._details

@@ -19,7 +19,7 @@ DECODING = ("decode", "_decode")
 """The methods whose results are equalled here: those of a class with methods of its own may be others."""
 
 
-def accelerates(made: type) -> type | None:
+def original_of(made: type) -> type | None:
     """The class that an accelerated one was made from; None for another."""
     return getattr(made, "_bpelab_original", None)
 
@@ -38,12 +38,15 @@ def accelerated(original: Any) -> Any:
         _bpelab_original = original
 
         def _bpelab_state(self) -> State:
-            state: State = vars(self).setdefault(KEPT, State())
+            state: State = self.__dict__.setdefault(KEPT, State())
             return state
 
+        def _bpelab_read(self) -> None:
+            self._bpelab_state().read(super().backend_tokenizer)
+
         def _bpelab_engine(self) -> tuple[Any, Engine | None]:
-            backend = super().backend_tokenizer
-            return backend, self._bpelab_state().engine(backend)
+            backend, state = super().backend_tokenizer, self.__dict__.get(KEPT)
+            return backend, (state or self._bpelab_state()).engine(backend)
 
         def _encode_plus(self, text: Any, *rest: Any, **options: Any) -> Any:
             backend, engine = self._bpelab_engine()

@@ -12,6 +12,7 @@ from ..errors import BackendError, BPELabError, UnknownTokenError
 from ..forks import unforked
 from ..native import require_extension
 from ..postprocessors import Item
+from ..tokenizer import BPETokenizer
 from .reading import Written, read_again
 
 if TYPE_CHECKING:
@@ -50,10 +51,12 @@ class Engine:
         require_extension()
         self.content = content
         try:
-            known = (None, None) if last is None else (last.content, last._tokenizer)
-            tokenizer = self._tokenizer = read_again(content, *known)
+            self._tokenizer: BPETokenizer = read_again(
+                content, None if last is None else (last.content, last._tokenizer)
+            )
         except BPELabError as error:
             raise BackendError(f"this tokenizer can't be accelerated: {error}") from error
+        tokenizer = self._tokenizer
         if tokenizer.dropout:
             reason = f"it leaves out merges (dropout={tokenizer.dropout})"
             raise BackendError(f"this tokenizer can't be accelerated: {reason}")

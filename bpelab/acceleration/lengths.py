@@ -5,9 +5,6 @@ Chapter: Special tokens, chat templates, injection. Source: transformers `set_tr
 
 from typing import Any, NamedTuple
 
-from transformers.tokenization_utils_base import TruncationStrategy
-from transformers.utils import PaddingStrategy
-
 
 class Lengths(NamedTuple):
     """The arguments of `enable_truncation` and `enable_padding` of a `tokenizers.Tokenizer`; None for none."""
@@ -46,12 +43,10 @@ def lengths_of(tokenizer: Any, options: dict[str, Any], around: int) -> Lengths 
 
     The backend is told of them, too, as by the original: it checks them, and may be asked for them.
     """
-    get = options.get
-    strategy = get("truncation_strategy", TruncationStrategy.DO_NOT_TRUNCATE)
-    padding = get("padding_strategy", PaddingStrategy.DO_NOT_PAD)
-    truncates, pads = strategy != TruncationStrategy.DO_NOT_TRUNCATE, padding != PaddingStrategy.DO_NOT_PAD
-    max_length = get("max_length")
-    if truncates and (strategy == TruncationStrategy.ONLY_SECOND or (max_length or 0) <= around):
+    get, max_length = options.get, options.get("max_length")
+    strategy, padding = get("truncation_strategy", "do_not_truncate"), get("padding_strategy", "do_not_pad")
+    truncates, pads = strategy != "do_not_truncate", padding != "do_not_pad"
+    if truncates and (strategy == "only_second" or (max_length or 0) <= around):
         return None
     tokenizer.set_truncation_and_padding(
         padding_strategy=padding,
@@ -68,7 +63,7 @@ def lengths_of(tokenizer: Any, options: dict[str, Any], around: int) -> Lengths 
         if truncates
         else None,
         {
-            "length": max_length if padding == PaddingStrategy.MAX_LENGTH else None,
+            "length": max_length if padding == "max_length" else None,
             "direction": get("padding_side") or tokenizer.padding_side,
             "pad_id": tokenizer.pad_token_id,
             "pad_token": tokenizer.pad_token,

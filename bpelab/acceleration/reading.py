@@ -51,22 +51,24 @@ def written(backend: Any) -> Written:
     return Written('{"version":"1.0",' + content[start:vocabulary], content[vocabulary:])
 
 
-def read_again(content: Written, last: Written | None, tokenizer: BPETokenizer | None) -> BPETokenizer:
-    """The tokenizer that is written so, with the model of the `tokenizer` that was read from `last` if it is the same.
+def read_again(content: Written, last: tuple[Written, BPETokenizer] | None) -> BPETokenizer:
+    """The tokenizer that is written so, with the model of the last one that was read if it is the same.
 
     Raises BPELabError for one that can't be read.
     """
-    if last is None or tokenizer is None or content.vocabulary != last.vocabulary:
+    if last is None or content.vocabulary != last[0].vocabulary or not _same_model(content.parts, *last):
         return read(AS_FILE, content.whole.encode(), OPTIONS)
-    parts, before = content.parts, last.parts
-    same = all(parts[name] == before[name] for name in ("model", "pre_tokenizer"))
-    known = [token for token in parts["added_tokens"] if token["id"] < tokenizer.n_vocab]
-    unknown = parts["model"].get("unk_token")
-    # A token of the vocabulary that is added may leave the model, and one that stands for unknown text is part of it.
-    if (
-        not same
-        or known != before["added_tokens"]
-        or any(unknown == token["content"] for token in parts["added_tokens"])
-    ):
-        return read(AS_FILE, content.whole.encode(), OPTIONS)
-    return read_tokenizer(JSONFile(AS_FILE, json.dumps(parts).encode()), OPTIONS, tokenizer.model)
+    return read_tokenizer(JSONFile(AS_FILE, json.dumps(content.parts).encode()), OPTIONS, last[1].model)
+
+
+def _same_model(parts: dict[str, Any], last: Written, tokenizer: BPETokenizer) -> bool:
+    """Whether two files with the same vocabulary and merges have the same model.
+
+    A token of the vocabulary that is added may leave the model, and one that stands for unknown text is part of it.
+    """
+    before, added = last.parts, parts["added_tokens"]
+    if any(parts[name] != before[name] for name in ("model", "pre_tokenizer")):
+        return False
+    known = [token for token in added if token["id"] < tokenizer.n_vocab]
+    unknown = parts["model"]["unk_token"]
+    return known == before["added_tokens"] and all(token["content"] != unknown for token in added if token not in known)
