@@ -16,6 +16,7 @@ from tokenizers.models import BPE
 
 from ..errors import BPELabError
 from ..forks import unforked
+from .checking import check, decodes_alike
 from .engine import Engine
 from .reading import written
 
@@ -59,12 +60,20 @@ class Snapshot:
             backend.id_to_token(self._next),
             type(model),
             OPTIONS(model) if isinstance(model, BPE) else None,
-            *(None if part is None else part.__getstate__() for part in PARTS(backend)),
+            _states(PARTS(backend)),
         ]
 
     def _look_closely(self, backend: Any) -> tuple[Any, ...]:
         tokens = list(map(backend.id_to_token, self._ids))
         return backend.get_added_tokens_decoder(), tokens, _merged(backend.model, self._text)
+
+
+def _states(parts: tuple[Any, ...]) -> list[Any] | None:
+    """What parts would be written as; None where one of them is an object of Python, which can't be."""
+    try:
+        return [None if part is None else part.__getstate__() for part in parts]
+    except Exception:  # raised like that
+        return None
 
 
 def _merged(model: Any, text: str) -> list[int] | None:
@@ -92,16 +101,22 @@ class State:
     def read(self, backend: Any) -> Engine:
         """The engine of a backend as it is now. Raises BPELabError where there is none."""
         with unforked:
-            changes, seen = self._changes, Snapshot(backend)  # first: what changes meanwhile is noticed next time
-            try:
-                content, engine = written(backend), self._last
-                if engine is None or engine.content != content:
-                    engine = self._last = Engine(content, engine)
-            except BPELabError:
-                self._now = changes, seen, None
-                raise
-            self._now = changes, seen, engine
-            return engine
+            while True:
+                # Looked at first: what changes meanwhile is noticed, here or with the next call.
+                changes, seen = self._changes, Snapshot(backend)
+                try:
+                    content, engine = written(backend), self._last
+                    if engine is None or engine.content != content:
+                        engine = self._last = Engine(content, engine)
+                    check(backend, engine)
+                    engine.decodes = decodes_alike(backend, engine)
+                except BPELabError:
+                    if changes == self._changes and seen.holds(backend, closely=True):
+                        self._now = changes, seen, None
+                        raise
+                else:
+                    self._now = changes, seen, engine
+                    return engine
 
     def engine(self, backend: Any) -> Engine | None:
         """What serves this backend as it is now; None where nothing does, of which a warning tells once a change."""

@@ -11,9 +11,9 @@ from ..cached import cached_property
 from ..errors import BackendError, BPELabError, UnknownTokenError
 from ..forks import unforked
 from ..native import require_extension
-from ..postprocessors import Item
+from ..postprocessors import ByteLevel, Item, ProcessorSequence
 from ..tokenizer import BPETokenizer
-from .reading import Written, read_again
+from .reading import Written, read_again, unlike_text
 
 if TYPE_CHECKING:
     from .lengths import Lengths
@@ -34,7 +34,7 @@ NOTHING = Side([], [], [])
 
 
 class Engine:
-    """A tokenizer as bpelab reads it. It can't be changed.
+    """A tokenizer as bpelab reads it.
 
     Args:
         content: a tokenizer.json.
@@ -42,7 +42,7 @@ class Engine:
 
     Attributes:
         before, after: what is put around a text; `type_id` is that of the text itself.
-        decodes: whether ids are decoded here.
+        decodes: whether ids are decoded here; set to False where the original is found to decode otherwise.
 
     Raises BackendError where C doesn't serve it, MissingDependencyError where the extension was not built.
     """
@@ -60,12 +60,18 @@ class Engine:
         if tokenizer.dropout:
             reason = f"it leaves out merges (dropout={tokenizer.dropout})"
             raise BackendError(f"this tokenizer can't be accelerated: {reason}")
+        if (name := unlike_text(content, tokenizer)) is not None:
+            reason = f"its special token {name!r} is a token of the model, which text may come out as"
+            raise BackendError(f"this tokenizer can't be accelerated: {reason}")
         self._pipeline, self._allowed = tokenizer._pipeline, tokenizer._special.select("all", "allowed_special")
         if self._pipeline.native is None:
             raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
         self.decodes = tokenizer._joins_bytes
         text: list[int] = []
         around = tokenizer.post_processor
+        if isinstance(around, ProcessorSequence) and sum(not isinstance(s, ByteLevel) for s in around._steps) > 1:
+            reason = "several steps of its post-processor add tokens"  # which takes one text for two
+            raise BackendError(f"this tokenizer can't be accelerated: {reason}")
         items = [Item(text, 0, False)] if around is None else around.items(text, tokenizer._special)
         middle = next(number for number, item in enumerate(items) if item.ids is text)
         self.type_id = items[middle].type_id

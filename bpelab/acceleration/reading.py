@@ -72,3 +72,23 @@ def _same_model(parts: dict[str, Any], last: Written, tokenizer: BPETokenizer) -
     known = [token for token in added if token["id"] < tokenizer.n_vocab]
     unknown = parts["model"]["unk_token"]
     return known == before["added_tokens"] and all(token["content"] != unknown for token in added if token not in known)
+
+
+def unlike_text(content: Written, tokenizer: BPETokenizer) -> str | None:
+    """A special token that text may come out as to Hugging Face's model, and never does here; None where none is.
+
+    One of the vocabulary that no merge makes is left out of the model here. Where it is written in a text it is found
+    before the model sees it, but for words that are part of longer ones, text that is changed first, and units.
+    """
+    model = content.parts["model"]
+    ends = model["continuing_subword_prefix"] or "", model["end_of_word_suffix"] or ""
+    for token in tokenizer.added_tokens:
+        if not token.special or token.id in tokenizer.model.tokens:
+            continue
+        unit = token.content.removeprefix(ends[0]).removesuffix(ends[1])
+        hidden = token.single_word or token.normalized or "▁" in token.content
+        if len(unit) > 1 and not (model["ignore_merges"] and hidden):
+            continue
+        if json.dumps(token.content, ensure_ascii=False) + ":" in content.vocabulary:
+            return token.content
+    return None
