@@ -4,6 +4,7 @@ import json
 import logging
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,20 @@ LOGGER = logging.getLogger("transformers.tokenization_utils_base")
 
 
 class Twins:
-    """One tokenizer.json as two tokenizers; `same` calls both and compares."""
+    """One tokenizer.json, or the path of one, as two tokenizers; `same` calls both and compares."""
 
     def __init__(self, data: Any, **options: Any) -> None:
-        content = data if isinstance(data, str) else json.dumps(data)
-        self.plain, self.fast = (
-            transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer.from_str(content), **options)
-            for _ in range(2)
-        )
+        if isinstance(data, Path):
+            options["tokenizer_file"] = str(data)
+        else:
+            options["tokenizer_object"] = tokenizers.Tokenizer.from_str(json.dumps(data))
+        self.plain, self.fast = (transformers.PreTrainedTokenizerFast(**options) for _ in range(2))
         assert bpelab.accelerate(self.fast) is self.fast
 
     def same(self, call: Any, *about: Any) -> Any:
         """What `call` of a tokenizer gives, which is the same for both."""
-        expected, found = outcome(call, self.plain), outcome(call, self.fast)
-        assert found == expected, about
+        expected = outcome(call, self.plain)
+        assert expected is None or outcome(call, self.fast) == expected, about
         return expected
 
     def change(self, change: Any) -> None:
@@ -52,7 +53,7 @@ class _Said(logging.Handler):
 
 
 def outcome(call: Any, tokenizer: Any) -> Any:
-    """What a call gives, warns of and logs; or its error."""
+    """What a call gives, warns of and logs; or its error. None where Rust panics, of which nothing is promised."""
     said = _Said()
     LOGGER.addHandler(said)
     try:
@@ -62,6 +63,10 @@ def outcome(call: Any, tokenizer: Any) -> Any:
                 value = plain(call(tokenizer))
             except Exception as error:
                 value = type(error), str(error)
+            except BaseException as error:
+                if type(error).__name__ == "PanicException":
+                    return None
+                raise
         found = [(line.category, str(line.message)) for line in warned]
         return value, [line for line in found if "transformers goes on by itself" not in line[1]], said.lines
     finally:

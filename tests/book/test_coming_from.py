@@ -7,7 +7,7 @@ import pytest
 import bpelab.tiktoken
 from bpelab import BPETokenizer
 
-from ..conftest import ROOT, encoding
+from ..conftest import ROOT, encoding, needs_extension
 from ..test_readme import names_of_the_table
 
 PAGE = (ROOT / "book" / "coming_from.md").read_text(encoding="utf-8")
@@ -29,13 +29,14 @@ def names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     hf = names["AutoTokenizer"].from_pretrained(tmp_path / "folder")
     hf.add_special_tokens({"eos_token": "<|end|>", "pad_token": "<|end|>"})
-    return names | {"t": t, "hf": hf, "enc": t.to_tiktoken()}
+    return names | {"t": t, "hf": hf, "enc": t.to_tiktoken(), "bpelab": bpelab}
 
 
 @pytest.mark.filterwarnings("ignore")  # of the other libraries
 @pytest.mark.parametrize(("library", "least"), [("tiktoken", 20), ("Hugging Face", 17)])
 def test_both_say_the_same(library, least, names):
     encoding("cl100k_base")
+    needs_extension()
     table = pairs(library)
     assert len(table) >= least
     for theirs, ours in table:
@@ -60,6 +61,17 @@ def test_the_import_that_replaces_tiktoken():
     space: dict[str, object] = {}
     exec(code, space)
     assert space["value"] == expected and space["tiktoken"] is bpelab.tiktoken
+
+
+@pytest.mark.filterwarnings("ignore")  # of the other library
+def test_the_line_that_accelerates(names):
+    needs_extension()
+    code = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    space: dict[str, object] = {}
+    exec(code, space)
+    accelerated, text = space["hf"], names["text"]
+    assert type(accelerated) is not type(names["hf"]) and isinstance(accelerated, type(names["hf"]))
+    assert accelerated(text) == names["hf"](text)
 
 
 @pytest.mark.filterwarnings("ignore")
