@@ -11,7 +11,6 @@ from bpelab.notebook import book_text
 from ..conftest import SHARED, amount, needs_extension, shared
 from ..formats import random_zoo
 from ..formats.families import families
-from . import twins
 from .twins import Twins, asks, inputs
 
 needs_extension()
@@ -107,4 +106,3 @@ def test_a_chat():
     template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     chat = [{"role": "user", "content": "How many?"}, {"role": "assistant", "content": "Two."}]
     pair.same(lambda t: t.apply_chat_template(chat, chat_template=template, return_dict=True))
-    assert twins.np.array(pair.fast("a")["input_ids"]).size
