@@ -5,8 +5,8 @@ overrides what the authors of tokenizers override (`_encode_plus`, `decode`, `_d
 in C where it is one that `calls.py` or `decoding.py` serves, and is the original's where it is not. Nothing of
 transformers is replaced, and other tokenizers don't notice.
 
-A tokenizer is read (`reading.py`) into what serves it (`engine.py`), and read again when it was changed
-(`changes.py`). Calls that encode are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a batch
+A tokenizer is read (`reading.py`) into what serves it (`engine.py`), compared with that (`checking.py`), and read again
+when it was changed (`changes.py`). Calls that encode are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a batch
 (`columns.py`), and what a `BatchEncoding` knows beside them (`encodings.py`); calls that decode are in `decoding.py`;
 the class is in `classes.py`.
 """
@@ -24,7 +24,8 @@ FAST = "accelerate takes a fast tokenizer of transformers, as AutoTokenizer.from
 def accelerate(tokenizer: T) -> T:
     """Have bpelab encode and decode for a fast tokenizer of transformers, and return it: the same object.
 
-    Whatever it is asked, it returns what it returned before: ids, masks, tensors, errors, warnings.
+    Whatever it is asked, it returns what it returned before: ids, masks, tensors, errors, warnings. What bpelab reads is
+    compared with the original on a sample and on every added token, here and after each change.
 
     Served in C: one text, or a list of texts, through `tokenizer(...)`, `encode`, `tokenize` and `apply_chat_template`,
     with any padding, truncation, tensors, token type ids and masks; `decode` and `batch_decode` of byte-level models.
