@@ -103,7 +103,7 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             if (step & STOP) break;
             row = step >> 4;
             at += width;
-            if (step & RUN) {
+            if (step & RUN && text[at] < 128) {
                 int64_t run = letters(text + at, scan->fold);
                 if (run) last = at + run - 1;
                 at += run;
