@@ -9,13 +9,13 @@ import pytest
 from bpelab.bench.checking import documents, first_difference, flat, rows_of, shortened
 from bpelab.bench.peers import PEERS, obstacle, version
 from bpelab.bench.peers.base import METHODS, Unsupported
-from bpelab.bench.vocabularies import NotHere, prepare
+from bpelab.bench.vocabularies import PUBLISHED, NotHere, prepare
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
 from ..conftest import amount, encoding
 
-ENCODINGS = ["trained", "cl100k_base", "o200k_base", "gpt2"]
+ENCODINGS = ["trained", "cl100k_base", "superwords", "o200k_base", "gpt2"]
 TRAINERS = ["rustbpe", "gigabpe"]
 """What trains, and loads no vocabulary."""
 TEXT = book_text()[40_000 : 40_000 + amount(20_000, 200_000)].rstrip()
@@ -27,7 +27,7 @@ def vocabularies(tmp_path_factory):
 
     def vocabulary(name):
         if name not in made:
-            if name != "trained":
+            if name in PUBLISHED:
                 encoding(name)
             made[name] = prepare(name, folder)
         return made[name]
@@ -48,10 +48,14 @@ def rows_alone(*arguments):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # bpe_openai, when it is imported
 @pytest.mark.parametrize("name", PEERS)
-@pytest.mark.parametrize("which", ENCODINGS[: amount(2, 4)])
+@pytest.mark.parametrize("which", ENCODINGS[: amount(3, 5)])
 def test_ids(request, vocabularies, which, name):
     peer = PEERS[name]
-    if name == "iree" and which != "trained":
+    if name == "tokie" and which == "superwords":
+        request.applymarker(
+            pytest.mark.xfail(reason="tokie 0.1.4 splits by another pattern than the file's", strict=True)
+        )
+    if name == "iree" and which in PUBLISHED:
         request.applymarker(
             pytest.mark.xfail(reason="iree-tokenizer 0.3.0 merges ' Tuesdays' differently", strict=True)
         )
