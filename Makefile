@@ -36,7 +36,7 @@ install = -m pip install --quiet --disable-pip-version-check --constraint constr
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -152,6 +152,9 @@ github-release:  ## what CI does last: a GitHub release of TAG, with the changel
 	gh release create "$$TAG" dist/* --title "$$TAG" --verify-tag --notes "$$notes"
 browser: $(VENV)/.ready  ## install the Chromium that the tests in a browser use, where there is none
 	@$(PY) -m playwright install chromium
+
+picture: $(VENV)/.ready $(HTML)  ## take the README's picture from the built book
+	@$(PY) tools/readme_picture.py
 
 clean:          ## remove what was built, but not .venv
 	rm -rf _build build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

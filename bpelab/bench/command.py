@@ -48,8 +48,8 @@ how:
 
 Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
 or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
-tiktoken's files in its cache; without them a tokenizer is trained on the spot. The extra `bench` brings the
-libraries.
+tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens go beyond
+words. The extra `bench` brings the libraries.
 """
 
 
@@ -84,7 +84,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         "--encoding",
         type=_words,
         metavar="A,B",
-        help="cl100k_base, o200k_base, gpt2, or trained (default: the first two)",
+        help="cl100k_base, o200k_base, superwords, gpt2, or trained (default: the first three)",
     )
     bench.add_argument("--rounds", type=_positive, metavar="N", help="how many rounds (default: 5)")
     bench.add_argument(

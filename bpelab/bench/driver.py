@@ -18,7 +18,7 @@ from .record import Record, load_average
 from .runner import Runner
 from .steps import Job, Step
 from .texts import Text, parts
-from .vocabularies import TRAINED, NotHere, prepare
+from .vocabularies import PUBLISHED, NotHere, prepare
 
 GIB = 1 << 30
 
@@ -72,9 +72,9 @@ class Driver:
                 found.append(prepare(name, self.folder / "vocabularies"))
             except NotHere as error:
                 self.record["notes"].append(str(error))
-        if not found:
+        if not any(vocabulary.published for vocabulary in found) and PUBLISHED.keys() & set(self.plan.encodings):
             self.record["notes"].append("so a tokenizer was trained on the book's text, which fewer libraries can load")
-            found.append(prepare(TRAINED, self.folder / "vocabularies"))
+            found.insert(0, prepare("trained", self.folder / "vocabularies"))
         return found
 
     def _material(self, text: Text, size: int, kind: str = "") -> str:

@@ -26,7 +26,7 @@ class Plan:
     """
 
     sections: tuple[str, ...] = SECTIONS
-    encodings: tuple[str, ...] = ("cl100k_base", "o200k_base")
+    encodings: tuple[str, ...] = ("cl100k_base", "o200k_base", "superwords")
     everything: bool = False
     rounds: int = 5
     cold_rounds: int = 3
@@ -67,7 +67,7 @@ QUICK = replace(
 )
 FULL = replace(
     DEFAULT,
-    encodings=("cl100k_base", "o200k_base", "gpt2"),
+    encodings=("cl100k_base", "o200k_base", "gpt2", "superwords"),
     everything=True,
     rounds=15,
     cold_rounds=7,

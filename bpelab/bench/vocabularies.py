@@ -12,7 +12,10 @@ from .peers.base import Vocabulary
 
 PUBLISHED = {"cl100k_base": "cl100k", "o200k_base": "o200k", "gpt2": "gpt2"}
 """OpenAI's encodings, and the names of their patterns."""
-TRAINED = "trained"
+SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""The pattern that superwords are learned with, in github.com/PythonNut/superbpe: what it doesn't match is a piece."""
+TRAINED = {"trained": "cl100k", "superwords": SUPERBPE}
+"""What is trained on the book's text on the spot, and the patterns."""
 SIZE = 4096
 
 
@@ -23,21 +26,22 @@ class NotHere(BPELabError):
 def prepare(name: str, folder: Path) -> Vocabulary:
     """The vocabulary called `name`, its files in a folder within `folder`. Cost: seconds.
 
-    "trained" is trained on the book's text on the spot. Raises NotHere for a published one without tiktoken or its
-    files, BPELabError for other names.
+    "trained" and "superwords", whose tokens go beyond words, are trained on the book's text on the spot. Raises NotHere
+    for a published one without tiktoken or its files, BPELabError for other names.
     """
     home = folder / name
     home.mkdir(parents=True)
-    if name == TRAINED:
-        pattern, tokenizer = "cl100k", BPETokenizer.train(book_text(), SIZE, pattern="cl100k", progress=False)
+    if name in TRAINED:
+        pattern = TRAINED[name]
+        tokenizer = BPETokenizer.train(book_text(), SIZE, pattern=pattern, progress=False)
     elif name in PUBLISHED:
         pattern, tokenizer = PUBLISHED[name], _published(name)
     else:
-        raise BPELabError(f"there is no encoding {name!r} to measure with; choose {', '.join(PUBLISHED)} or {TRAINED}")
+        raise BPELabError(f"there is no encoding {name!r} to measure with; choose {', '.join([*PUBLISHED, *TRAINED])}")
     tokenizer.save(home)
     ranks = home / f"{name}.tiktoken"
     save_ranks(tokenizer, ranks)
-    return Vocabulary(name, name != TRAINED, pattern, str(ranks), str(home), dict(tokenizer.special_tokens))
+    return Vocabulary(name, name in PUBLISHED, pattern, str(ranks), str(home), dict(tokenizer.special_tokens))
 
 
 def _published(name: str) -> BPETokenizer:

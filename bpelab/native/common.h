@@ -41,6 +41,9 @@ enum { IN_VAIN = -1, NO_MEMORY = -2, INTERRUPTED = -3 }; /* in place of a number
 /* What long loops ask now and then: not 0 if the user wants them to end. NULL where nobody may be asked. */
 static int (*interrupted)(void);
 
+/* Whether the user wants a loop to end; asked every 65,536 turns, some milliseconds. */
+INLINE int stopped_by_user(int64_t turn) { return !(turn & 0xFFFF) && interrupted && interrupted(); }
+
 #define NONE 0xFFFFFFFFu /* no token, no merge */
 #define PAD 64           /* readable bytes behind a text: loads take up to 32 at once */
 #define SHORT 15         /* bytes of the longest piece that is its own key */

@@ -148,7 +148,7 @@ static int64_t count_texts(
             continue;
         }
         if (!scan) counts->ends[0] = stop;
-        else if ((found = find_pieces(text, *begin, stop, 1, scan, &counts->reading, counts->ends)) < 0) return IN_VAIN;
+        else if ((found = find_pieces(text, *begin, stop, 1, scan, &counts->reading, counts->ends)) < 0) return found;
         if ((failed = count_pieces(counts, text, *begin, counts->ends, NULL, found)) < 0) return failed;
         *begin = counts->ends[found - 1];
         chunk++;

@@ -79,12 +79,13 @@ static int may_cross(const uint8_t *text, int64_t place, int64_t start, int64_t 
     return 0;
 }
 
-/* The end of the first part of text[start:end] that merges alone; `end` if that is all of it. Only places beside a
+/* The end of the first part of text[start:end] that merges alone; `end` if that is all of it; INTERRUPTED. Only places beside a
    character that is not ASCII are looked at: English has hardly one to cut at. */
 static int64_t next_cut(const Vocabulary *vocabulary, const uint8_t *text, int64_t start, int64_t end) {
     if (!vocabulary->crossings) return end;
     for (int64_t place = start + 1; place < end; place++) {
         uint8_t byte = text[place];
+        if (stopped_by_user(place - start)) return INTERRUPTED;
         if ((byte >= 0xC0 || (byte < 0x80 && text[place - 1] >= 0x80)) &&
             !may_cross(text, place, start, end, vocabulary->crossings))
             return place;

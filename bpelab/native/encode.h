@@ -29,9 +29,10 @@ NOINLINE int64_t missed(const Vocabulary *v, Cache *cache, const uint8_t *text, 
         if (row) return write_wide(row, out);
     }
     cache->missed++;
-    for (int64_t start = begin, stop; start < end; start = stop) {
+    for (int64_t start = begin, stop, turns = 1; start < end; start = stop, turns++) {
         const uint64_t *row = NULL;
-        stop = next_cut(v, text, start, end);
+        if (stopped_by_user(turns)) return INTERRUPTED;
+        if ((stop = next_cut(v, text, start, end)) < 0) return stop;
         if (stop - start <= SHORT && stop - start < size) {
             uint64_t key[2];
             short_key(text + start, stop - start, key);
@@ -91,7 +92,7 @@ static int64_t encode_some(
     int64_t written = 0;
     while (*place < end) {
         int64_t count = find_pieces(text, *place, end, final, scan, &w->reading, w->ends);
-        if (count < 0) return IN_VAIN;
+        if (count < 0) return count;
         if (!count) break;
         int64_t more = encode_pieces(v, w, text, *place, count, out + written);
         if (more < 0) return more;

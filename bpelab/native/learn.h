@@ -47,7 +47,7 @@ static int64_t lay_out(
                 bytes->weight[pair] += counts[word];
                 bytes->number[pair]++;
             }
-            if (++looked % (4 * LOOKED_AT) == 0 && interrupted && interrupted()) return INTERRUPTED;
+            if (++looked % LOOKED_AT == 0 && interrupted && interrupted()) return INTERRUPTED;
         }
     }
     return 0;
@@ -74,7 +74,7 @@ static int64_t enter_pairs(Words *w, BytePairs *bytes) {
             int pair = (token - 1) << 8 | (next - 1);
             if (bytes->weight[pair] >= w->least) w->pairs.positions[bytes->number[pair]++] = (int32_t)at;
         }
-        if (at % (4 * LOOKED_AT) == 0 && interrupted && interrupted()) return INTERRUPTED;
+        if (at % LOOKED_AT == 0 && interrupted && interrupted()) return INTERRUPTED;
     }
     return 0;
 }

@@ -143,7 +143,7 @@ static int64_t refine(Refiner *r, int number, const uint8_t *text, int64_t begin
         while (at < end || (found && (found >= CHUNK || i + 1 == count))) {
             if (at < end) {
                 int64_t more = cut_level(r->levels[number], r, text, at, end, 1, finer + found);
-                if (more < 0) return IN_VAIN;
+                if (more < 0) return more;
                 found += more;
                 at = place_of(finer[found - 1]);
             }
@@ -164,7 +164,7 @@ static int64_t encode_by_levels(Refiner *r, const uint8_t *text, int64_t *place,
     int64_t written = 0, *ends = r->ends[0];
     while (*place < end) {
         int64_t count = cut_level(r->levels[0], r, text, *place, end, final, ends);
-        if (count < 0) return IN_VAIN;
+        if (count < 0) return count;
         if (!count) break;
         int64_t more = refine(r, 1, text, *place, ends, count, out + written);
         if (more < 0) return more;

@@ -55,15 +55,15 @@ static int64_t merge_by_scanning(const Vocabulary *v, const uint8_t *text, int64
     return merge_lowest(v, tokens, ranks, size, out);
 }
 
-/* Tokens by exact backtracking; -1 if that takes too long, or without memory. */
+/* Tokens by exact backtracking; -1 if that takes too long, or without memory; INTERRUPTED. */
 static int64_t merge_by_backtracking(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
     int64_t count = 0, place = 0, furthest = 0, patience = 1000;
     uint8_t *dead = calloc(1, (size_t)size + 1); /* ends that no way leads on from */
     if (!dead) return -1;
     int64_t token = longest_token(v, text, size);
-    while (token >= 0) {
-        if (--patience < 0) {
-            count = -1;
+    for (int64_t turns = 1; token >= 0; turns++) {
+        if (--patience < 0 || stopped_by_user(turns)) {
+            count = patience < 0 ? -1 : INTERRUPTED;
             break;
         }
         int64_t stop = place + v->starts[token + 1] - v->starts[token];
@@ -125,11 +125,15 @@ static int64_t merge_on_heap(const Vocabulary *v, int64_t size, uint32_t *out) {
         next[i] = (int32_t)(i + 1);
         previous[i] = (int32_t)(i - 1);
         if (i + 1 == size) break;
+        if (stopped_by_user(i + 1)) {
+            count = INTERRUPTED;
+            goto end;
+        }
         uint32_t merge = find_pair(v, out[i], out[i + 1]);
         if (merge != NONE) waiting = heap_push(heap, waiting, (uint64_t)merge << 32 | (uint64_t)i);
     }
-    for (uint32_t turns = 1; waiting; turns++) {
-        if (!(turns & 0xFFFF) && interrupted && interrupted()) {
+    for (int64_t turns = 1; waiting; turns++) {
+        if (stopped_by_user(turns)) {
             count = INTERRUPTED;
             goto end;
         }
@@ -172,7 +176,7 @@ static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t siz
     }
     if (complete && v->trie) {
         int64_t made = merge_by_backtracking(v, text, size, out);
-        if (made >= 0) return made;
+        if (made >= 0 || made == INTERRUPTED) return made;
         initial_tokens(v, text, size, out, &complete);
     }
     return merge_on_heap(v, count, out);
@@ -182,7 +186,7 @@ static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t siz
 INLINE int64_t merge_bytes(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
     if (size <= SCANNED) return merge_by_scanning(v, text, size, out);
     int64_t count = v->trie ? merge_by_backtracking(v, text, size, out) : -1;
-    if (count >= 0) return count;
+    if (count >= 0 || count == INTERRUPTED) return count;
     for (int64_t i = 0; i < size; i++) out[i] = v->byte_tokens[text[i]];
     return merge_on_heap(v, size, out);
 }

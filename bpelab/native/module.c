@@ -395,6 +395,7 @@ static int64_t encode_text(const Encoder *self, Free *w, const uint8_t *bytes, i
 
 static PyObject *list_of(Encoder *self, const uint32_t *ids, int64_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
+    if (list) PyObject_GC_UnTrack(list); /* nobody may find it before it is full */
     for (int64_t i = 0; list && i < count; i++) {
         uint32_t id = ids[i];
         PyObject *made;
@@ -406,12 +407,10 @@ static PyObject *list_of(Encoder *self, const uint32_t *ids, int64_t count) {
             made = self->ints[id];
             Py_XINCREF(made);
         }
-        if (!made) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, made);
+        if (made) PyList_SET_ITEM(list, (Py_ssize_t)i, made);
+        if (!made || ((i + 1) % (1 << 20) == 0 && PyErr_CheckSignals())) Py_CLEAR(list);
     }
+    if (list) PyObject_GC_Track(list);
     return list;
 }
 

@@ -52,7 +52,7 @@ INLINE int may_cut(const Vocabulary *v, uint32_t left, uint32_t right) {
 }
 
 /* The ends of the parts of text[begin:end] into `ends`, `most` of them at most; how many. The last part is left out where
-   what follows may belong to it, unless this is the end, `final`. */
+   what follows may belong to it, unless this is the end, `final`. INTERRUPTED. */
 static int64_t cut_at_neighbours(const Vocabulary *v, const uint8_t *text, int64_t begin, int64_t end, int final,
                                  int64_t *ends, int64_t most) {
     int64_t count = 0, at = begin;
@@ -60,6 +60,7 @@ static int64_t cut_at_neighbours(const Vocabulary *v, const uint8_t *text, int64
     for (; at < end && count < most; left = right) {
         int width = character(text + at, &right);
         if (at > begin && may_cut(v, left, right)) ends[count++] = at;
+        if (at > begin && stopped_by_user(at - begin)) return INTERRUPTED;
         at += width;
     }
     if (final && at >= end && count < most) ends[count++] = end;

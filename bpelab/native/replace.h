@@ -106,15 +106,17 @@ static void move_counts(Words *w, int side, int64_t met, int32_t lost, int32_t n
     }
 }
 
-/* Write the positions of the new pairs. */
-static void write_positions(Words *w, int64_t found) {
+/* Write the positions of the new pairs. 0, or INTERRUPTED. */
+static int64_t write_positions(Words *w, int64_t found) {
     int32_t *positions = w->pairs.positions;
     for (int64_t i = 0; i < found; i++) {
         Replaced here = w->replaced[i];
+        if (i % LOOKED_AT == LOOKED_AT - 1 && interrupted && interrupted()) return INTERRUPTED;
         Change *before = &w->changes[here.before][BEFORE], *after = &w->changes[here.after][AFTER];
         if (before->next >= 0) positions[before->next++] = here.position - w->lengths[here.before];
         if (after->next >= 0) positions[after->next++] = here.position;
     }
+    return 0;
 }
 
 /* Make `new` of a pair at a run of positions, and bring all that follows from it up to date; there has to be room. 0, or
@@ -124,7 +126,7 @@ static int64_t merge_words(Words *w, int64_t start, int64_t number, int32_t left
     if (found < 0) return found;
     move_counts(w, AFTER, met[AFTER], right, new); /* first: in a run the new token is before itself */
     move_counts(w, BEFORE, met[BEFORE], left, new);
-    write_positions(w, found);
+    if (write_positions(w, found) < 0) return INTERRUPTED;
     for (int side = BEFORE; side <= AFTER; side++)
         for (int64_t i = 0; i < met[side]; i++) w->changes[w->neighbours[side][i]][side] = (Change){0, 0};
     return 0;

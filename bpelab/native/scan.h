@@ -16,6 +16,7 @@
 
 enum { MATCH = 1, COMMIT = 2, STOP = 4, RUN = 8 };
 enum { CHUNK = 1024 };  /* pieces that are found before they are encoded */
+enum { MOST_UNASKED = 1 << 20 }; /* bytes between two questions to the user */
 enum { PATIENCE = 20 }; /* characters read in vain for each that there is; beyond it Python's scan, which remembers */
 
 struct Readers;
@@ -88,12 +89,17 @@ static int64_t match_at(const uint8_t *text, int64_t at, int64_t end, const Scan
 /* The ends of the pieces of text[begin:end] into `ends`, CHUNK or a few more of them at most; how many.
 
    The text ends at `end` for the pattern too if `final`; else pieces that what follows may change are left out. What the
-   pattern leaves out is a piece too. -1 if too much was read in vain: nothing in `ends` counts then. */
+   pattern leaves out is a piece too. IN_VAIN if too much was read in vain, or INTERRUPTED: nothing in `ends` counts then. */
 static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan, int64_t *ends) {
     const int32_t *steps = scan->steps;
     int64_t count = 0, at = begin, row = scan->start, last = begin, patience = PATIENCE * (end - begin) + 10000;
+    int64_t stop = begin; /* where the user is asked next */
     for (;;) {
-        while (at < end && count < CHUNK) {
+        if (at >= stop) {
+            if (at > begin && interrupted && interrupted()) return INTERRUPTED;
+            stop = end - at > MOST_UNASKED ? at + MOST_UNASKED : end;
+        }
+        while (at < stop && count < CHUNK) {
             uint32_t class;
             int width = classify(text + at, scan, &class);
             int32_t step = steps[row + class];
@@ -103,7 +109,7 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             if (step & STOP) break;
             row = step >> 4;
             at += width;
-            if (step & RUN) {
+            if (step & RUN && text[at] < 128) {
                 int64_t run = letters(text + at, scan->fold);
                 if (run) last = at + run - 1;
                 at += run;
@@ -117,6 +123,7 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             }
         }
         if (count >= CHUNK) return count;
+        if (at >= stop && at < end) continue;
         int64_t settled = count ? ends[count - 1] : begin;
         if (at == end) {
             if (settled == end || !final) return count;
@@ -132,6 +139,7 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             last = -1;
             while (at < end && last <= at) {
                 uint32_t class;
+                if (at > settled && stopped_by_user(at - settled)) return INTERRUPTED;
                 at += classify(text + at, scan, &class);
                 last = -1;
                 if (at < end && patience >= 0) {
@@ -142,9 +150,9 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             }
             if (!final && at == end) return count;
             ends[count++] = at;
-            if (last <= at) return patience >= 0 ? count : -1;
+            if (last <= at) return patience >= 0 ? count : IN_VAIN;
         }
-        if (patience < 0) return -1;
+        if (patience < 0) return IN_VAIN;
         ends[count++] = last;
         at = last;
         row = scan->start;

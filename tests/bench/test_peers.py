@@ -9,13 +9,15 @@ import pytest
 from bpelab.bench.checking import documents, first_difference, flat, rows_of, shortened
 from bpelab.bench.peers import PEERS, obstacle, version
 from bpelab.bench.peers.base import METHODS, Unsupported
-from bpelab.bench.vocabularies import NotHere, prepare
+from bpelab.bench.vocabularies import PUBLISHED, NotHere, prepare
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
 from ..conftest import amount, encoding
 
-ENCODINGS = ["trained", "cl100k_base", "o200k_base", "gpt2"]
+ENCODINGS = ["trained", "cl100k_base", "superwords", "o200k_base", "gpt2"]
+TRAINERS = ["rustbpe", "gigabpe"]
+"""What trains, and loads no vocabulary."""
 TEXT = book_text()[40_000 : 40_000 + amount(20_000, 200_000)].rstrip()
 
 
@@ -25,7 +27,7 @@ def vocabularies(tmp_path_factory):
 
     def vocabulary(name):
         if name not in made:
-            if name != "trained":
+            if name in PUBLISHED:
                 encoding(name)
             made[name] = prepare(name, folder)
         return made[name]
@@ -46,16 +48,24 @@ def rows_alone(*arguments):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # bpe_openai, when it is imported
 @pytest.mark.parametrize("name", PEERS)
-@pytest.mark.parametrize("which", ENCODINGS[: amount(2, 4)])
-def test_ids(vocabularies, which, name):
+@pytest.mark.parametrize("which", ENCODINGS[: amount(3, 5)])
+def test_ids(request, vocabularies, which, name):
     peer = PEERS[name]
+    if name == "tokie" and which == "superwords":
+        request.applymarker(
+            pytest.mark.xfail(reason="tokie 0.1.4 splits by another pattern than the file's", strict=True)
+        )
+    if name == "iree" and which in PUBLISHED:
+        request.applymarker(
+            pytest.mark.xfail(reason="iree-tokenizer 0.3.0 merges ' Tuesdays' differently", strict=True)
+        )
     if why := obstacle(peer):
         pytest.skip(why)
     vocabulary = vocabularies(which)
     try:
         loaded = peer(vocabulary)
     except Unsupported as error:
-        assert name == "rustbpe" or which not in ("cl100k_base", "o200k_base"), error
+        assert name in TRAINERS or which not in ("cl100k_base", "o200k_base"), error
         return
     right = PEERS["tiktoken"](vocabulary)
     text = shortened(TEXT, loaded)
@@ -95,7 +105,7 @@ def test_every_adapter_says_what_it_does():
     for name, peer in PEERS.items():
         assert name == peer.name
         for what, method in METHODS.items():
-            assert what in peer.calls or peer.lacks.get(what) or name in ("rustbpe", "naive Python"), (name, what)
+            assert what in peer.calls or peer.lacks.get(what) or name in (*TRAINERS, "naive Python"), (name, what)
             if what == "train":
                 assert peer.does(what) == ("train" in vars(peer)), name
             elif what.startswith("batch") or what == "decode array":

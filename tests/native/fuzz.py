@@ -1,11 +1,9 @@
 """Random models and texts encoded, and trainings, in C and in Python: `python -m tests.native.fuzz SEED ROUNDS`.
 
-A file of its own, so that it also runs on an extension that was built with sanitizers, whose folder is BPELAB_CORE.
+A file of its own, so that it also runs on an extension that was built with sanitizers: see `sanitized.py`.
 """
 
-import importlib.util
 import json
-import os
 import random
 import sys
 import tempfile
@@ -30,6 +28,7 @@ from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
 from ..pretokenizers import test_implied
 from ..test_units import random_file as random_units
+from . import sanitized  # noqa: F401 - what BPELAB_CORE names is used
 
 PATTERNS = (
     "gpt2",
@@ -208,19 +207,7 @@ def training_round(rng):
     assert found == known, (often, merges, least)
 
 
-def sanitized(folder):
-    """Use the extension in a folder in place of the installed one."""
-    path = next(Path(folder).glob("_core*.so"))
-    spec = importlib.util.spec_from_file_location("bpelab.native._core", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    native.extension = lambda: module.Encoder
-    sys.modules[spec.name] = module
-
-
 if __name__ == "__main__":
-    if "BPELAB_CORE" in os.environ:
-        sanitized(os.environ["BPELAB_CORE"])
     seed, rounds = map(int, sys.argv[1:])
     rng = random.Random(seed)
     print("read in vain:", sum(round_of(rng) for _ in range(rounds)))

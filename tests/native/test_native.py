@@ -3,6 +3,7 @@
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -303,6 +304,29 @@ for tokenizer, text in ((one, "a" * 30_000_000), (many, "low lower newest " * 6_
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.split("\n")[0] == "interrupted", done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer of processor time")
+@pytest.mark.parametrize("text", ["abcacbbacb", "ab", "é", "人中", "1 ", " "])
+def test_signals_are_looked_for_within_a_piece(text):
+    """A signal comes every 10 ms of processor time; its handler runs many times while one long piece is encoded."""
+    ranks = {bytes([n]): n for n in range(256)} | {b"bc": 300, b"abc": 299, b"aa": 301, "人中".encode(): 302}
+    tokenizer = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=False), pattern=None, encoder="native")
+    size, spent, calls = 1_000_000, 0.0, []
+    before = signal.signal(signal.SIGVTALRM, lambda *_: calls.append(time.process_time()))
+    try:
+        while spent < 0.3 and size < 2e8:
+            size, calls[:] = 4 * size, []
+            piece = (text * size)[:size]
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.01, 0.01)
+            begun = time.process_time()
+            tokenizer.encode_array(piece)
+            spent = time.process_time() - begun
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert len(calls) >= 5, (len(calls), spent)
 
 
 @pytest.mark.slow

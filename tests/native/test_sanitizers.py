@@ -43,6 +43,15 @@ def test_fuzz(seed, addresses):
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
 
 
+def test_the_suite(addresses):
+    """Tests of encoding, training, conformance and files of strangers on the instrumented extension, in one process."""
+    where = ["tests/native", "tests/encoders", "tests/trainers/test_native.py", "tests/conformance", "tests/formats"]
+    # Hostile files are opened under a limit of address space, of which AddressSanitizer takes terabytes.
+    options = ["--deselect", "tests/conformance/test_conformance.py::test_hostile", "-m", "not slow", "-n", "0", "-q"]
+    done = run(addresses, "-m", "pytest", "-p", "tests.native.sanitized", *options, *where)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
+
+
 def test_threads_share_an_encoder(threads):
     done = run(threads, "-m", "tests.native.threads")
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
@@ -58,9 +67,8 @@ def test_allocations_that_fail(tmp_path, addresses):
 
 
 DOUBLE_FREE = """
-import ctypes, os
-from tests.native import fuzz
-fuzz.sanitized(os.environ["BPELAB_CORE"])
+import ctypes
+from tests.native import sanitized
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 memory = libc.malloc(8)

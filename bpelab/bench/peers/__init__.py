@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from .base import Peer, Vocabulary
 from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
+from .newer import Gigabpe, Iree, Kitoken, Tokie
 from .openai_only import BpeOpenAI, Quicktok, RsBpe
 from .ours import Bpelab, BpelabPython, Naive
 from .rustbpe import Rustbpe
@@ -24,8 +25,12 @@ PEERS: dict[str, type[Peer]] = {
         Quicktok,
         RsBpe,
         BpeOpenAI,
+        Iree,
+        Kitoken,
+        Tokie,
         HuggingFace,
         Rustbpe,
+        Gigabpe,
         Naive,
     )
 }

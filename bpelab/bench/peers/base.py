@@ -29,9 +29,9 @@ class Vocabulary:
     """A tokenizer that all libraries load, each in the form that it likes best.
 
     Attributes:
-        name: that of the encoding, "cl100k_base" for instance, or "trained".
+        name: that of the encoding, "cl100k_base" for instance, or "trained", "superwords".
         published: it is one of OpenAI's, so that libraries that bring these along can serve.
-        pattern: the name of its pattern in bpelab: "cl100k", "o200k", "gpt2".
+        pattern: the name of its pattern in bpelab, "cl100k", "o200k", "gpt2", or its regular expression.
         ranks: a `.tiktoken` file, its name that of the encoding.
         folder: where its tokenizer.json is.
         special: special tokens and their ids.

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Peer, Vocabulary, documents
+from ...pretokenizers.patterns import PATTERNS
+from .base import Peer, Unsupported, Vocabulary, documents
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
@@ -111,6 +112,8 @@ class Gigatoken(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from gigatoken import Tokenizer
 
+        if vocabulary.pattern not in PATTERNS:
+            raise Unsupported("has the patterns of known tokenizers built in, and takes no other")
         self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
         self.encode_array = self._tokenizer.encode
 
@@ -155,6 +158,8 @@ class Splintr(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         import splintr
 
+        if vocabulary.pattern not in PATTERNS:
+            raise Unsupported("drops what a pattern doesn't match")
         if vocabulary.name in ("cl100k_base", "o200k_base"):
             self._tokenizer: Any = splintr.Tokenizer.from_pretrained(vocabulary.name)
         else:  # tiktoken's spelling of the patterns has what its regular expressions don't
@@ -201,9 +206,8 @@ class Fastokens(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from fastokens import Tokenizer
 
-        from ...pretokenizers import PATTERNS
-
-        pattern = PATTERNS[vocabulary.pattern].oniguruma  # any spelling will do; this one has no possessives
+        named = PATTERNS.get(vocabulary.pattern)
+        pattern = named.oniguruma if named else vocabulary.pattern  # any spelling will do; this one has no possessives
         known = {"encoding": vocabulary.name} if vocabulary.name in PRESETS else {"pattern": pattern}
         self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, special_tokens=vocabulary.special, **known)
 

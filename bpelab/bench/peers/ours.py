@@ -29,10 +29,10 @@ class _Ours(Peer):
 class Bpelab(_Ours):
     name = "bpelab"
     needs = ("numpy", "bpelab.native._core")
-    encoder = "native"
+    encoder = "auto"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
     calls: ClassVar = {
-        "load": "BPETokenizer.from_tiktoken(name, encoder='native')",
+        "load": "BPETokenizer.from_tiktoken(name)",
         "fresh": "from bpelab import BPETokenizer; encode = BPETokenizer.from_tiktoken(NAME).encode",
         "list": "encode",
         "array": "encode_array",
