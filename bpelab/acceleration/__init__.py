@@ -6,9 +6,9 @@ in C where it is one that `calls.py` or `decoding.py` serves, and is the origina
 transformers is replaced, and other tokenizers don't notice.
 
 A tokenizer is read (`reading.py`) into what serves it (`engine.py`), compared with that (`checking.py`), and read again
-when it was changed (`changes.py`). Calls that encode are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a batch
-(`columns.py`), and what a `BatchEncoding` knows beside them (`encodings.py`); calls that decode are in `decoding.py`;
-the class is in `classes.py`.
+when it was changed (`changes.py`). Calls that encode are in `calls.py`, with the lengths of rows (`lengths.py`), the
+columns of a batch (`columns.py`), and what a `BatchEncoding` knows beside them (`encodings.py`); calls that decode are
+in `decoding.py`; the class is in `classes.py`.
 """
 
 from typing import Any, TypeVar
@@ -24,13 +24,13 @@ FAST = "accelerate takes a fast tokenizer of transformers, as AutoTokenizer.from
 def accelerate(tokenizer: T) -> T:
     """Have bpelab encode and decode for a fast tokenizer of transformers, and return it: the same object.
 
-    Whatever it is asked, it returns what it returned before: ids, masks, tensors, errors, warnings. What bpelab reads is
-    compared with the original on a sample and on every added token, here and after each change.
+    Whatever it is asked, it returns what it returned before: ids, masks, tensors, errors, warnings. What bpelab reads
+    is compared with the original on a sample and on every added token, here and after each change.
 
-    Served in C: one text, or a list of texts, through `tokenizer(...)`, `encode`, `tokenize` and `apply_chat_template`,
-    with any padding, truncation, tensors, token type ids and masks; `decode` and `batch_decode` of byte-level models.
+    Served in C: one text, or a list of texts, through `tokenizer(...)`, `encode` and `apply_chat_template`, with
+    any padding, truncation, tensors, token type ids and masks; `decode` and `batch_decode` of byte-level models.
 
-    Handed to the original: pairs of texts, words (`is_split_into_words`), `return_offsets_mapping`,
+    Handed to the original: `tokenize`, pairs of texts, words (`is_split_into_words`), `return_offsets_mapping`,
     `return_overflowing_tokens`, `stride`, `split_special_tokens`, texts with lone surrogates, arguments that are not
     known here, a dozen ids to decode, and decoding for models whose tokens are not bytes. What is asked of a
     `BatchEncoding` about characters and words (`char_to_token`, `word_ids`, `tokens`) is worked out by the original's

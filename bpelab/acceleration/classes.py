@@ -32,7 +32,7 @@ def accelerated(original: Any) -> Any:
     """
     if (name := _own(original, ENCODING)) is not None:
         raise BackendError(f"{original.__name__} can't be accelerated: it has a method {name} of its own")
-    decodes = _own(original, DECODING) is None
+    decodes, tokenizes = _own(original, DECODING) is None, _own(original, ("tokenize",)) is None
 
     class Accelerated(original):  # type: ignore[misc]
         _bpelab_original = original
@@ -55,6 +55,13 @@ def accelerated(original: Any) -> Any:
                 if found is not None:
                     return found
             return super()._encode_plus(text, *rest, **options)
+
+        def tokenize(self, text: Any, pair: Any = None, add_special_tokens: Any = False, **options: Any) -> Any:
+            if not tokenizes:
+                return super().tokenize(text, pair, add_special_tokens, **options)
+            # Only the original's encodings have the tokens as texts.
+            options |= {"text_pair": pair, "add_special_tokens": add_special_tokens}
+            return super()._encode_plus(text, **options).tokens()
 
         def decode(self, token_ids: Any, skip_special_tokens: Any = False, **options: Any) -> Any:
             if decodes and not decoding.are_few(token_ids):

@@ -50,7 +50,8 @@ def test_hostile_texts(name):
         pair.same(lambda t, text=text: t(text), text)
     pair.same(lambda t: t([text for text in HOSTILE if text.isprintable()]))
     pair.same(lambda t: t(HOSTILE))
-    pair.same(lambda t: t.tokenize("The harbour<s></s><|endoftext|>"))
+    for options in ({}, {"pair": "a pair"}, {"add_special_tokens": True}, {"truncation": True, "max_length": 2}):
+        pair.same(lambda t, options=options: t.tokenize("The harbour<s></s><|endoftext|>", **options), options)
     assert len(pair.same(lambda t: t.encode(book_text()[:100_000]))[0][1]) > 20_000
 
 
