@@ -86,10 +86,12 @@ class Tokie(Peer):
         from tokie import Tokenizer
 
         self._tokenizer = Tokenizer.from_json(str(Path(vocabulary.folder, "tokenizer.json")))
-        self.decode_list = self._tokenizer.decode
 
     def encode_list(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def decode_list(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids) or ""  # None for what is no UTF-8
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         return [row.ids for row in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
