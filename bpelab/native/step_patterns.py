@@ -26,7 +26,8 @@ from ..pretokenizers.components import (
 from ..pretokenizers.metaspace import Metaspace
 from ..pretokenizers.patterns import PATTERNS
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import Split, SplitPattern
+from ..pretokenizers.split import Split
+from ..pretokenizers.split_pattern import SplitPattern
 from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
 from .plan import ALL, GAPS, MATCHES, Unserved
 

@@ -131,7 +131,7 @@ def two_stages(starts: Sequence[int], classes: Sequence[int]) -> tuple[array[int
                 stage1.append(blocks.setdefault(mixed, len(blocks)))
             whole, more = divmod(end - start - rest, 256)
             if whole:
-                stage1.extend([blocks.setdefault(bytes([kind]) * 256, len(blocks))] * whole)
+                stage1 += array("H", [blocks.setdefault(bytes([kind]) * 256, len(blocks))]) * whole
             mixed = bytes([kind]) * more
     return stage1, b"".join(blocks)
 
