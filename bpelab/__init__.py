@@ -3,10 +3,9 @@
 The public names are loaded when they are first used, so `import bpelab` costs next to nothing.
 """
 
-from typing import TYPE_CHECKING
-
 from .lazy import lazily
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .acceleration import accelerate as accelerate
     from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch

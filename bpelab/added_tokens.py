@@ -1,29 +1,24 @@
 """Added tokens: strings that stand beside the model's vocabulary and are found in a text before anything else.
 
 Each has flags, as in Hugging Face's files. Where several fit at one place the longest wins, and the search goes on
-behind it. Candidates are found by one regular expression made of the tokens' first characters; which token it is, is
-then looked up in a sorted list.
-
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each place where a token
-could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face
-tokenizers.
+behind it (`finder.py`). Chapter: Special tokens, chat templates, injection.
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import NamedTuple
+from __future__ import annotations
 
-from .pretokenizers.unicode_tables import class_body, property_ranges
+from collections import namedtuple
 
-LONGEST_PREFIX = 4
-MOST_PREFIXES = 2_000
 Span = tuple[int, int, int | None]
 """Start, stop, and the id of an added token; None for ordinary text."""
 
 
-class AddedToken(NamedTuple):
+class AddedToken(
+    namedtuple(
+        "AddedToken",
+        "content id special single_word lstrip rstrip normalized",
+        defaults=(True, False, False, False, False),
+    )
+):
     """A string with an id of its own.
 
     Attributes:
@@ -33,173 +28,11 @@ class AddedToken(NamedTuple):
         normalized: found in the normalized text (and normalized itself) instead of in the text as it was given.
     """
 
+    __slots__ = ()
     content: str
     id: int
-    special: bool = True
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-
-
-@lru_cache(1)
-def _word() -> re.Pattern[str]:
-    return re.compile(f"[{class_body(property_ranges('Word'))}]")
-
-
-@lru_cache(1)
-def _spaces() -> frozenset[str]:
-    return frozenset(chr(code) for first, last in property_ranges("White_Space") for code in range(first, last + 1))
-
-
-def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
-    """The strings in order, the place of the longest other one with which each begins (-1 without one), their length.
-
-    >>> _sorted({"b", "ab", "a", "abc"})
-    (['a', 'ab', 'abc', 'b'], [-1, 0, 1, -1], 3)
-    """
-    ordered = sorted(strings)
-    shorter: list[int] = []
-    for place, string in enumerate(ordered):
-        at = place - 1
-        while at >= 0 and not string.startswith(ordered[at]):
-            at = shorter[at]
-        shorter.append(at)
-    return ordered, shorter, max(map(len, ordered))
-
-
-def _pattern(prefixes: Iterable[str]) -> str:
-    """An expression for the longest of `prefixes` at a place, which looks at each of their characters once.
-
-    Nested by first characters, it leaves most places of a text after one look; one long row of alternatives would be
-    tried from its beginning at each place where any of them could begin.
-
-    >>> _pattern(["<a", "<b", "ca", "c", "da"])
-    '(?:<[ab]|c(?:a)?|da)'
-    """
-    rests: dict[str, list[str]] = {}
-    for prefix in sorted(set(prefixes)):
-        rests.setdefault(prefix[0], []).append(prefix[1:])
-    firsts: dict[str, list[str]] = {}  # what may follow -> the characters that it may follow
-    for first, following in rests.items():
-        more = _pattern(rest for rest in following if rest) if any(following) else ""
-        firsts.setdefault(f"(?:{more})?" if more and "" in following else more, []).append(re.escape(first))
-    parts = [(f"[{''.join(chars)}]" if len(chars) > 1 else chars[0]) + more for more, chars in firsts.items()]
-    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
-
-
-class Finder:
-    """Finds tokens in texts, leftmost and longest.
-
-    >>> finder = Finder([("<a>", AddedToken("<a>", 7)), ("<a><b>", AddedToken("<a><b>", 8))])
-    >>> [(start, stop, token.id) for start, stop, token in finder.find("x<a><b><a>", lambda token: True)]
-    [(1, 7, 8), (7, 10, 7)]
-    """
-
-    def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
-        self._tokens: dict[str, AddedToken] = {}
-        for string, token in tokens:
-            if string:
-                self._tokens.setdefault(string, token)
-        sizes = range(LONGEST_PREFIX, 1, -1)
-        size = next((n for n in sizes if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
-        groups: dict[str, set[str]] = {}
-        for string in self._tokens:
-            groups.setdefault(string[:size], set()).add(string)
-        for prefix in groups:  # a token shorter than the prefix may stand there too
-            groups[prefix] |= {prefix[:n] for n in range(1, len(prefix)) if prefix[:n] in self._tokens}
-        self._groups = {prefix: _sorted(strings) for prefix, strings in groups.items()}
-        self._candidates = re.compile(_pattern(groups)) if groups else None
-
-    def _there(self, text: str, start: int, prefix: str) -> Iterator[str]:
-        """The tokens that stand at `start`, where their `prefix` does, the longest first."""
-        strings, shorter, longest = self._groups[prefix]
-        here = text[start : start + longest]
-        at = bisect_right(strings, here) - 1  # what the text has here is in front of it or begins what is
-        while at >= 0:
-            if here.startswith(strings[at]):
-                yield strings[at]
-            at = shorter[at]
-
-    def first(self, text: str, position: int) -> tuple[int, int, AddedToken] | None:
-        """(start, stop, token) for the first token from `position` on, whatever its flags; None without one."""
-        if self._candidates is None:
-            return None
-        while match := self._candidates.search(text, position):
-            start = match.start()
-            if (string := next(self._there(text, start, match[0]), None)) is not None:
-                return start, start + len(string), self._tokens[string]
-            position = start + 1
-        return None
-
-    def find(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[int, int, AddedToken]]:
-        """(start, stop, token) for each token in `text`, white space that it takes included.
-
-        A token that is not `wanted` hides what is not special inside it and nothing else.
-        """
-        position = covered = hidden = 0
-        while (found := self.first(text, position)) is not None:
-            start, stop, token = found
-            if not wanted(token):
-                position, hidden = start + 1, stop if start >= hidden else hidden
-                continue
-            if start < hidden and not token.special:
-                position = start + 1
-                continue
-            position = stop
-            if token.single_word and not self._alone(text, start, stop):
-                continue
-            start, stop = _widened(text, start, stop, token, covered)
-            if start < stop:  # else the token before it took it all
-                yield start, stop, token
-                covered = stop
-
-    def find_accepted(
-        self, text: str, accept: Callable[[int, int, AddedToken], bool]
-    ) -> Iterator[tuple[int, int, AddedToken]]:
-        """As `find`, for tokens that count at some places and not at others: `accept(start, stop, token)` says where.
-
-        Of several that begin at one place it is the longest accepted one. What is refused hides nothing.
-        """
-        position = covered = 0
-        while self._candidates is not None and (match := self._candidates.search(text, position)):
-            start, position = match.start(), match.start() + 1
-            for string in self._there(text, start, match[0]):
-                token, stop = self._tokens[string], start + len(string)
-                if accept(start, stop, token):
-                    position = stop
-                    if not token.single_word or self._alone(text, start, stop):
-                        start, stop = _widened(text, start, stop, token, covered)
-                        if start < stop:
-                            yield start, stop, token
-                            covered = stop
-                    break
-
-    def _alone(self, text: str, start: int, stop: int) -> bool:
-        return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
-
-    def spans(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[Span]:
-        """Ordinary stretches and tokens, in order; a token may begin in the white space that the one before took."""
-        end = 0
-        for start, stop, token in self.find(text, wanted):
-            if start > end:
-                yield end, start, None
-            yield start, stop, token.id
-            end = stop
-        if end < len(text):
-            yield end, len(text), None
-
-    def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
-        """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
-        return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, wanted))
-
-
-def _widened(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
-    """The place of a token with the white space that it takes; on its left none that the token before it has."""
-    if token.lstrip:
-        while start > covered and text[start - 1] in _spaces():
-            start -= 1
-        start = max(start, covered)
-    while token.rstrip and stop < len(text) and text[stop] in _spaces():
-        stop += 1
-    return start, stop
+    special: bool
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool

@@ -15,10 +15,10 @@ from .encoded import Encoded, make_row
 from .errors import MissingDependencyError
 from .padding import choose_padding, pad_rows
 from .sections import LONGEST
-from .special_tokens import Special
 from .truncation import check_name, choose_truncation, windows
 
 if TYPE_CHECKING:
+    from .special_tokens import Special
     from .tokenizer import BPETokenizer
 
 INTEGERS = {"input_ids", "attention_mask", "token_type_ids", "special_tokens_mask", "offset_mapping"}
@@ -44,8 +44,8 @@ def encode_rows(
     return_overflowing_tokens: bool,
     return_special_tokens_mask: bool,
     return_token_type_ids: bool,
-    allowed_special: Special,
-    disallowed_special: Special,
+    allowed_special: "Special",
+    disallowed_special: "Special",
 ) -> Batch:
     """What `BPETokenizer.__call__` gives."""
     texts, many = texts_and_pairs(text, text_pair)

@@ -8,7 +8,7 @@ Chapter: Matching GPT-2 and GPT-4. Source: `bytes_to_unicode` in gpt-2/src/encod
 """
 
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-_others = [byte for byte in range(256) if byte not in PRINTABLE]
+_others = sorted({*range(256)} - {*PRINTABLE})
 
 CHAR_OF_BYTE: dict[int, str] = {byte: chr(byte) for byte in PRINTABLE} | {
     byte: chr(0x100 + number) for number, byte in enumerate(_others)

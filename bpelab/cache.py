@@ -5,14 +5,17 @@ A piece found in the old one moves up. So what is used stays, what isn't goes, a
 dictionary look-ups. Pieces over 64 characters are not kept, so memory is bounded by the number of entries.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections import namedtuple
 
 LONGEST_KEPT = 64
 
 
-class CacheStatistics(NamedTuple):
+class CacheStatistics(namedtuple("CacheStatistics", "lookups misses entries capacity")):
     """How a cache has done since it was made or cleared."""
 
+    __slots__ = ()
     lookups: int
     misses: int
     entries: int

@@ -5,10 +5,10 @@ another of its threads is inside has a child in which nobody will ever let go of
 threads may work out the same value; both get the one that was there first.
 """
 
-import functools
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import functools
+
     cached_property = functools.cached_property
 else:
 

@@ -5,15 +5,22 @@ that the vocabulary doesn't have is an error unless the caller says what to do w
 from the end.
 """
 
+from __future__ import annotations
+
 import codecs
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import accumulate
 from operator import index
-from typing import Any, Literal
 
 from .errors import UnknownTokenError
 
-Unknown = Literal["error", "replace", "skip"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Literal
+
+    Unknown = Literal["error", "replace", "skip"]
+
 REPLACEMENT = "\ufffd".encode()
 
 

@@ -6,9 +6,14 @@ inside of `unforked`, which a fork waits for. Nothing that is imported there may
 module takes before a fork.
 """
 
+from __future__ import annotations
+
 import os
 from threading import RLock
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 unforked = RLock()
 """While a thread has it, no other can fork. Nothing is to wait for another thread under it."""

@@ -1,8 +1,13 @@
 """Names of a package that are loaded when they are first used, so that importing the package costs next to nothing."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 def lazily(homes: Mapping[str, str], space: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

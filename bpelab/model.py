@@ -8,18 +8,21 @@ lowest rank first. `BPEModel` holds either; encoders ask it one question, `merge
 Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birch 2016; tiktoken's `src/lib.rs`.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from .cached import cached_property
 from .errors import ModelError
-from .recover import Recovered, recover_merges
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Any, NoReturn
+
+    from .recover import Recovered
     from .units import Units
 
 Pair = tuple[int, int]
@@ -65,6 +68,8 @@ class RankMerges(Mapping[Pair, Merge]):
         return merge
 
     def __iter__(self) -> Iterator[Pair]:
+        from bisect import bisect_left
+
         ids, work = self._ids, 0
         lengths = sorted(set(map(len, ids)))
         known = set(lengths)
@@ -90,7 +95,6 @@ class RankMerges(Mapping[Pair, Merge]):
         return RankMerges, (dict(self._tokens), dict(self._ids), self._rank_of)
 
 
-@dataclass(frozen=True, eq=False)
 class BPEModel:
     """Tokens and merges, frozen. Build one with `from_merges`, `from_vocab` or `from_ranks`.
 
@@ -112,8 +116,29 @@ class BPEModel:
     tokens: Mapping[int, bytes]
     merges: Mapping[Pair, Merge]
     alphabet: Mapping[bytes, int]
-    take_whole: bool = False
-    units: "Units | None" = None
+    take_whole: bool
+    units: Units | None
+
+    def __init__(
+        self,
+        tokens: Mapping[int, bytes],
+        merges: Mapping[Pair, Merge],
+        alphabet: Mapping[bytes, int],
+        take_whole: bool = False,
+        units: Units | None = None,
+    ) -> None:
+        vars(self).update(tokens=tokens, merges=merges, alphabet=alphabet, take_whole=take_whole, units=units)
+        self._check()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a model can't be changed, and {name!r} was to be")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a model can't be changed, and {name!r} was to be deleted")
+
+    def __repr__(self) -> str:
+        fields = ("tokens", "merges", "alphabet", "take_whole", "units")
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same tables. Cost: that of comparing them, without merges that follow from ranks."""
@@ -134,9 +159,9 @@ class BPEModel:
         merges: Mapping[Pair, Merge],
         alphabet: Mapping[bytes, int],
         take_whole: bool,
-        units: "Units | None",
+        units: Units | None,
         ids: Mapping[bytes, int],
-    ) -> "BPEModel":
+    ) -> BPEModel:
         """A model from tables that were checked before, its inverse `ids` included."""
         model = object.__new__(cls)
         given = {"tokens": tokens, "merges": merges, "alphabet": alphabet, "take_whole": take_whole, "units": units}
@@ -146,11 +171,11 @@ class BPEModel:
     @classmethod
     def later(
         cls,
-        load: Callable[[], "BPEModel"],
+        load: Callable[[], BPEModel],
         take_whole: bool,
-        units: "Units | None",
+        units: Units | None,
         lacks: Callable[[int, bytes], bool],
-    ) -> "BPEModel":
+    ) -> BPEModel:
         """The model that `load` gives, which is called when one of its tables is first asked for.
 
         `lacks(id, token)` says of an id and a token that the model surely has neither.
@@ -174,7 +199,7 @@ class BPEModel:
         lacks = vars(self).get("_lacks")
         return lacks is not None and bool(lacks(token_id, token))
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if not self.tokens:
             raise ModelError("there is no token that text could become")
         for token_id, token in self.tokens.items():
@@ -208,7 +233,7 @@ class BPEModel:
     @classmethod
     def from_merges(
         cls, merges: Iterable[tuple[bytes, bytes]], *, reserved: Collection[int] = (), take_whole: bool = False
-    ) -> "BPEModel":
+    ) -> BPEModel:
         """A model from merges in the order in which they were learned; the rank of a merge is its place.
 
         Ids are handed out in order, first to the 256 bytes, then to the merges; `reserved` ids are passed over.
@@ -236,7 +261,7 @@ class BPEModel:
     @classmethod
     def from_vocab(
         cls, vocab: Mapping[int, bytes] | Mapping[bytes, int], merges: Iterable[tuple[bytes, bytes]]
-    ) -> "BPEModel":
+    ) -> BPEModel:
         """A model from a vocabulary with its own ids, id -> token or token -> id, and merges in the order of learning.
 
         Raises ModelError for a single byte or a part of a merge that has no id, a merge whose token has none, a merge
@@ -268,7 +293,7 @@ class BPEModel:
         return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet))
 
     @classmethod
-    def from_ranks(cls, ranks: Mapping[bytes, int], *, take_whole: bool = True) -> "BPEModel":
+    def from_ranks(cls, ranks: Mapping[bytes, int], *, take_whole: bool = True) -> BPEModel:
         """A model with tiktoken's rule, for any table of token -> rank; the rank is the id.
 
         Raises ModelError when two tokens share a rank or one of the 256 bytes has none.
@@ -322,6 +347,8 @@ class BPEModel:
     @cached_property
     def recovered(self) -> Recovered:
         """The one pair that each token is made of; see `recover.recover_merges`. Cost: a second for 100,000 tokens."""
+        from .recover import recover_merges
+
         return recover_merges(self)
 
     def __reduce__(self) -> tuple[object, ...]:

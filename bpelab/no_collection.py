@@ -1,8 +1,13 @@
 """Work without Python's garbage collector: among millions of objects a collection takes as long as the work."""
 
+from __future__ import annotations
+
 import gc
-from collections.abc import Iterator
 from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager

@@ -6,26 +6,28 @@ text, cut into pieces, and every piece goes through the encoder or comes from th
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from .byte_alphabet import from_alphabet, to_alphabet
 from .cache import PieceCache
 from .cached import cached_property
-from .model import BPEModel
 from .native import encoder_for, preparation, require_extension
-from .normalizers import Normalizer
-from .pretokenizers.base import PreTokenizer
-from .special_tokens import SpecialTokens
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from .alignment import Aligned
     from .encoders.dropout import DropoutEncoder
+    from .model import BPEModel
     from .native._core import Encoder
+    from .normalizers import Normalizer
     from .placing import PlacedToken
+    from .pretokenizers.base import PreTokenizer
+    from .special_tokens import SpecialTokens
 
     Ids = NDArray[np.uint32]
 
@@ -107,9 +109,7 @@ class Pipeline:
         """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
         return self._undivided and self.model.bytewise and (self.pre_tokenizer is None or self.split is not None)
 
-    def ids(
-        self, text: str, allowed: frozenset[str] = frozenset(), encoder: "DropoutEncoder | None" = None
-    ) -> list[int]:
+    def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
         """The ids of a valid text; special tokens other than the allowed ones are plain text.
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
@@ -138,7 +138,7 @@ class Pipeline:
         return text if self.prepare is None else self.prepare(text, first > 0)
 
     @cached_property
-    def native(self) -> "Encoder | None":
+    def native(self) -> Encoder | None:
         """The encoder in C, made for the first text; None where Python encodes."""
         made = encoder_for(self.model, self.pre_tokenizer)
         if made is None:
@@ -155,7 +155,7 @@ class Pipeline:
         ids = self.native.encode_array(self._prepared(text, 1))
         return None if ids is None else len(ids) // 4
 
-    def array(self, text: str, allowed: frozenset[str] = frozenset()) -> "Ids":
+    def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
         """What `ids` gives, as an array of uint32."""
         import numpy as np
 
@@ -163,7 +163,7 @@ class Pipeline:
             return self._natively(text, allowed, native)
         return np.array(self.ids(text, allowed), np.uint32)
 
-    def _natively(self, text: str, allowed: frozenset[str], native: "Encoder") -> "Ids":
+    def _natively(self, text: str, allowed: frozenset[str], native: Encoder) -> Ids:
         import numpy as np
 
         parts: list[Ids] = []
@@ -180,7 +180,7 @@ class Pipeline:
 
     def arrays(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
-    ) -> "tuple[Ids, NDArray[np.int64]]":
+    ) -> tuple[Ids, NDArray[np.int64]]:
         """The ids of all texts end to end, uint32, and where those of each begin, with the end of all behind."""
         from . import documents
 
@@ -204,7 +204,7 @@ class Pipeline:
         cache.lookups += len(pieces)
         return ids
 
-    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> "list[PlacedToken]":
+    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> list[PlacedToken]:
         """What `ids` gives, each with the place in `text` that it stands for."""
         from .alignment import Aligned, normalized
         from .placing import added_token
@@ -227,7 +227,7 @@ class Pipeline:
                 first = 0
         return placed
 
-    def _placed(self, part: "Aligned", pieces: list[str]) -> "Iterable[PlacedToken]":
+    def _placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
         """The tokens of a stretch that is cut into `pieces`."""
         from .alignment import cut
         from .placing import place, place_pieces
@@ -239,7 +239,7 @@ class Pipeline:
             return (token for piece in found for token in self._placed_piece(piece))
         return place_pieces(pieces, part, self._placed_piece)
 
-    def _placed_piece(self, piece: "Aligned") -> "Iterator[PlacedToken]":
+    def _placed_piece(self, piece: Aligned) -> Iterator[PlacedToken]:
         from .placing import place
 
         return place(self.model, self.ids_of_pieces([piece.text]), piece, self._to_bytes)
@@ -267,7 +267,7 @@ class Pipeline:
         """The pieces of a normalized text; `first` is `from_first` of the whole input for its beginning, else 0."""
         return self._cut(part, first)
 
-    def placed(self, part: "Aligned", pieces: list[str]) -> "Iterable[PlacedToken]":
+    def placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
         """The tokens of a normalized text that was cut into `pieces`, with their places."""
         return self._placed(part, pieces)
 

@@ -4,17 +4,30 @@ Text is untrusted. A special token's string inside ordinary text is plain text, 
 the caller says otherwise: `allowed_special` names those that become their id, `disallowed_special` those that are an
 error. Added tokens that are not special belong to the vocabulary (runs of spaces, say) and are always found.
 
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see added_tokens.py).
+Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see finder.py).
 Source: the parameters are tiktoken's (`core.py`), the default is not: there everything is disallowed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Literal
+from __future__ import annotations
 
-from .added_tokens import AddedToken, Finder, Span
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from .added_tokens import AddedToken
+from .cached import cached_property
 from .errors import SpecialTokenError
+from .forks import unforked
 from .textio import valid_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import Literal
+
+    from .added_tokens import Span
+    from .finder import Finder
+
+    Special = Literal["all"] | Collection[str]
 
 HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
@@ -22,7 +35,6 @@ ROLES = ("bos", "eos", "pad", "unk")
 """What a special token may be to a model."""
 LONGEST_NAME = 4_096
 """Characters that a special token may have."""
-Special = Literal["all"] | Collection[str]
 
 
 def _are_well(names: list[str], ids: list[int], aliases: bool) -> bool:
@@ -75,7 +87,6 @@ class SpecialTokens:
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self._everything = frozenset(self.ids)
         self._all_special = all(token.special for token in self.tokens)
-        self._raw = Finder((token.content, token) for token in self.tokens if not token.normalized)
         # Where several have the same text once they are normalized, the first special one counts, or the first one.
         self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
         self._late_finder = lru_cache(4)(self._make_late_finder)
@@ -110,11 +121,16 @@ class SpecialTokens:
             seen.add(name)
             contents.setdefault(token_id, name)
 
+    @cached_property
+    def raw_finder(self) -> Finder:
+        """What finds the tokens that stand in a text as it was given."""
+        return _finder((token.content, token) for token in self.tokens if not token.normalized)
+
     def _make_late_finder(self, normalize: Callable[[str], str] | None) -> Finder:
-        return Finder((normalize(t.content) if normalize else t.content, t) for t in self._late)
+        return _finder((normalize(t.content) if normalize else t.content, t) for t in self._late)
 
     def _make_finder(self, names: frozenset[str]) -> Finder:
-        return Finder((token.content, token) for token in self.tokens if token.content in names)
+        return _finder((token.content, token) for token in self.tokens if token.content in names)
 
     def __reduce__(self) -> tuple[object, ...]:
         return SpecialTokens, (self.tokens, True)
@@ -151,7 +167,7 @@ class SpecialTokens:
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
         """The places of the tokens that are found in a text as it was given, and of what is between them."""
         if allowed or not self._all_special:
-            yield from self._raw.spans(text, _wanted(allowed))
+            yield from self.raw_finder.spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None
 
@@ -161,11 +177,6 @@ class SpecialTokens:
             yield from self._late_finder(normalize).spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None
-
-    @property
-    def raw_finder(self) -> Finder:
-        """What finds the tokens that stand in a text as it was given."""
-        return self._raw
 
     def late_finder(self, normalize: Callable[[str], str] | None) -> Finder | None:
         """What finds the tokens that stand in normalized text; None where there are none."""
@@ -196,6 +207,12 @@ class SpecialTokens:
                 return True
             position = found[0] + 1
         return False
+
+
+def _finder(tokens: Iterable[tuple[str, AddedToken]]) -> Finder:
+    with unforked:  # most texts are encoded without a search, which is imported for the first that is not
+        from .finder import Finder
+    return Finder(tokens)
 
 
 def _wanted(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:

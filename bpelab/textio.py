@@ -1,10 +1,15 @@
 """Text in and out: lone surrogates, and files that are written whole or not at all."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 BLOCK = 1 << 20
 """Characters that are encoded at once where only their bytes are counted."""

@@ -7,47 +7,50 @@ object can serve many threads; what "changes" it returns a new one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from .added_tokens import AddedToken
-from .cache import CacheStatistics
 from .cached import cached_property
-from .decoders import Bytes, Decoder
 from .errors import SpecialTokenError, TokenizerFileError
 from .model import BPEModel
-from .normalizers import Normalizer, find_normalizer
-from .other_names import TOKENIZER, explained
+from .normalizers import find_normalizer
 from .pipeline import Pipeline
-from .pretokenizers.base import PreTokenizer
 from .pretokenizers.patterns import refuse_misspelt
 from .pretokenizers.split import Split
-from .special_tokens import Special, SpecialTokens
+from .special_tokens import SpecialTokens
 from .textio import valid_text
 from .vocabulary import Vocabulary
 from .whole_number import whole_number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from typing import Any, Literal
+
     import numpy as np
     import tiktoken
     from numpy.typing import NDArray
 
     from .batch import Batch
+    from .cache import CacheStatistics
     from .chat.conversation import Fitted
     from .chat.messages import Message
     from .cluster import Cluster
+    from .decoders import Decoder
     from .encoded import Encoded
+    from .normalizers import Normalizer
     from .pipeline import Ids
     from .postprocessors import PostProcessor
+    from .pretokenizers.base import PreTokenizer
     from .sections import Padding, Truncation
     from .shards import Shards
     from .shards.inputs import Paths
+    from .special_tokens import Special
     from .trainers.corpus import Corpus
 
 CACHE_ENTRIES = 1 << 16
-BYTES = Bytes()
 
 
 class _Explaining(type):
@@ -56,6 +59,8 @@ class _Explaining(type):
     if not TYPE_CHECKING:  # a type checker would take every name for one that exists
 
         def __getattr__(cls, name: str) -> Any:
+            from .other_names import TOKENIZER, explained
+
             raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
 
 
@@ -72,7 +77,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             normalized text.
         encoder: "auto", "naive", "heap", "buckets", "trie", or "native", which is in C; all give the same ids.
             "auto" takes the one in C for the models that it serves (`bpelab.native`), and else Python.
-        decoder: how tokens become text again: Bytes for tokens that are bytes, or another of `bpelab.decoders`;
+        decoder: how tokens become text again: "bytes" for tokens that are bytes, or any of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
         bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
@@ -98,7 +103,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         special_tokens: Mapping[str, int] | SpecialTokens | None = None,
         normalizer: str | Normalizer | None = None,
         encoder: str = "auto",
-        decoder: Decoder | None = BYTES,
+        decoder: Decoder | Literal["bytes"] | None = "bytes",
         post_processor: PostProcessor | None = None,
         bos_token: str | None = None,
         eos_token: str | None = None,
@@ -139,6 +144,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            from .other_names import TOKENIZER, explained
+
             if name in TOKENIZER:
                 raise AttributeError(explained(type(self).__name__, name, TOKENIZER), name=name, obj=self)
             return object.__getattribute__(self, name)  # which raises it anew: perhaps inside a property
@@ -601,8 +608,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         written, that another process writes to, or that was begun with other arguments; ClusterError of `client`;
         SpecialTokenError, ValueError and MissingDependencyError for the options.
 
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> _ = (folder / "a.txt").write_text("abab--cab--")
         >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|end|>"])
         >>> shards = t.encode_files(folder / "a.txt", folder / "out", separator="--", end_of_document="<|end|>")
@@ -900,6 +907,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
         an empty name.
         """
+        from pathlib import Path
+
         from .formats.huggingface import save
 
         if folder == "":  # which Path takes for the current folder
@@ -908,6 +917,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
         """`save`, under the name of transformers; the paths of the files that were written."""
+        from pathlib import Path
+
         self.save(folder)
         return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
 
@@ -949,6 +960,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     @classmethod
     def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> BPETokenizer:
         """The tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
+        from pathlib import Path
+
         from .formats.gguf import load
 
         return load(Path(path), encoder)

@@ -12,8 +12,9 @@ order of the ids is kept also where an unknown character stands before one writt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .added_tokens import AddedToken, Finder
+from .added_tokens import AddedToken
 from .cached import cached_property
+from .finder import Finder
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,12 @@ Everything in it can be deleted at any time.
 """
 
 import os
-from pathlib import Path
 
 
-def cache_folder() -> Path | None:
-    """The folder, or None where nothing is to be kept."""
+def cache_folder() -> str | None:
+    """The folder, or None where nothing is to be kept or there is no home."""
     chosen = os.environ.get("BPELAB_CACHE")
-    if chosen is not None:
-        return Path(chosen).expanduser() if chosen else None
-    try:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # no home
-        return None
-    return Path(base) / "bpelab"
+    if chosen is None:
+        chosen = os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "bpelab")
+    folder = os.path.expanduser(chosen)
+    return folder if folder and not folder.startswith("~") else None  # which it does where there is no home

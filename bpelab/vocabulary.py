@@ -5,20 +5,28 @@ decoder turns the tokens' texts into the text that they stand for, and bytes tha
 surrogates, so that none is lost.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, SupportsIndex, overload
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
 
 from . import decoding
-from .added_tokens import AddedToken
 from .byte_alphabet import to_alphabet
 from .cached import cached_property
-from .decoders import ByteLevel, Bytes, Decoder, decode_tokens
-from .decoding import Unknown
 from .errors import BPELabError, SpecialTokenError, UnknownTokenError
 from .joining import Joiner
-from .model import BPEModel
-from .special_tokens import SpecialTokens
 from .textio import utf8
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Literal, overload
+
+    from .added_tokens import AddedToken
+    from .decoders import Decoder
+    from .decoding import Unknown
+    from .model import BPEModel
+    from .special_tokens import SpecialTokens
 
 FEW = 64
 """Special tokens that are searched for in a model's tables before these are loaded."""
@@ -32,16 +40,18 @@ class Vocabulary:
         model: BPEModel,
         special: SpecialTokens,
         roles: Mapping[str, str | None],
-        decoder: Decoder | None,
+        decoder: Decoder | Literal["bytes"] | None,
     ) -> None:
-        self._model, self._special, self._roles, self._decoder = model, special, dict(roles), decoder
+        self._model, self._special, self._roles, self._given_decoder = model, special, dict(roles), decoder
         for role, name in self._roles.items():
             if name is not None and name not in special.ids:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
+        if isinstance(decoder, str) and decoder != "bytes":
+            raise ValueError(f'there is no decoder {decoder!r}; choose "bytes", None or one of bpelab.decoders')
         self._in_bytes = model.units is None or not model.units.characters
         self._refuse_collisions()
         self._ids_of_added = {token.content: token.id for token in special.tokens}
-        self._joins_bytes = self._in_bytes and isinstance(decoder, ByteLevel)
+        self._joins_bytes = self._in_bytes and _is_byte_level(decoder)
 
     @cached_property
     def _bytes_of(self) -> dict[int, bytes]:
@@ -52,11 +62,28 @@ class Vocabulary:
     def _joined(self) -> dict[int, bytes]:
         """As `_bytes_of`, but added tokens in the bytes that the decoder makes of them."""
         decoder = self._decoder
-        if not self._in_bytes or not isinstance(decoder, ByteLevel) or isinstance(decoder, Bytes):
+        if decoder is None or not self._joins_bytes or not self._from_file:
             return self._bytes_of
         written = {token.id: token.content for token in self._special.tokens if not token.content.isascii()}
         read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
         return {**self._bytes_of, **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()}}
+
+    @cached_property
+    def _decoder(self) -> Decoder | None:
+        if self._given_decoder != "bytes":
+            return self._given_decoder
+        from .decoders import Bytes
+
+        return Bytes()
+
+    @property
+    def _from_file(self) -> bool:
+        """Whether added tokens are read as the decoder of a file reads them."""
+        if self._given_decoder == "bytes":
+            return False
+        from .decoders import Bytes
+
+        return not isinstance(self._given_decoder, Bytes)
 
     @cached_property
     def _joiner(self) -> Joiner:
@@ -68,7 +95,7 @@ class Vocabulary:
         Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
         one with the text of an ordinary token is found first.
         """
-        from_file, few = not isinstance(self._decoder, Bytes), len(self._special.tokens) <= FEW
+        from_file, few = self._from_file, len(self._special.tokens) <= FEW
         tokens: Iterable[AddedToken] = self._special.tokens
         if from_file and not few:  # of a million, those that the model has an id of
             tokens = [token for token in tokens if token.id in self._model.tokens]
@@ -97,6 +124,13 @@ class Vocabulary:
                 texts += [data.decode() for data in decoding.join_tokens([token_id], self._bytes_of, unknown)]
         return texts
 
+    @cached_property
+    def _text_of(self) -> Callable[[list[str], str], str]:
+        """What makes a text of tokens, given how errors are treated."""
+        from .decoders import decode_tokens
+
+        return partial(decode_tokens, self._decoder)
+
     def decode_bytes(
         self, ids: Iterable[int], *, unknown: Unknown = "error", skip_special_tokens: bool = False
     ) -> bytes:
@@ -108,7 +142,7 @@ class Vocabulary:
         if self._joins_bytes:
             return bytes(self._joiner.join(ids, unknown, skip_special_tokens))
         kept = self._kept(ids, skip_special_tokens)
-        text = decode_tokens(self._decoder, self._texts(kept, unknown), "surrogateescape")
+        text = self._text_of(self._texts(kept, unknown), "surrogateescape")
         return text.encode("utf-8", "surrogateescape")
 
     def decode(
@@ -129,7 +163,7 @@ class Vocabulary:
         if self._joins_bytes:
             return str(self._joiner.join(ids, unknown, skip_special_tokens), "utf-8", errors)
         if errors == "replace":
-            return decode_tokens(self._decoder, self._texts(self._kept(ids, skip_special_tokens), unknown), errors)
+            return self._text_of(self._texts(self._kept(ids, skip_special_tokens), unknown), errors)
         data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)
 
@@ -190,10 +224,13 @@ class Vocabulary:
         """The bytes of a token; None for an id that doesn't exist."""
         return self._bytes_of.get(decoding.as_ids([token_id])[0])
 
-    @overload
-    def convert_tokens_to_ids(self, tokens: bytes | str) -> int: ...  # type: ignore[overload-overlap]
-    @overload
-    def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def convert_tokens_to_ids(self, tokens: bytes | str) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
+
     def convert_tokens_to_ids(self, tokens: bytes | str | Iterable[bytes | str]) -> int | list[int]:
         """The id of each token, or of one token; that of the unk token for unknown ones, if one was set.
 
@@ -213,13 +250,16 @@ class Vocabulary:
             raise UnknownTokenError(f"there is no token {tokens!r}, and no unk token is set")
         return found
 
-    @overload
-    def convert_ids_to_tokens(self, ids: int) -> bytes: ...
-    @overload
-    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def convert_ids_to_tokens(self, ids: int) -> bytes: ...
+        @overload
+        def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]: ...
+
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> bytes | list[bytes]:
         """The bytes of each id, or of one id. Raises UnknownTokenError for an id that doesn't exist."""
-        if not isinstance(ids, Iterable) and isinstance(ids, SupportsIndex):
+        if not isinstance(ids, Iterable):
             return decoding.join_tokens([ids], self._bytes_of)[0]
         return decoding.join_tokens(ids, self._bytes_of)
 
@@ -290,3 +330,11 @@ class Vocabulary:
     def _role_id(self, role: str) -> int | None:
         name = self._roles[role]
         return None if name is None else self._special.ids[name]
+
+
+def _is_byte_level(decoder: Decoder | Literal["bytes"] | None) -> bool:
+    if decoder == "bytes":
+        return True
+    from .decoders import ByteLevel
+
+    return isinstance(decoder, ByteLevel)

@@ -1,7 +1,6 @@
 """A whole number that a caller gave, of Python or of NumPy."""
 
 from operator import index
-from typing import SupportsIndex
 
 
 def whole_number(name: str, value: object) -> int:
@@ -12,6 +11,6 @@ def whole_number(name: str, value: object) -> int:
       ...
     TypeError: limit must be an integer, not 2.5
     """
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     return index(value)

@@ -1,5 +1,7 @@
 """The search for added tokens: against a search by brute force and against tokenizers, flags, and very many tokens."""
 
+import copy
+import pickle
 import random
 import time
 
@@ -7,7 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer
-from bpelab.added_tokens import AddedToken, Finder
+from bpelab.added_tokens import AddedToken
+from bpelab.finder import Finder
 from bpelab.special_tokens import SpecialTokens
 from bpelab.textio import valid_text
 
@@ -16,6 +19,19 @@ from .conftest import amount, fuzz_text
 
 def finder(*strings, **flags):
     return Finder((string, AddedToken(string, number, **flags)) for number, string in enumerate(strings))
+
+
+def test_a_token_is_a_tuple_with_names():
+    token = AddedToken("<a>", 7, lstrip=True)
+    assert token == ("<a>", 7, True, False, True, False, False) and hash(token) == hash(tuple(token))
+    assert repr(token) == (
+        "AddedToken(content='<a>', id=7, special=True, single_word=False, lstrip=True, rstrip=False, normalized=False)"
+    )
+    assert token._replace(id=8) == AddedToken("<a>", 8, lstrip=True) != token
+    for again in (copy.copy(token), copy.deepcopy(token), pickle.loads(pickle.dumps(token))):
+        assert again == token and type(again) is AddedToken
+    with pytest.raises(AttributeError):
+        token.id = 9
 
 
 def everything(token):

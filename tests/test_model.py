@@ -1,5 +1,6 @@
 """Models: built, refused, and the merges that a rank table doesn't tell."""
 
+import copy
 import pickle
 import random
 
@@ -10,6 +11,7 @@ from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
 from bpelab.recover import compatible
 from bpelab.trainers import train_incremental
+from bpelab.units import Units
 
 from .conftest import ENCODINGS, amount, encoding, random_ranks
 from .encoders.test_encoders import defined, trained
@@ -81,6 +83,8 @@ def test_frozen():
     model = BPEModel.from_merges([(b"a", b"b")])
     with pytest.raises(AttributeError):
         model.take_whole = True
+    with pytest.raises(AttributeError):
+        del model.take_whole
     with pytest.raises(TypeError):
         model.tokens[0] = b"x"
     with pytest.raises(TypeError):
@@ -102,6 +106,16 @@ def test_a_rank_table_is_a_mapping():
     with pytest.raises(KeyError):
         model.merges[9_999, 97]
     assert (9_999, 97) not in model.merges
+
+
+def test_what_a_model_shows_and_equals():
+    units = Units(characters=True, unk_id=0)
+    model = BPEModel({0: b"a"}, {}, alphabet={b"a": 0}, units=units)
+    assert repr(model) == f"BPEModel(tokens={{0: b'a'}}, merges={{}}, alphabet={{b'a': 0}}, take_whole=False, {units=})"
+    same, other = BPEModel({0: b"a"}, {}, {b"a": 0}, False, units), BPEModel({0: b"a"}, {}, {b"a": 0}, True, units)
+    assert model == same and hash(model) == hash(same) and model not in (other, 5)
+    for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert again == model and type(again) is BPEModel
 
 
 def test_pickles(small_model):

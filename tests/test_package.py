@@ -9,7 +9,7 @@ import pytest
 
 import bpelab
 
-from .conftest import ROOT
+from .conftest import ROOT, encoding, needs_extension
 
 
 def python(program: str, *, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
@@ -40,6 +40,34 @@ def test_using_it_pulls_in_nothing_heavy():
         "print(*{'numpy', 'torch', 'IPython', 'matplotlib', 'tiktoken', 'tokenizers'} & set(sys.modules))"
     )
     assert python(program) == "\n"
+
+
+FIRST_TEXT = """
+import sys
+sys.path[:] = {path!r}
+from bpelab import BPETokenizer
+
+assert BPETokenizer.from_tiktoken("cl100k_base").encode("hello world") == [15339, 1917]
+print(*sys.modules)
+"""
+SLOW_TO_IMPORT = {
+    *("ast", "bisect", "dataclasses", "enum", "importlib.metadata", "inspect", "json", "logging", "numpy", "pathlib"),
+    *("re", "regex", "tempfile", "tiktoken", "tqdm", "typing", "urllib"),
+}
+OURS_FOR_LATER = {
+    f"bpelab.{name}" for name in ("decoders", "encoders", "finder", "install", "other_names", "recover", "units")
+} | {f"bpelab.pretokenizers.{name}" for name in ("matching", "regex_dfa", "unicode_tables")}
+
+
+def test_the_first_text_imports_little():
+    """Most of what a short program waits for is imports, of which these took two thirds."""
+    needs_extension()
+    encoding("cl100k_base")
+    first_text = FIRST_TEXT.format(path=[str(ROOT), *sys.path])
+    for _ in range(2):  # the second time it reads what the first has kept
+        done = subprocess.run([sys.executable, "-S", "-c", first_text], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert not modules & (SLOW_TO_IMPORT | OURS_FOR_LATER)
 
 
 def test_the_standard_library_is_enough():

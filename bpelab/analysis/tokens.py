@@ -5,10 +5,11 @@ Source of the test in `unmet`: Land and Bartolo 2024, who decode each token, enc
 that don't come back.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..encoders import NaiveEncoder
 from ..errors import BPELabError
+from ..model import BPEModel
 from ..tokenizer import BPETokenizer
 from .checks import integer
 
@@ -42,7 +43,7 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
     candidates = [i for i in model.recovered.unreachable if i not in added and i not in spelled]
     # What merging makes of a token inside a text it makes of its bytes alone; `recovered` gives up a token that ranks
     # before its parts, and such a one may merge.
-    merging = NaiveEncoder(replace(model, take_whole=False))
+    merging = NaiveEncoder(BPEModel(model.tokens, model.merges, model.alphabet, units=model.units))
     return [i for i in candidates if merging.encode_piece(model.tokens[i]) != [i]]
 
 

@@ -6,6 +6,7 @@ Chapter: Chat on your hardware.
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from ..user_cache import cache_folder
 
@@ -32,7 +33,7 @@ def line_editing(commands: Iterable[str]) -> Iterator[None]:
     readline.set_completer_delims(" \t\n")
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     folder = cache_folder()
-    path = None if folder is None else folder / "chat_history"
+    path = None if folder is None else Path(folder, "chat_history")
     if path is not None:
         with suppress(OSError):
             readline.read_history_file(path)

@@ -1,31 +1,26 @@
-"""Writes dfa_tables.json: the tables of the named patterns, compiled. Run it when a pattern or the Unicode table changes.
+"""Writes *.dfa: the tables of the named patterns, compiled. Run it when a pattern or the Unicode table changes.
 
 python -m bpelab.data.make_dfa_tables
 """
 
-import json
+import struct
 from pathlib import Path
 
 from bpelab.pretokenizers.patterns import PATTERNS
 from bpelab.pretokenizers.regex_dfa import compile_dfa
 
 
-def tables() -> dict[str, dict[str, object]]:
-    """Name -> the fields of its DFA as lists; where classes begin is written as steps from one place to the next."""
+def contents() -> dict[Path, bytes]:
+    """File -> a DFA: its width, the number of its transitions, these, its entries, and both stages; little-endian."""
     found = {}
     for name, pattern in PATTERNS.items():
         dfa = compile_dfa(pattern.regex)
-        steps = [after - before for before, after in zip(dfa.starts, dfa.starts[1:])]
-        found[name] = {
-            "steps": steps,
-            "classes": list(dfa.classes),
-            "width": dfa.width,
-            "trans": list(dfa.trans),
-            "entries": list(dfa.entries),
-        }
+        numbers = [dfa.width, len(dfa.trans), *dfa.trans, *dfa.entries]
+        head = struct.pack(f"<{len(numbers)}i{len(dfa.stage1)}H", *numbers, *dfa.stage1)
+        found[Path(__file__).with_name(f"{name}.dfa")] = head + dfa.stage2
     return found
 
 
 if __name__ == "__main__":
-    content = json.dumps(tables(), separators=(",", ":")).replace('},"', '},\n"') + "\n"
-    Path(__file__).with_name("dfa_tables.json").write_text(content, encoding="utf-8")
+    for path, content in contents().items():
+        path.write_bytes(content)

@@ -4,12 +4,11 @@ The names, fields and results are those of Hugging Face's tokenizers, and `DECOD
 tokenizer.json gives as "type". Chapter: File formats.
 """
 
-from typing import TYPE_CHECKING
-
 from ..lazy import lazily
 from .base import Decoder as Decoder
 from .bytes import ByteFallback as ByteFallback, ByteLevel as ByteLevel, Bytes as Bytes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .registry import DECODERS as DECODERS
     from .texts import DecoderSequence as DecoderSequence, Fuse as Fuse, Replace as Replace, Strip as Strip

@@ -3,10 +3,13 @@
 Chapter: File formats. Source: Hugging Face tokenizers, `tokenizer/mod.rs` (`Decoder`).
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from __future__ import annotations
 
-from ..normalizers import base
+from abc import ABC, abstractmethod
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Decoder(ABC):
@@ -23,4 +26,6 @@ class Decoder(ABC):
 
 def longest_allowed(tokens: Iterable[str]) -> int:
     """The characters that a decoder may make of `tokens`: no more than they have, or 1 Mi, whichever is more."""
+    from ..normalizers import base
+
     return max(base.MAX_CHARACTERS, sum(map(len, tokens)))

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ..errors import BPELabError, TokenizerFileError
 from ..tokenizer import BPETokenizer
-from . import gguf, gpt2, huggingface, minbpe, sentencepiece, tiktoken, tutorial_json
-from .json_file import JSONFile, open_file, refuse_others
 
 NO_TOKENIZER = (
     "is not JSON, and its name is not that of another tokenizer's file (.gguf, .model, .tiktoken); is it a text?"
@@ -41,11 +39,16 @@ def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
     if path.suffix == ".tiktoken":
         if pattern is None:
             raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
-        return tiktoken.load_ranks(path, pattern, encoder)
+        from .tiktoken import load_ranks
+
+        return load_ranks(path, pattern, encoder)
     if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
         if path != Path(path.name):  # a name of an encoding has no folder
             raise TokenizerFileError(what, "", "there is no such file or folder")
         return _open_name(str(what), encoder)
+    from . import gguf, huggingface, minbpe, sentencepiece, tutorial_json
+    from .json_file import JSONFile, open_file, refuse_others
+
     with open_file(path) as opened:
         start = opened.read(tutorial_json.LOOKED_AT)
     if path.suffix == ".json" and tutorial_json.may_be(start) and tutorial_json.is_one((file := JSONFile(path)).data):
@@ -74,6 +77,8 @@ def in_home(what: str | Path) -> Path:
 
 
 def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenizer:
+    from . import gpt2, huggingface
+
     if pattern is None and (folder / "tokenizer.json").exists():
         return huggingface.load(folder, encoder)
     if gpt2.find_files(folder) is not None:

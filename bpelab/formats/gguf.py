@@ -28,7 +28,7 @@ from ..pretokenizers.byte_level import ByteLevel
 from ..pretokenizers.gguf_names import gguf_pre
 from ..pretokenizers.matching import Pattern
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import SplitPattern
+from ..pretokenizers.split_pattern import SplitPattern
 from ..special_tokens import SpecialTokens
 from ..tokenizer import BPETokenizer
 from .gguf_file import read_metadata

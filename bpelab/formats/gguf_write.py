@@ -19,7 +19,8 @@ from ..pretokenizers.byte_level import ByteLevel
 from ..pretokenizers.gguf_names import gguf_pre, names_for
 from ..pretokenizers.patterns import PATTERNS, find_pattern
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import Split, SplitPattern
+from ..pretokenizers.split import Split
+from ..pretokenizers.split_pattern import SplitPattern
 from ..recover import compatible
 from ..tokenizer import BPETokenizer
 from .gguf import KEY, KINDS, ROLES, TEMPLATE

@@ -49,13 +49,13 @@ def read(path: Path, content: bytes, options: dict[str, Any]) -> BPETokenizer:
     name = table_cache.fingerprint(b"tokenizer.json", content)
     if (kept := table_cache.fetch(name)) is not None:
         model, rest = kept
-        return read_tokenizer(JSONFile(path, json.dumps(rest).encode()), options, model)
+        return read_tokenizer(JSONFile(path, rest), options, model)
     file = JSONFile(path, content)
     tokenizer = read_tokenizer(file, options)
     if len(tokenizer.added_tokens) > len(tokenizer.model.tokens):
         return tokenizer  # what a table would spare is the smaller part
     file.data["model"] = {key: value for key, value in file.data["model"].items() if key not in ("vocab", "merges")}
-    table_cache.store(name, tokenizer.model, file.data)
+    table_cache.store(name, tokenizer.model, json.dumps(file.data).encode())
     return tokenizer
 
 

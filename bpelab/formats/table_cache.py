@@ -8,23 +8,29 @@ processes may do so at once; and it can be deleted at any time. Nothing in it is
 The folder is that of `user_cache.py`. Chapter: File formats.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
-import json
+import os
 import sys
 from array import array
-from collections.abc import Mapping
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any
 
 from ..model import BPEModel, RankMerges
 from ..no_collection import no_collection
 from ..textio import write_atomically
-from ..units import Units
 from ..user_cache import cache_folder
 
-VERSION = f"bpelab tables 3 {sys.byteorder} {array('I').itemsize}"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ..units import Units
+
+VERSION = f"bpelab tables 4 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
 HASH = "_hash_of_tables"
@@ -38,98 +44,96 @@ def fingerprint(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-def store(name: str, model: BPEModel, extra: Any = None) -> None:
-    """Keep a model and anything else that JSON can hold. What can't be written is not kept, and nobody is told."""
+def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
+    """Keep a model and anything else. What can't be written is not kept, and nobody is told."""
     folder = cache_folder()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
-    body = _written(model, {"extra": extra, "hash": model_hash(model), "highest": max(model.tokens)})
+    from pathlib import Path
+
+    about = f"{model_hash(model)} {max(model.tokens)}".encode()
+    body = _joined([about, extra, *_parts(model)])
     digest = hashlib.sha256(body).digest()
     with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(folder / f"{name}.tables", digest + body)
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(Path(folder, f"{name}.tables"), digest + body)
 
 
 def model_hash(model: BPEModel) -> str | None:
     """A hash of all that a model's ids depend on, known for one that is kept here; None where arrays don't say all."""
     if HASH not in vars(model) and _holds(model):
-        vars(model)[HASH] = hashlib.sha256(_written(model, {})).hexdigest()
+        vars(model)[HASH] = hashlib.sha256(_joined(_parts(model))).hexdigest()
     known: str | None = vars(model).get(HASH)
     return known
 
 
-def _written(model: BPEModel, more: dict[str, Any]) -> bytes:
-    units = None if model.units is None else {key: _plain(value) for key, value in vars(model.units).items()}
-    (units or {}).pop("symbols", None)
+def _parts(model: BPEModel) -> list[bytes]:
+    """All that a model is: how pieces are cut, its kind, columns of numbers, and the tokens end to end."""
     ranked = isinstance(model.merges, RankMerges)
     merges = [] if ranked else sorted((rank, *pair, new) for pair, (rank, new) in model.merges.items())
-    numbers = [model.tokens.keys(), map(len, model.tokens.values()), *zip(*merges)]
-    arrays = [array("I", column) for column in numbers]
-    blob = b"".join(model.tokens.values())
-    head = {"units": units, "take_whole": model.take_whole, "ranked": ranked, **more}
-    head["sizes"] = [len(column) for column in arrays]
-    line = json.dumps(head).encode()
-    return b"".join([len(line).to_bytes(8, "little"), line, *(column.tobytes() for column in arrays), blob])
+    ends = accumulate(map(len, model.tokens.values()))
+    columns = [array("I", column).tobytes() for column in (model.tokens.keys(), ends, *zip(*merges))]
+    return [_written(model.units), bytes([model.take_whole, ranked]), *columns, b"".join(model.tokens.values())]
 
 
-def fetch(name: str) -> tuple[BPEModel, Any] | None:
+def _joined(parts: list[bytes]) -> bytes:
+    return b"".join(part for data in parts for part in (len(data).to_bytes(8, "little"), data))
+
+
+def fetch(name: str) -> tuple[BPEModel, bytes] | None:
     """A model that was kept, and what was kept with it; None where there is none, or its file is damaged."""
     folder = cache_folder()
     try:
-        data = (folder / f"{name}.tables").read_bytes() if folder is not None else b""
+        with open(os.path.join(folder or "", f"{name}.tables"), "rb") as file:
+            data = file.read() if folder is not None else b""
     except OSError:
         return None
-    body = memoryview(data)[32:]
-    if len(data) < 40 or hashlib.sha256(body).digest() != data[:32]:
+    if len(data) < 40 or hashlib.sha256(memoryview(data)[32:]).digest() != data[:32]:
         return None
     try:
-        return _read(body)
+        return _read(data)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
 
 
-def _read(body: memoryview) -> tuple[BPEModel, Any]:
-    start = 8 + int.from_bytes(body[:8], "little")
-    head = json.loads(bytes(body[8:start]))
-    columns = []
-    for size in head["sizes"]:
-        column = array("I")
-        column.frombytes(body[start : start + 4 * size])
-        columns.append(column)
-        start += 4 * size
-    model = _later(head, columns, bytes(body[start:]))
-    vars(model)[HASH] = head["hash"]
-    return model, head["extra"]
-
-
-def _later(head: dict[str, Any], columns: list[Any], blob: bytes) -> BPEModel:
+def _read(data: bytes) -> tuple[BPEModel, bytes]:
     """The model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
-    ids, lengths = columns[:2]
-    if not SMALLEST <= len(ids) == len(lengths) or sum(lengths) != len(blob):
+    rest, parts = memoryview(data)[32:], []
+    while rest:
+        size = int.from_bytes(rest[:8], "little")
+        parts.append(rest[8 : 8 + size])
+        rest = rest[8 + size :]
+    about, extra, written, (take_whole, ranked), *columns, joined = parts
+    (known, highest), start = str(about, "ascii").split(), len(data) - len(joined)
+    ids, ends = (column.cast("I") for column in columns[:2])
+    if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(joined):
         raise ValueError("the columns don't fit each other")
-    units, highest = None if head["units"] is None else _units(head["units"]), int(head["highest"])
+    units, last = _read_units(written), int(highest)
 
     def load() -> BPEModel:
         with no_collection():  # hundreds of thousands of tuples are made at once, none of them garbage
-            return _model(head, units, columns, blob)
+            numbers = [array("I", column.tobytes()) for column in columns]
+            return _model(units, bool(take_whole), bool(ranked), numbers, joined.tobytes())
 
-    return BPEModel.later(load, head["take_whole"], units, lambda number, text: number > highest and text not in blob)
+    def lacks(token_id: int, token: bytes) -> bool:
+        return token_id > last and data.find(token, start) < 0
+
+    model = BPEModel.later(load, bool(take_whole), units, lacks)
+    vars(model)[HASH] = known
+    return model, extra.tobytes()
 
 
-def _model(head: dict[str, Any], units: Units | None, columns: list[Any], blob: bytes) -> BPEModel:
-    ids, lengths, *merged = columns
-    ends = list(accumulate(lengths))
-    written = [blob[start:end] for start, end in zip([0, *ends], ends)]
+def _model(units: Units | None, take_whole: bool, ranked: bool, columns: list[array[int]], joined: bytes) -> BPEModel:
+    ids, ends, *merged = columns
+    written = [joined[start:end] for start, end in zip([0, *ends], ends)]
     tokens = dict(zip(ids, written))
     by_bytes = dict(zip(written, ids))
     alphabet = units.alphabet(by_bytes) if units else {unit: by_bytes[unit] for unit in map(bytes, zip(range(256)))}
     merges: Mapping[Any, Any] = RankMerges(tokens, by_bytes)
-    if not head["ranked"]:
+    if not ranked:
         ranks, left, right, new = merged or ([], [], [], [])
         merges = MappingProxyType(dict(zip(zip(left, right), zip(ranks, new))))
-    return BPEModel.unchecked(
-        MappingProxyType(tokens), merges, MappingProxyType(alphabet), head["take_whole"], units, by_bytes
-    )
+    return BPEModel.unchecked(MappingProxyType(tokens), merges, MappingProxyType(alphabet), take_whole, units, by_bytes)
 
 
 def _holds(model: BPEModel) -> bool:
@@ -137,6 +141,15 @@ def _holds(model: BPEModel) -> bool:
     ranked = isinstance(model.merges, RankMerges) and model.units is not None
     symbols = model.units is not None and model.units.symbols
     return not ranked and not symbols and len(set(model.tokens.values())) == len(model.tokens)
+
+
+def _written(units: Units | None) -> bytes:
+    if units is None:
+        return b""
+    import json
+
+    plain = {key: _plain(value) for key, value in vars(units).items() if key != "symbols"}
+    return json.dumps(plain).encode()
 
 
 def _plain(value: Any) -> Any:
@@ -149,7 +162,14 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _units(data: dict[str, Any]) -> Units:
+def _read_units(written: memoryview) -> Units | None:
+    if not written:
+        return None
+    import json
+
+    from ..units import Units
+
+    data = json.loads(written.tobytes())
     byte_tokens = None if data["byte_tokens"] is None else dict(data["byte_tokens"])
     texts = {key: data[key].encode("latin-1") for key in ("prefix", "suffix")}
     return Units(**{**data, "byte_tokens": byte_tokens, **texts})

@@ -7,27 +7,23 @@ post-processor, ids that differ from ranks.
 Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 """
 
-import base64
-import binascii
+from __future__ import annotations
+
 from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
 
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
-from ..install import install_command
 from ..model import BPEModel
-from ..nearest import nearest
 from ..pretokenizers.patterns import find_pattern
 from ..special_tokens import SpecialTokens
-from ..textio import write_atomically
 from ..tokenizer import BPETokenizer
 from . import table_cache
-from .json_file import read_bytes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import tiktoken
+    from pathlib import Path
+    from types import ModuleType
 
+    import tiktoken
 
 HIGHEST_RANK = (1 << 32) - 1
 END_OF_TEXT = "<|endoftext|>"
@@ -39,12 +35,20 @@ def import_tiktoken() -> ModuleType:
     try:
         import tiktoken
     except ImportError as error:
+        from ..install import install_command
+
         raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
     return tiktoken
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
     """Token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
+    import base64
+    import binascii
+    from pathlib import Path
+
+    from .json_file import read_bytes
+
     ranks: dict[bytes, int] = {}
     seen: dict[int, int] = {}
     lines = read_bytes(Path(path)).split(b"\n")
@@ -73,12 +77,17 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
 
 def save_ranks(tokenizer: BPETokenizer, path: str | Path) -> None:
     """Write a `.tiktoken` file. Raises ConversionError for a tokenizer whose ids are not tiktoken's rule."""
+    import base64
+    from pathlib import Path
+
+    from ..textio import write_atomically
+
     ranks = _ranks(tokenizer)
     lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
     write_atomically(Path(path), b"".join(lines))
 
 
-def from_tiktoken(name_or_encoding: "str | tiktoken.Encoding", encoder: str = "auto") -> BPETokenizer:
+def from_tiktoken(name_or_encoding: str | tiktoken.Encoding, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer of an Encoding, given itself, by its name or by that of a model.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
@@ -110,6 +119,8 @@ def encoding_name(name: str) -> str:
     try:
         return tiktoken.encoding_name_for_model(name)
     except KeyError:
+        from ..nearest import nearest
+
         meant = nearest(name, [*encodings, *MODEL_TO_ENCODING])
         advice = f"did you mean {meant}?" if meant else f"its encodings are {', '.join(encodings)}"
         raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
@@ -123,7 +134,8 @@ def _key(name: str) -> str | None:
     found = find_spec("tiktoken_ext.openai_public") if find_spec("tiktoken_ext") else None
     if found is None or found.origin is None:
         return None
-    return table_cache.fingerprint(b"tiktoken", Path(found.origin).read_bytes(), name.encode())
+    with open(found.origin, "rb") as source:
+        return table_cache.fingerprint(b"tiktoken", source.read(), name.encode())
 
 
 def _kept(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
@@ -131,8 +143,9 @@ def _kept(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
     key = _key(name)
     if key is None or (kept := table_cache.fetch(key)) is None:
         return None
-    model, (pattern, special) = kept
-    return model, pattern, special
+    model, extra = kept
+    pattern, *special = extra.decode().split("\0")
+    return model, pattern, dict(zip(special[::2], map(int, special[1::2])))
 
 
 def _by_name(name: str, encoder: str) -> BPETokenizer:
@@ -147,7 +160,8 @@ def _by_name(name: str, encoder: str) -> BPETokenizer:
     parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # what an Encoding is made of; making one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
     if (key := _key(name)) is not None:
-        table_cache.store(key, model, [parts["pat_str"], parts["special_tokens"]])
+        special = [str(part) for token in parts["special_tokens"].items() for part in token]
+        table_cache.store(key, model, "\0".join([parts["pat_str"], *special]).encode())
     return _tokenizer(model, parts["pat_str"], parts["special_tokens"], encoder)
 
 
@@ -160,6 +174,8 @@ def _tokenizer(model: BPEModel, pattern: str, special: dict[str, int], encoder: 
 
 def load_ranks(path: Path, pattern: str, encoder: str = "auto") -> BPETokenizer:
     """The tokenizer of a `.tiktoken` file, split by `pattern`. Raises TokenizerFileError."""
+    from .json_file import read_bytes
+
     content = read_bytes(path)
     key = table_cache.fingerprint(b"ranks", content)
     kept = table_cache.fetch(key)
@@ -191,7 +207,7 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
     return dict(model.ids)
 
 
-def to_tiktoken(tokenizer: BPETokenizer, name: str) -> "tiktoken.Encoding":
+def to_tiktoken(tokenizer: BPETokenizer, name: str) -> tiktoken.Encoding:
     """A tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
     encoding: tiktoken.Encoding = import_tiktoken().Encoding(
         name=name,

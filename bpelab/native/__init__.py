@@ -15,19 +15,21 @@ made of, and `tables.py` keeps these.
 Chapters: Compiled; Incremental training. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
 """
 
+from __future__ import annotations
+
 from array import array
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
 from ..forks import unforked
-from ..install import install_command
-from ..model import BPEModel
-from ..pretokenizers.base import PreTokenizer
 from . import tables
 from .plan import levels_for, preparation as preparation, scan_table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model import BPEModel
+    from ..pretokenizers.base import PreTokenizer
     from ..pretokenizers.split import Split
     from ._core import Decoder, Encoder, PreTokenCounter
 
@@ -35,7 +37,7 @@ LARGEST_ID = 1 << 28
 """No id of a model that C serves is as large."""
 
 
-def extension() -> "type[Encoder] | None":
+def extension() -> type[Encoder] | None:
     """The class of C, or None where the extension wasn't built."""
     try:
         from ._core import Encoder
@@ -47,18 +49,21 @@ def extension() -> "type[Encoder] | None":
 def require_extension() -> None:
     """Raise MissingDependencyError, which says what to do, where the extension wasn't built."""
     if extension() is None:
+        from ..install import install_command
+
         raise MissingDependencyError(
             "the extension in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
             f"Install them, and bpelab again: {install_command(pip='pip install --force-reinstall --no-deps')}"
         )
 
 
-def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> "Encoder | None":
+def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder | None:
     """The encoder of a model whose text a pre-tokenizer cuts, None for all of it; None where only Python can do it.
 
     What it is given is the text after `plan.preparation`.
 
     >>> from bpelab.pretokenizers.split import Split
+    >>> from bpelab import BPEModel
     >>> native = encoder_for(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]), Split("gpt2"))
     >>> native is None or native.encode("low lo") == [257, 32, 256]
     True
@@ -80,7 +85,7 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> "Encoder
     return encoder
 
 
-def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
+def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
     """What joins tokens in C; None where the extension wasn't built, or ids lie too far apart for a row each.
 
     >>> native = decoder_for({0: b"a", 1: b"bc"})
@@ -95,7 +100,7 @@ def decoder_for(contents: Mapping[int, bytes]) -> "Decoder | None":
     return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
 
 
-def counter_for(split: "Split | None") -> "PreTokenCounter":
+def counter_for(split: Split | None) -> PreTokenCounter:
     """A counter of pre-tokens; it scans texts for those of `split`, and takes a text for one where only Python can cut.
 
     Raises MissingDependencyError where the extension wasn't built.

@@ -3,6 +3,8 @@
 Chapter: Compiled. Cost: 0.1 s for 100,000 tokens.
 """
 
+from __future__ import annotations
+
 from array import array
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -11,10 +13,10 @@ from ..model import BPEModel, RankMerges
 from ..pretokenizers.implied import ImpliedCuts
 from ..units import Units
 from . import LARGEST_ID
-from .plan import Level
 
 if TYPE_CHECKING:
     from ._core import Encoder
+    from .plan import Level
 
 MOST_TOKENS, MOST_MERGES, MOST_BYTES = 1 << 21, 1 << 22, 1 << 26
 """What tables hold; MOST_BYTES is of all tokens together, of which o200k has 2^21."""
@@ -25,7 +27,7 @@ NO_CUTS, AT_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
 """See neighbours.h."""
 
 
-def made(model: BPEModel, core: "type[Encoder]", levels: tuple[Level, ...]) -> "Encoder | None":
+def made(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...]) -> Encoder | None:
     """The encoder of a model; None for one whose units C doesn't know, or that is too large."""
     units = None if model.bytewise else model.units
     if units is not None and (units.symbols or (units.byte_tokens and (units.prefix or units.suffix))):
@@ -69,7 +71,7 @@ def _order(model: BPEModel, by_rank: bool) -> list[int]:
     return list(dict.fromkeys([*alphabet, *made, *model.tokens]))
 
 
-def _merges(model: BPEModel, order: list[int]) -> "tuple[array[int], array[int], bool] | None":
+def _merges(model: BPEModel, order: list[int]) -> tuple[array[int], array[int], bool] | None:
     """Listed merges: triples of left, right and merge, by rank; the token of each; whether each token has one merge.
 
     None where there are too many, or one rank for two tokens.

@@ -6,17 +6,26 @@ empty string, are left to Python.
 Chapter: Compiled. Cost: compiling the patterns, a millisecond for most.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from __future__ import annotations
 
 from ..errors import PatternError
-from ..model import BPEModel
-from ..pretokenizers.base import PreTokenizer
-from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
+from ..pretokenizers.dfa import NotRegular, dfa_for
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..model import BPEModel
+    from ..pretokenizers.base import PreTokenizer
+    from ..pretokenizers.dfa import DFA
     from ..pretokenizers.regex_sets import Dialect
     from ..pretokenizers.split import Split
+
+    Level = tuple[int, bytes, tuple[Any, ...]]
+    """What is kept, the bytes without which nothing is cut, and the pattern's table, as the Encoder wants them."""
+    Preparation = Callable[[str, bool], str]
+    """What is done to a text, given whether it is the beginning of the input."""
 
 ALL, MATCHES, GAPS = 0, 1, 2
 """What a level keeps; see levels.h."""
@@ -31,35 +40,19 @@ class Unserved(Exception):
     """The encoder in C can't do what this pre-tokenizer does."""
 
 
-Level = tuple[int, bytes, tuple[Any, ...]]
-"""What is kept, the bytes without which nothing is cut, and the pattern's table, as the Encoder wants them."""
-Preparation = Callable[[str, bool], str]
-"""What is done to a text, given whether it is the beginning of the input."""
-
-
-class LevelPattern(NamedTuple):
-    """A pattern, what is kept of its pieces, its dialect, and a string without which it cuts nothing."""
-
-    pattern: str
-    keep: int = ALL
-    dialect: "Dialect" = "rust"
-    needs: str = ""
-
-
 def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
     """How a text is cut for `model` after its `preparation`; None where only Python can do it."""
     characters = model.units is not None and model.units.characters
     if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
         return None
     try:
-        patterns = [] if pre_tokenizer is None else _patterns(pre_tokenizer)
-        levels = tuple((p.keep, p.needs.encode(), _table(dfa_for(p.pattern, p.dialect))) for p in patterns)
+        levels = () if pre_tokenizer is None else _levels(pre_tokenizer)
     except (Unserved, PatternError, NotRegular):
         return None
     return levels if len(levels) <= MOST_LEVELS else None
 
 
-def scan_table(split: "Split | None") -> tuple[Any, ...] | None:
+def scan_table(split: Split | None) -> tuple[Any, ...] | None:
     """The table of a Split, of one that matches whole texts for None; None where only Python can cut."""
     if split is not None and split.sole_split is None:
         return None
@@ -69,12 +62,16 @@ def scan_table(split: "Split | None") -> tuple[Any, ...] | None:
         return None
 
 
-def _patterns(pre_tokenizer: PreTokenizer) -> list[LevelPattern]:
+def _levels(pre_tokenizer: PreTokenizer) -> tuple[Level, ...]:
     if (split := pre_tokenizer.sole_split) is not None:
-        return [LevelPattern(split.pattern, ALL, split.dialect)]
+        return (_level(split.pattern, ALL, split.dialect),)
     from .step_patterns import patterns_of
 
-    return patterns_of(pre_tokenizer)
+    return tuple(_level(*found) for found in patterns_of(pre_tokenizer))
+
+
+def _level(pattern: str, keep: int, dialect: Dialect, needs: str = "") -> Level:
+    return keep, needs.encode(), _table(dfa_for(pattern, dialect))
 
 
 def _table(dfa: DFA) -> tuple[Any, ...]:
@@ -83,7 +80,7 @@ def _table(dfa: DFA) -> tuple[Any, ...]:
     empty = any(step & 1 for step in dfa.trans[start * dfa.width : (start + 1) * dfa.width])
     if empty or len(set(dfa.entries)) > 1:  # it matches the empty string, or looks behind
         raise Unserved
-    return dfa.trans, dfa.width, start, *dfa.stages
+    return dfa.trans, dfa.width, start, dfa.stage1, dfa.stage2
 
 
 def preparation(pre_tokenizer: PreTokenizer | None) -> Preparation | None:

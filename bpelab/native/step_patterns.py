@@ -7,7 +7,10 @@ length, or of a script, are left to Python.
 Chapter: Compiled. Cost: that of looking up classes of characters, 5 ms once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..pretokenizers import other_tables
 from ..pretokenizers.base import PreTokenizer
@@ -23,9 +26,14 @@ from ..pretokenizers.components import (
 from ..pretokenizers.metaspace import Metaspace
 from ..pretokenizers.patterns import PATTERNS
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import Split, SplitPattern
+from ..pretokenizers.split import Split
+from ..pretokenizers.split_pattern import SplitPattern
 from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
-from .plan import ALL, GAPS, MATCHES, LevelPattern, Preparation, Unserved
+from .plan import ALL, GAPS, MATCHES, Unserved
+
+if TYPE_CHECKING:
+    from ..pretokenizers.regex_sets import Dialect
+    from .plan import Preparation
 
 OF_A_CLASS = {
     "Isolated": "[{0}]|[^{0}]+",
@@ -33,6 +41,15 @@ OF_A_CLASS = {
     "MergedWithPrevious": "[^{0}]+[{0}]?|[{0}]",
     "MergedWithNext": "[{0}]?[^{0}]+|[{0}]",
 }
+
+
+class LevelPattern(NamedTuple):
+    """A pattern, what is kept of its pieces, its dialect, and a string without which it cuts nothing."""
+
+    pattern: str
+    keep: int = ALL
+    dialect: Dialect = "rust"
+    needs: str = ""
 
 
 def patterns_of(pre_tokenizer: PreTokenizer) -> list[LevelPattern]:

@@ -4,12 +4,13 @@ The names, fields and results are those of Hugging Face's tokenizers, and `NORMA
 a tokenizer.json gives as "type". Chapter: Regex pre-tokenization.
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from ..lazy import lazily
-from .base import Normalizer as Normalizer, TextTooLongError as TextTooLongError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .base import Normalizer as Normalizer, TextTooLongError as TextTooLongError
     from .bert import BertNormalizer as BertNormalizer
     from .characters import (
         ByteLevel as ByteLevel,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "NORMALIZERS": "registry",
+    **dict.fromkeys(["Normalizer", "TextTooLongError"], "base"),
     "BertNormalizer": "bert",
     **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "Prepend", "Strip", "StripAccents"], "characters"),
     **dict.fromkeys(["FORMS", "NFC", "NFD", "NFKC", "NFKD", "Form", "UnicodeNormalizer"], "forms"),
@@ -43,7 +45,7 @@ _HOMES = {
     "NormalizerSequence": "sequence",
 }
 
-__all__ = ["Normalizer", "TextTooLongError", "find_normalizer", *_HOMES]  # noqa: PLE0604
+__all__ = ["find_normalizer", *_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazily(_HOMES, globals())
 
 

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..added_tokens import AddedToken, Finder
+from ..added_tokens import AddedToken
 from ..cached import cached_property
+from ..finder import Finder
 from ..pretokenizers.matching import Pattern
 from ..textio import utf8
 from .base import Growing, Normalizer, check_length

@@ -1,7 +1,8 @@
 """What all pre-tokenizers share."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .split import Split
 
@@ -27,7 +28,7 @@ class PreTokenizer:
         return False
 
     @property
-    def sole_split(self) -> "Split | None":
+    def sole_split(self) -> Split | None:
         """The isolating Split that cuts every text as this pre-tokenizer does; None where there is none."""
         return None
 

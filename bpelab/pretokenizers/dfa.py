@@ -8,22 +8,24 @@ Source: Reps 1998, "Maximal-munch tokenization in linear time".
 
 from __future__ import annotations
 
-import json
+import os.path
+import sys
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import namedtuple
 from functools import lru_cache
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
 
 from ..cached import cached_property
-from ..data import FOLDER
 from ..errors import PatternError
 from .patterns import PATTERNS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .regex_sets import Dialect
+
+BLOCKS = 0x1100
+"""Blocks of 256 code points, all there are."""
 
 MAX_MEMORY = 64_000_000
 """Bytes of notes about failures."""
@@ -36,58 +38,39 @@ class NotRegular(PatternError):
 class _Codes(dict[int, int]):
     """Code point -> class, filled as characters turn up, for `str.translate`."""
 
-    def __init__(self, starts: tuple[int, ...], classes: tuple[int, ...]) -> None:
-        self.starts, self.classes = starts, classes
+    def __init__(self, stage1: array[int], stage2: bytes) -> None:
+        self.stage1, self.stage2 = stage1, stage2
 
     def __missing__(self, code_point: int) -> int:
-        found = self.classes[bisect_right(self.starts, code_point) - 1]
+        found = self.stage2[self.stage1[code_point >> 8] << 8 | code_point & 255]
         if len(self) < 100_000:
             self[code_point] = found
         return found
 
 
-@dataclass(frozen=True)
-class DFA:
+class DFA(namedtuple("DFA", "stage1 stage2 width trans entries")):
     """Classes of characters and a table of transitions.
 
-    Characters from `starts[i]` to before `starts[i + 1]` are of class `classes[i]`; the last class, `width` - 1, is the
+    The class of the character c is `stage2[stage1[c >> 8] * 256 + (c & 255)]`; the last class, `width` - 1, is the
     edge of the text. `trans[state * width + class]` is twice the next state, plus 1 if a match ends before this
     character. State 0 is the end of a search; `entries[class]` is the state to begin in after a character of that
     class, 1 everywhere where the pattern looks at no character behind.
     """
 
-    starts: tuple[int, ...]
-    classes: tuple[int, ...]
+    stage1: array[int]
+    stage2: bytes
     width: int
     trans: array[int]
     entries: tuple[int, ...]
 
     @cached_property
     def _codes(self) -> _Codes:
-        return _Codes(self.starts, self.classes)
+        return _Codes(self.stage1, self.stage2)
 
     @cached_property
     def _scaled(self) -> tuple[list[int], list[int]]:
         """The table with the next state's row in place of its number, and the entries likewise."""
         return [(t >> 1) * self.width << 1 | t & 1 for t in self.trans], [e * self.width for e in self.entries]
-
-    @cached_property
-    def stages(self) -> tuple[array[int], bytes]:
-        """Two-stage lookup: the class of c is stage2[stage1[c >> 8] * 256 + (c & 255)]."""
-        ends = [*self.starts[1:], 0x110000]
-        blocks: dict[bytes, int] = {}
-        stage1, mixed = array("H"), b""
-        for start, end, kind in zip(self.starts, ends, self.classes):
-            rest = min(-start & 255, end - start)  # of the block in which it begins
-            mixed += bytes([kind]) * rest
-            if start + rest < end or not end & 255:
-                if mixed:
-                    stage1.append(blocks.setdefault(mixed, len(blocks)))
-                whole, more = divmod(end - start - rest, 256)
-                if whole:
-                    stage1.extend([blocks.setdefault(bytes([kind]) * 256, len(blocks))] * whole)
-                mixed = bytes([kind]) * more
-        return stage1, b"".join(blocks)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The (start, end) of every match, in order; an empty one right after another match isn't counted.
@@ -176,13 +159,19 @@ def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
         from .regex_dfa import compile_dfa
 
         return compile_dfa(pattern, dialect)
-    table = shipped_tables()[name]
-    starts = tuple(accumulate(table["steps"], initial=0))
-    return DFA(starts, tuple(table["classes"]), table["width"], array("i", table["trans"]), tuple(table["entries"]))
+    return _shipped(name)
 
 
-@lru_cache(1)
-def shipped_tables() -> dict[str, Any]:
-    """The tables of the named patterns, which `data/make_dfa_tables.py` writes."""
-    content: dict[str, Any] = json.loads((FOLDER / "dfa_tables.json").read_text("utf-8"))
-    return content
+def _shipped(name: str) -> DFA:
+    """The table of a named pattern, which `data/make_dfa_tables.py` wrote."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "data", f"{name}.dfa"), "rb") as file:
+        width, steps = _numbers("i", file.read(8))
+        trans, entries = _numbers("i", file.read(4 * steps)), _numbers("i", file.read(4 * width))
+        return DFA(_numbers("H", file.read(2 * BLOCKS)), file.read(), width, trans, tuple(entries))
+
+
+def _numbers(kind: str, data: bytes) -> array[int]:
+    numbers = array(kind, data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

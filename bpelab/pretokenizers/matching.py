@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..cached import cached_property
-from .patterns import PATTERNS, NamedPattern, find_pattern
+from .patterns import NamedPattern, recognised
 
 if TYPE_CHECKING:
     from .backtracking import Agreement
@@ -95,17 +95,6 @@ def _without_a_table(pattern: str, dialect: "Dialect", reason: Exception) -> Mat
         if regex_package is None:
             raise MissingDependencyError(f"{reason}; the regex package can run it (pip install regex)") from reason
         return BacktrackingMatcher(pattern, dialect)
-
-
-def recognised(pattern: str, dialect: "Dialect") -> NamedPattern | None:
-    """The named pattern that is meant: by name or either spelling in Rust's dialect, by its spelling in Oniguruma's.
-
-    >>> recognised("r50k_base", "rust").name, recognised("r50k_base", "oniguruma")
-    ('gpt2', None)
-    """
-    if dialect == "rust":
-        return find_pattern(pattern)
-    return next((named for named in PATTERNS.values() if named.oniguruma == pattern), None)
 
 
 class NamedMatcher:

@@ -8,19 +8,24 @@ possessive. Every named pattern matches every character: it leaves no gap.
 Chapter: Regex pre-tokenization.
 """
 
-import re
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections import namedtuple
 
 from ..errors import PatternError
-from ..nearest import nearest
 
-_NAME = re.compile(r"[A-Za-z](?:[\w-]|\.\d){2,}")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .regex_sets import Dialect
+
+_NAME = r"[A-Za-z](?:[\w-]|\.\d){2,}"
 """What is a word, and no expression that anybody would write."""
 
 
-class NamedPattern(NamedTuple):
+class NamedPattern(namedtuple("NamedPattern", "name regex oniguruma source")):
     """A split pattern: its name, two spellings that split alike, and where it was read."""
 
+    __slots__ = ()
     name: str
     regex: str
     oniguruma: str
@@ -98,6 +103,17 @@ def find_pattern(name_or_regex: str) -> NamedPattern | None:
     return next((p for p in PATTERNS.values() if name_or_regex in (p.regex, p.oniguruma)), None)
 
 
+def recognised(pattern: str, dialect: Dialect) -> NamedPattern | None:
+    """The named pattern that is meant: by name or either spelling in Rust's dialect, by its spelling in Oniguruma's.
+
+    >>> recognised("r50k_base", "rust").name, recognised("r50k_base", "oniguruma")
+    ('gpt2', None)
+    """
+    if dialect == "rust":
+        return find_pattern(pattern)
+    return next((named for named in PATTERNS.values() if named.oniguruma == pattern), None)
+
+
 def refuse_misspelt(pattern: object) -> None:
     """Raise PatternError for what looks like a pattern's name and is none, TypeError for what is no str.
 
@@ -110,7 +126,13 @@ def refuse_misspelt(pattern: object) -> None:
     """
     if not isinstance(pattern, str):
         raise TypeError(f"a pattern is a name, a regular expression or None, not {type(pattern).__name__}")
-    if not _NAME.fullmatch(pattern) or find_pattern(pattern) is not None:
+    if find_pattern(pattern) is not None:
+        return
+    import re
+
+    from ..nearest import nearest
+
+    if not re.fullmatch(_NAME, pattern):
         return
     plain = {_plain(name): name for name in (*ALIASES, *PATTERNS)}
     meant = nearest(_plain(pattern), plain)
@@ -119,4 +141,6 @@ def refuse_misspelt(pattern: object) -> None:
 
 
 def _plain(name: str) -> str:
+    import re
+
     return re.sub(r"[\W_]", "", name).lower()

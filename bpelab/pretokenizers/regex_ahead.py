@@ -9,7 +9,7 @@ positions are worked out when they are first met. Chapter: Regex pre-tokenizatio
 from collections.abc import Iterator
 
 from .dfa import DFA, NotRegular
-from .regex_dfa import MAX_CLASSES, alphabet, determinized
+from .regex_dfa import MAX_CLASSES, alphabet, determinized, two_stages
 from .regex_nfa import NFA, Operation, build_nfa, targets
 from .regex_sets import Dialect
 from .regex_syntax import parse
@@ -35,8 +35,9 @@ class AheadDFA:
             raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of places apart")
         first = len(nfa.sets) - len(nfa.aheads)
         places = [mask | seen << first for mask in masks for seen in range(self._ways)]
-        self._table = determinized(nfa, starts, classes, places)
-        self._kinds = DFA(starts, classes, len(masks), self._table.trans, ())
+        stages = two_stages(starts, classes)
+        self._table = determinized(nfa, stages, places)
+        self._kinds = DFA(*stages, len(masks), self._table.trans, ())
         self._looks = _Looks(nfa, masks)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ Chapter: Regex pre-tokenization. Source: Aho, Sethi and Ullman 1986, section 3.9
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from .dfa import DFA, NotRegular
 from .regex_nfa import EDGE, NFA, build_nfa
@@ -110,13 +111,32 @@ def compile_dfa(pattern: str, dialect: Dialect = "rust") -> DFA:
     """
     try:
         nfa = build_nfa(parse(pattern, dialect))
-        return determinized(nfa, *alphabet(nfa))
+        starts, classes, masks = alphabet(nfa)
+        return determinized(nfa, two_stages(starts, classes), masks)
     except NotRegular as reason:
         shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         raise NotRegular(f"{shown} can't be run by a table: {reason}") from None
 
 
-def determinized(nfa: NFA, starts: tuple[int, ...], classes: tuple[int, ...], masks: list[int]) -> DFA:
+def two_stages(starts: Sequence[int], classes: Sequence[int]) -> tuple[array[int], bytes]:
+    """From characters to classes by blocks of 256, where those from starts[i] to starts[i + 1] are of classes[i]."""
+    ends = [*starts[1:], 0x110000]
+    blocks: dict[bytes, int] = {}
+    stage1, mixed = array("H"), b""
+    for start, end, kind in zip(starts, ends, classes):
+        rest = min(-start & 255, end - start)  # of the block in which it begins
+        mixed += bytes([kind]) * rest
+        if start + rest < end or not end & 255:
+            if mixed:
+                stage1.append(blocks.setdefault(mixed, len(blocks)))
+            whole, more = divmod(end - start - rest, 256)
+            if whole:
+                stage1 += array("H", [blocks.setdefault(bytes([kind]) * 256, len(blocks))]) * whole
+            mixed = bytes([kind]) * more
+    return stage1, b"".join(blocks)
+
+
+def determinized(nfa: NFA, stages: tuple[array[int], bytes], masks: list[int]) -> DFA:
     """The table of an automaton over the classes with these masks. Raises NotRegular where it would be too large."""
     subsets = _Subsets(nfa, masks)
     begin: list[State] = [(mask & nfa.behind, (nfa.start,)) for mask in masks]
@@ -133,10 +153,10 @@ def determinized(nfa: NFA, starts: tuple[int, ...], classes: tuple[int, ...], ma
         if len(order) > MAX_STATES or subsets.work > MAX_WORK:
             raise NotRegular(f"its table has more than {MAX_STATES:,} states or takes too long to build")
         table.append([numbers[target] * 2 | matched for target, matched in row])
-    return _smallest(starts, classes, table, [numbers[state] for state in begin])
+    return _smallest(stages, table, [numbers[state] for state in begin])
 
 
-def _smallest(starts: tuple[int, ...], classes: tuple[int, ...], table: list[list[int]], entries: list[int]) -> DFA:
+def _smallest(stages: tuple[array[int], bytes], table: list[list[int]], entries: list[int]) -> DFA:
     """States that no text tells apart become one (Moore 1956). A large table stays as it is."""
     part = [0] * len(table)
     while len(table) <= 300:
@@ -157,4 +177,4 @@ def _smallest(starts: tuple[int, ...], classes: tuple[int, ...], table: list[lis
     for i, row in enumerate(table):
         rows.setdefault(numbers[part[i]], [numbers[part[t >> 1]] * 2 | t & 1 for t in row])
     trans = array("i", [step for number in range(len(rows)) for step in rows[number]])
-    return DFA(starts, classes, len(table[0]), trans, tuple(numbers[part[entry]] for entry in entries))
+    return DFA(*stages, len(table[0]), trans, tuple(numbers[part[entry]] for entry in entries))

@@ -2,6 +2,6 @@
 
 from .base import PreTokenizer
 from .sequence import PRE_TOKENIZERS as UNPATTERNED
-from .split import SplitPattern
+from .split_pattern import SplitPattern
 
 PRE_TOKENIZERS: dict[str, type[PreTokenizer]] = {**UNPATTERNED, "Split": SplitPattern}

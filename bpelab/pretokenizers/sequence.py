@@ -26,7 +26,8 @@ from .components import (
     WhitespaceSplit,
 )
 from .metaspace import Metaspace
-from .split import Split, SplitPattern
+from .split import Split
+from .split_pattern import SplitPattern
 
 MAX_STEPS = 256
 MAX_METASPACES = 8

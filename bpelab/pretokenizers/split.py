@@ -6,16 +6,17 @@ is ever lost. The pieces, joined, are the text. Files may ask for other behaviou
 Chapter: Regex pre-tokenization. Cost: linear in the text for the named patterns, bounded for all (`matching.py`).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from ..cached import cached_property
 from .base import PreTokenizer
-from .behaviors import check_behavior, pieces
-from .matching import Matcher, NamedMatcher, Pattern, matcher, recognised
+from .patterns import recognised
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from .regex_sets import Dialect
 
 
@@ -37,14 +38,25 @@ class Split(PreTokenizer):
     """
 
     def __init__(
-        self, pattern: str, behavior: str = "Isolated", invert: bool = False, dialect: "Dialect" = "rust"
+        self, pattern: str, behavior: str = "Isolated", invert: bool = False, dialect: Dialect = "rust"
     ) -> None:
-        check_behavior(behavior)
+        if behavior != "Isolated":
+            from .behaviors import check_behavior
+
+            check_behavior(behavior)
         named = recognised(pattern, dialect)
         self.name = named.name if named else None
         self.pattern = named.regex if named else pattern
         self.behavior, self.invert, self.dialect = behavior, invert, "rust" if named else dialect
-        self._matcher: Matcher = matcher(self.pattern, self.dialect)
+        if named is None:
+            self._matcher  # noqa: B018 - to fail now and not with the first text
+
+    @cached_property
+    def _matcher(self) -> Any:
+        """A Matcher, which for a named pattern is a NamedMatcher."""
+        from .matching import matcher
+
+        return matcher(self.pattern, self.dialect)
 
     def __repr__(self) -> str:
         more = "".join(f", {value!r}" for value in self._arguments()[1:])
@@ -67,12 +79,14 @@ class Split(PreTokenizer):
         return tuple(given)
 
     @property
-    def sole_split(self) -> "Split | None":
+    def sole_split(self) -> Split | None:
         return self if self.behavior == "Isolated" else None
 
     def split(self, text: str, first: bool = True) -> list[str]:
         """The pieces of `text`, in order; joined they are the text, unless the behaviour is Removed."""
         if self.behavior != "Isolated":
+            from .behaviors import pieces
+
             return pieces(text, self._spans(text), self.behavior, self.invert)
         engine = self._engine(text)
         if engine is not None:
@@ -91,7 +105,7 @@ class Split(PreTokenizer):
 
     def _engine(self, text: str) -> Any:
         """The compiled pattern that cuts `text` right, where the pattern is a named one."""
-        return self._matcher.engine(text) if isinstance(self._matcher, NamedMatcher) else None
+        return None if self.name is None else self._matcher.engine(text)
 
     def _with_gaps(self, text: str) -> Iterator[str]:
         end = 0
@@ -106,39 +120,5 @@ class Split(PreTokenizer):
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The matches; to tiktoken an empty one is none, to Hugging Face it is a place to cut."""
-        spans = self._matcher.spans(text)
+        spans: Iterator[tuple[int, int]] = self._matcher.spans(text)
         return spans if self.dialect == "oniguruma" else ((start, end) for start, end in spans if start < end)
-
-
-@dataclass(frozen=True)
-class SplitPattern(PreTokenizer):
-    """The pre-tokenizer that Hugging Face's files call Split.
-
-    >>> SplitPattern(Pattern("String", " "), "MergedWithNext", False).split("a b c")
-    ['a', ' b', ' c']
-
-    Raises ValueError for a behaviour that doesn't exist.
-    """
-
-    pattern: Pattern
-    behavior: str
-    invert: bool = False
-
-    def __post_init__(self) -> None:
-        check_behavior(self.behavior)
-
-    @property
-    def sole_split(self) -> Split | None:
-        isolates = self.behavior == "Isolated" and self.pattern.kind == "Regex"
-        return _isolated(self.pattern.text) if isolates else None
-
-    def split(self, text: str, first: bool = True) -> list[str]:
-        """The pieces of `text`, in order, without empty ones."""
-        if (split := self.sole_split) is not None:
-            return split.split(text)
-        return pieces(text, self.pattern.spans(text), self.behavior, self.invert)
-
-
-@lru_cache(256)
-def _isolated(pattern: str) -> Split:
-    return Split(pattern, dialect="oniguruma")

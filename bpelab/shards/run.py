@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ..errors import ShardsError, SpecialTokenError
 from ..formats.detect import in_home
 from ..progress import bar
-from ..special_tokens import Special
 from .documents import Reading
 from .encoding import Encoding
 from .files import TEMPORARY
@@ -26,6 +25,7 @@ from .writing import ShardWriter
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..special_tokens import Special
     from ..tokenizer import BPETokenizer
 
 LARGEST_UINT16, LARGEST_UINT32 = 1 << 16, 1 << 32
@@ -44,7 +44,7 @@ def encode_files(
     field: str,
     errors: str,
     end_of_document: str | bool | None,
-    allowed_special: Special,
+    allowed_special: "Special",
     shard_tokens: int,
     shard_form: str,
     dtype: str,

@@ -9,11 +9,10 @@ what it needs. Chapter: Streaming. Cost: as `decode`, however few ids come at a 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import decoding
 from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
-from ..decoding import Unknown
 from .decoding import (
     AllTokens,
     EachToken,
@@ -30,6 +29,7 @@ from .fused import AlphabetTokens, FusedTokens, fused_stages, utf8_text
 from .stages import Row
 
 if TYPE_CHECKING:
+    from ..decoding import Unknown
     from ..vocabulary import Vocabulary
 
 
@@ -141,8 +141,7 @@ class StreamDecoder:
     """
 
     def __init__(self, tokenizer: Vocabulary, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
-        if unknown not in get_args(Unknown):
-            raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
+        decoding.check_unknown(unknown)
         self._tokenizer, self._skips, self._unknown = tokenizer, skip_special_tokens, unknown
         self._way: _Way = _JoinedBytes(tokenizer) if tokenizer._joins_bytes else _Decoders(tokenizer)
         self._state = self._way.start

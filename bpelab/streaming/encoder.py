@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..special_tokens import Special
 from .way import Now, Way
 
 if TYPE_CHECKING:
+    from ..special_tokens import Special
     from ..tokenizer import BPETokenizer
 
 BLOCK = 1 << 16

@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
-from ..pretokenizers.matching import Pattern, recognised
+from ..pretokenizers.matching import Pattern
+from ..pretokenizers.patterns import recognised
 from ..pretokenizers.regex_sets import Dialect, escaped
 
 SafePair = Callable[[str, str], bool]

@@ -23,7 +23,8 @@ from ..pretokenizers.components import (
 from ..pretokenizers.metaspace import Metaspace
 from ..pretokenizers.other_tables import script
 from ..pretokenizers.sequence import PreTokenizerSequence
-from ..pretokenizers.split import Split, SplitPattern
+from ..pretokenizers.split import Split
+from ..pretokenizers.split_pattern import SplitPattern
 from .safe_pairs import REMEMBERED, Pairs, SafePair, pairs_of, pairs_of_pattern
 
 

@@ -11,7 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..added_tokens import AddedToken, Finder, _spaces, _word
+from ..added_tokens import AddedToken
+from ..finder import Finder, _spaces, _word
 from .held import Chain, add, joined
 
 

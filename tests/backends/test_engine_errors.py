@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_an_architecture_that_it_does_not_know(files, name):
     error = refusal(name, changed(files, model_type="unheard_of", architectures=["UnheardOf"]))
     assert isinstance(error, ModelFileError)
     assert "unheard_of" in str(error) and "another backend" in str(error)
-    assert not list((cache_folder() / "openvino").glob(".*"))  # nothing half converted
+    assert not list(Path(cache_folder(), "openvino").glob(".*"))  # nothing half converted
 
 
 @pytest.mark.parametrize("name", HUGGING_FACE)
@@ -136,7 +137,7 @@ def test_a_converter_that_is_missing(files, tmp_path, monkeypatch):
         MissingDependencyError, match="optimum.* is not installed: " + re.escape(install_command("openvino"))
     ):
         open_engine("openvino", files)
-    assert not list((cache_folder() / "openvino").glob(".*"))
+    assert not list(Path(cache_folder(), "openvino").glob(".*"))
 
 
 @pytest.mark.parametrize("name", BACKENDS)

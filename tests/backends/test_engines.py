@@ -3,6 +3,7 @@ ids, whatever was held before; and what they do when it can't be done."""
 
 import gc
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -331,7 +332,7 @@ def test_float16_caches_for_what_is_not_float32(tmp_path, files):
 def test_a_conversion_is_kept(files, opened, capfd):
     """OpenVINO's: the first took half a minute. That of a model of which a file changed is none."""
     opened("openvino")
-    (kept,) = (cache_folder() / "openvino").iterdir()
+    (kept,) = Path(cache_folder(), "openvino").iterdir()
     made = (kept / "openvino_model.xml").stat().st_mtime_ns
     open_engine("openvino", files).close()
     assert (kept / "openvino_model.xml").stat().st_mtime_ns == made

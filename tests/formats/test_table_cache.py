@@ -101,9 +101,9 @@ def test_an_encoding_of_tiktoken(kept):
 def test_units_are_kept(kept, large):
     units = Units(characters=False, byte_tokens={1: 5}, unk_id=7, fuse_unk=True, prefix=b"#\xff", suffix=b"</w>")
     model = BPEModel(large.tokens, large.merges, {b"a": large.ids[b"a"]}, True, units)
-    table_cache.store("x", model, {"é": [1, None]})
+    table_cache.store("x", model, "é\0".encode())
     found, extra = table_cache.fetch("x")
-    assert (found.units, found.take_whole, extra) == (units, True, {"é": [1, None]})
+    assert (found.units, found.take_whole, extra) == (units, True, "é\0".encode())
     assert found.tokens == model.tokens and found.merges == model.merges
 
 
@@ -145,27 +145,41 @@ def signed(body: bytes) -> bytes:
     return hashlib.sha256(body).digest() + body
 
 
+def joined(*parts: bytes) -> bytes:
+    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+
+NUMBERS = bytes(4 * TOKENS)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         b"\0" * 8,
-        (5).to_bytes(8, "little") + b"[1,2]",
-        (2).to_bytes(8, "little") + b"{}",
+        b"\0" * 7,
         (2**63).to_bytes(8, "little") + b"{}",
-        (9).to_bytes(8, "little") + b"\xff" * 9,
-        (60_000).to_bytes(8, "little") + b"[" * 60_000,
+        joined(b"x 5", b"", b""),
+        joined(b"x", b"", b"", b"\0\0", NUMBERS, NUMBERS, b""),
+        joined(b"x y", b"", b"", b"\0\0", NUMBERS, NUMBERS, b""),
+        joined(b"\xff 5", b"", b"", b"\0\0", NUMBERS, NUMBERS, b""),
+        joined(b"x 5", b"", b"", b"\0", NUMBERS, NUMBERS, b""),
+        joined(b"x 5", b"", b"", b"\0\0\0", NUMBERS, NUMBERS, b""),
+        joined(b"x 5", b"", b"", b"\0\0", b""),
+        joined(b"x 5", b"", b"", b"\0\0", NUMBERS, b""),
+        joined(b"x 5", b"", b"", b"\0\0", NUMBERS, NUMBERS[4:], b""),
+        joined(b"x 5", b"", b"", b"\0\0", NUMBERS, NUMBERS[1:], b""),
+        joined(b"x 5", b"", b"", b"\0\0", NUMBERS[:400], NUMBERS[:400], b""),
+        joined(b"x 5", b"", b"", b"\0\0", NUMBERS, NUMBERS, b"longer than all tokens are"),
         *(
-            len(line).to_bytes(8, "little") + line + b"\0" * 8
-            for line in (
-                json.dumps({"units": units, "take_whole": 0, "ranked": False, "extra": None, "sizes": sizes}).encode()
-                for units, sizes in [
-                    (None, []), (None, [5, 5]), (None, [-1, 2]), (None, ["a"]), (None, 7), ({"x": 1}, [1, 1]),
-                    ({"byte_tokens": 5, "prefix": "", "suffix": ""}, [1, 1]), (None, [1, 1, 1]), (None, [1, 1]),
-                ]
+            joined(b"x 5", b"", units, b"\0\0", NUMBERS, NUMBERS, b"")
+            for units in (
+                b"[1,2]", b"{}", b"\xff" * 9, b"[" * 60_000, b"5", b'{"x": 1}',
+                b'{"byte_tokens": 5, "prefix": "", "suffix": ""}',
+                b'{"byte_tokens": null, "prefix": "", "suffix": ""}',
             )
         ),
     ],
-    ids=range(15),
+    ids=range(23),
 )  # fmt: skip
 def test_a_file_with_a_right_hash_and_a_wrong_content(body, source, kept):
     """Whoever can write the folder can write hashes too: what doesn't fit is ignored like any other damage."""
@@ -190,16 +204,16 @@ def test_nothing_is_written_where_nobody_wants_it(source, monkeypatch, tmp_path)
 def test_where_the_folder_is(monkeypatch, tmp_path):
     monkeypatch.delenv("BPELAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "bpelab"
+    assert cache_folder() == str(tmp_path / "bpelab")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert cache_folder() == tmp_path / "home" / ".cache" / "bpelab"
-
-    def no_home():
-        raise RuntimeError("no home")
-
-    monkeypatch.setattr(Path, "home", no_home)
-    assert cache_folder() is None
+    assert cache_folder() == str(tmp_path / "home" / ".cache" / "bpelab")
+    monkeypatch.setenv("BPELAB_CACHE", "~/x")
+    assert cache_folder() == str(tmp_path / "home" / "x")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # which is what it does where there is no home
+    for variable in ("BPELAB_CACHE", "none"):
+        assert cache_folder() is None
+        monkeypatch.delenv(variable, raising=False)
 
 
 def no_room(path, content):
@@ -280,7 +294,7 @@ def test_a_model_that_was_kept_is_loaded_when_something_looks_into_it(kept, monk
     """By any number of threads, and not for special tokens that are surely none of its own."""
     monkeypatch.setattr(table_cache, "SMALLEST", 10)
     model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
-    table_cache.store("name", model, None)
+    table_cache.store("name", model)
 
     def fetched() -> BPEModel:
         found = table_cache.fetch("name")

@@ -26,7 +26,8 @@ from bpelab.pretokenizers.components import (
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.pretokenizers.split import Split, SplitPattern
+from bpelab.pretokenizers.split import Split
+from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.textio import valid_text
 from bpelab.units import Units
 

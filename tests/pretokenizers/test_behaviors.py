@@ -6,7 +6,8 @@ import pytest
 
 from bpelab.pretokenizers.behaviors import BEHAVIORS, pieces
 from bpelab.pretokenizers.matching import Pattern
-from bpelab.pretokenizers.split import Split, SplitPattern
+from bpelab.pretokenizers.split import Split
+from bpelab.pretokenizers.split_pattern import SplitPattern
 
 from ..conftest import amount
 

@@ -23,7 +23,7 @@ from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import PREPEND_SCHEMES, Metaspace
 from bpelab.pretokenizers.other_tables import script
 from bpelab.pretokenizers.sequence import MAX_DEPTH, MAX_METASPACES, MAX_STEPS, PRE_TOKENIZERS, PreTokenizerSequence
-from bpelab.pretokenizers.split import SplitPattern
+from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.textio import valid_text
 
 from ..conftest import SOAK, amount, fuzz_text

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from bpelab import BPEModel, BPETokenizer
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
-from bpelab.pretokenizers import PATTERNS, Split, backtracking, find_pattern, matching, split as split_module
+from bpelab.pretokenizers import PATTERNS, Split, backtracking, find_pattern, matching
 from bpelab.pretokenizers.patterns import ALIASES, refuse_misspelt
 from bpelab.pretokenizers.portable import NotPortable, portable
 from bpelab.trainers.corpus import HardlyCut
@@ -28,7 +28,7 @@ def clean(text: str) -> str:
 
 def without_regex(pattern: str, monkeypatch) -> Split:
     monkeypatch.setattr(backtracking, "regex_package", None)
-    monkeypatch.setattr(split_module, "matcher", matching.matcher.__wrapped__)  # not the one made before
+    monkeypatch.setattr(matching, "matcher", matching.matcher.__wrapped__)  # not the one made before
     return Split(pattern)
 
 

@@ -18,7 +18,10 @@ from bpelab.pretokenizers.components import (
 )
 from bpelab.pretokenizers.dfa import dfa_for
 from bpelab.pretokenizers.matching import Pattern
-from bpelab.pretokenizers.split import SplitPattern
+from bpelab.pretokenizers.regex_dfa import alphabet
+from bpelab.pretokenizers.regex_nfa import build_nfa
+from bpelab.pretokenizers.regex_syntax import parse
+from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.streaming.safe_pairs import Pairs
 from bpelab.streaming.safe_places import Place, place, safe_pair
 
@@ -35,8 +38,8 @@ STEPS = [
 
 def representatives(pattern: str) -> list[str]:
     """A character of each class that a pattern tells apart."""
-    dfa = dfa_for(PATTERNS[pattern].regex)
-    found = {kind: chr(start) for start, kind in zip(dfa.starts, dfa.classes) if not 0xD800 <= start < 0xE000}
+    starts, classes, _ = alphabet(build_nfa(parse(PATTERNS[pattern].regex, "rust")))
+    found = {kind: chr(start) for start, kind in zip(starts, classes) if not 0xD800 <= start < 0xE000}
     return list(found.values())
 
 

@@ -21,7 +21,7 @@ from bpelab.pretokenizers.dfa import dfa_for
 from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.pretokenizers.split import SplitPattern
+from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.streaming.safe_pairs import Pairs, pairs_of, pairs_of_pattern
 from bpelab.streaming.safe_places import Place, _behaved, continued, place, safe_pair
 

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder
-from bpelab.added_tokens import AddedToken, Finder
+from bpelab.added_tokens import AddedToken
 from bpelab.byte_alphabet import to_alphabet
 from bpelab.decoders import (
     CTC,
@@ -23,6 +23,7 @@ from bpelab.decoders import (
     Strip,
     WordPiece,
 )
+from bpelab.finder import Finder
 from bpelab.normalizers import (
     BertNormalizer,
     Lowercase,

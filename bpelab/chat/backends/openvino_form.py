@@ -49,9 +49,9 @@ def converted(files: "ModelFiles") -> Path:
         digest.update(f"{path.resolve()} {found.st_size} {found.st_mtime_ns}\n".encode())
     kept = cache_folder()
     if kept is None:
-        kept = Path(tempfile.mkdtemp(prefix="bpelab-"))
+        kept = tempfile.mkdtemp(prefix="bpelab-")
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
-    target = kept / "openvino" / digest.hexdigest()[:32]
+    target = Path(kept) / "openvino" / digest.hexdigest()[:32]
     if target.is_dir():
         return target
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
