@@ -90,7 +90,7 @@ nbval: $(VENV)/.ready    ## run the notebooks and compare what they print with w
 	$(PYTEST) -c tests/book/nbval.ini --rootdir . --nbval --dist loadfile $(CHAPTERS)
 
 sanitize: $(VENV)/.ready ## the C under sanitizers of memory, undefined behaviour and threads, and without memory
-	$(BIN)/pytest -n 0 tests/native/test_sanitizers.py
+	BPELAB_SANITIZE=all $(BIN)/pytest -n 0 tests/native/test_sanitizers.py
 
 # In an environment of its own: with torch installed transformers behaves differently, and `make test` is for those without.
 test-backends: $(BACKENDS)/.ready  ## tests with llama.cpp, MLX, OpenVINO, torch; the first run compiles for minutes

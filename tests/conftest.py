@@ -56,7 +56,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Set time limits beyond the one of pyproject.toml: of slow tests, and in a soak of all."""
+    """Run slow tests first, so that none is left over at the end; set their time limits, and in a soak those of all."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
         marked = item.get_closest_marker("timeout")
         if SOAK:

@@ -11,6 +11,14 @@ from .instrumented import build, runtime
 
 pytestmark = pytest.mark.slow
 ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g")
+SUITE = ["tests/native", "tests/trainers/test_native.py tests/conformance"]
+if os.environ.get("BPELAB_SANITIZE") == "all":  # `make sanitize`: minutes more, most of them in Python
+    SUITE += ["tests/formats", "tests/encoders tests/streaming tests/test_tokenizer.py tests/shards"]
+UNDER_A_LIMIT = (
+    "tests/conformance/test_conformance.py::test_hostile",
+    "tests/trainers/test_native.py::test_memory_that_is_not_there",
+)
+"""They limit the address space, of which AddressSanitizer takes terabytes."""
 
 
 def run(env, *arguments):
@@ -43,12 +51,13 @@ def test_fuzz(seed, addresses):
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
 
 
-def test_the_suite(addresses):
+@pytest.mark.parametrize("where", SUITE)
+def test_the_suite(addresses, where):
     """Tests of encoding, training, conformance and files of strangers on the instrumented extension, in one process."""
-    where = ["tests/native", "tests/encoders", "tests/trainers/test_native.py", "tests/conformance", "tests/formats"]
-    # Hostile files are opened under a limit of address space, of which AddressSanitizer takes terabytes.
-    options = ["--deselect", "tests/conformance/test_conformance.py::test_hostile", "-m", "not slow", "-n", "0", "-q"]
-    done = run(addresses, "-m", "pytest", "-p", "tests.native.sanitized", *options, *where)
+    options = ["-m", "not slow", "-n", "0", "-q"]
+    for test in UNDER_A_LIMIT:
+        options += ["--deselect", test]
+    done = run(addresses, "-m", "pytest", "-p", "tests.native.sanitized", *options, *where.split())
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
 
 
