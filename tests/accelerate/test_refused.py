@@ -105,9 +105,7 @@ def test_what_is_no_tokenizer_of_transformers(given, reason):
 
 
 def test_a_slow_tokenizer():
-    slow = next(
-        kind for kind in transformers.PreTrainedTokenizerBase.__subclasses__() if kind.__name__ == "PythonBackend"
-    )
+    slow = transformers.PythonBackend
     with pytest.raises(TypeError, match="written in Python"):
         bpelab.accelerate(slow.__new__(slow))
 
