@@ -25,7 +25,7 @@ CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 # Chapters executed at once. They measure times, so outputs that are kept come from one after the other.
 JOBS := 1
-PYTEST := $(BIN)/pytest -n logical --maxprocesses 8
+PYTEST := $(BIN)/pytest -n logical --maxprocesses 8 --dist worksteal
 
 # A folder whose environment is another Python's, or has no pip, is emptied first.
 environment = [ "$$($(1) -c 'import pip, sys; print(sys.version)' 2>/dev/null)" = \
@@ -72,16 +72,16 @@ _build/.lite-notebooks: _build/.lite $(CHAPTERS)
 	@$(BOOK_PY) book/lite.py --notebooks
 	@touch $@
 $(HTML): _build/vendor/mathjax/tex-svg.js _build/.lite-notebooks $(SOURCES) _config.yml _toc.yml $(CHAPTERS) \
-	$(wildcard book/*.md book/*.bib book/_static/*) book/sphinx_local.py
+	$(wildcard book/*.md book/*.bib book/_static/*) book/sphinx_local.py book/landing.py
 	@echo "Building the pages: some 40 seconds, and 10 when few have changed."
 	@PATH="$(CURDIR)/$(BOOK)/$(PROGRAMS):$$PATH" $(BOOK)/$(PROGRAMS)/jupyter-book build . --warningiserror --keep-going --quiet
 	@touch $@
 
 test: lint unit nbval    ## lint, unit and property tests, short conformance, notebooks, one browser pass: under ten minutes
 test-all: lint unit-all nbval  ## the same and all that is slow: faults, forks, signals, clusters, every page in the browser
-lint: $(VENV)/.ready     ## check style (ruff) and types (mypy)
-	@echo "Checking style and types: a minute, and seconds from then on."
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+lint: $(VENV)/.ready     ## check style (ruff), types (mypy) and who imports whom (import-linter)
+	@echo "Checking style, types and imports: a minute, and seconds from then on."
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-cache --no-logo
 unit: $(VENV)/.ready $(HTML)
 	$(PYTEST) -m "not slow"
 unit-all: $(VENV)/.ready $(HTML)

@@ -22,7 +22,7 @@ KERNEL = {
 
 
 def lasting(outputs):
-    """The outputs without what changes from run to run, and with neighbouring prints, sent in parts, in one."""
+    """Return the outputs without what changes from run to run, and with neighbouring prints, sent in parts, in one."""
     out = []
     for output in outputs:
         if "data" in output:  # a widget's number is another one in every run; its static form stays

@@ -29,14 +29,14 @@ def moved(dask_worker: Any) -> tuple[int, int]:
 
 
 def memory_peak() -> int:
-    """The most memory that this process has had, in bytes."""
-    from bpelab.bench.memory import Memory
+    """Return the most memory that this process has had, in bytes."""
+    from bpelab.bench.memory import MemoryMeter
 
-    return Memory().peak()
+    return MemoryMeter().peak()
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float, float]:
-    """What `work` returns, its seconds, and the seconds of this process's processors."""
+    """Return what `work` returns, its seconds, and the seconds of this process's processors."""
     wall, processor = time.perf_counter(), time.process_time()
     return work(), round(time.perf_counter() - wall, 2), round(time.process_time() - processor, 2)
 
@@ -45,14 +45,14 @@ def measure(megabytes: float) -> dict[str, Any]:
     """One row of the record."""
     from distributed import Client, LocalCluster
 
-    from bpelab.bench.memory import Memory
-    from bpelab.data.made_text import made_text
+    from bpelab.bench.memory import MemoryMeter
+    from bpelab.corpus.inputs import find_inputs
+    from bpelab.notebook.zipf_text import made_text
     from bpelab.pretokenizers import Split
-    from bpelab.shards.inputs import find_inputs
-    from bpelab.special_tokens import SpecialTokens
     from bpelab.trainers import train_native
     from bpelab.trainers.distributed import PART, Job, count_files, count_part
-    from bpelab.trainers.parts import parts_of
+    from bpelab.trainers.partition import parts_of
+    from bpelab.vocab.special_tokens import SpecialTokens
 
     job = Job(Split("cl100k"), SpecialTokens({}))
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ def measure(megabytes: float) -> dict[str, Any]:
             busy = sum(client.run(time.process_time).values()) - before
             sent, got = (sum(column) for column in zip(*client.run(moved).values()))
             peaks = [*client.run(memory_peak).values()]
-    counting, memory = memory_peak(), Memory()
+    counting, memory = memory_peak(), MemoryMeter()
     memory.restart()
     merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table.words(), VOCABULARY - 256)))
     return {

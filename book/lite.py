@@ -97,24 +97,24 @@ def write_pyodide(folder: Path) -> list[str]:
 
 
 def read_cells(chapter: str) -> list[dict[str, Any]]:
-    """The code cells of a chapter."""
+    """Return the code cells of a chapter."""
     notebook = json.loads((ROOT / "book" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 def lacking(cell: dict[str, Any]) -> list[str]:
-    """The packages that a cell needs and a browser has not, from its tags."""
+    """Return the packages that a cell needs and a browser has not, from its tags."""
     tags = cell["metadata"].get("tags", ())
     return [tag.removeprefix(TAG) for tag in tags if tag.startswith(TAG)]
 
 
 def left_out(chapter: str) -> list[str]:
-    """The packages whose cells are left out of a chapter that runs in a browser."""
+    """Return the packages whose cells are left out of a chapter that runs in a browser."""
     return sorted({name for cell in read_cells(chapter) for name in lacking(cell)})
 
 
 def for_browsers(cell: dict[str, Any]) -> None:
-    """Takes the outputs from a cell: what is seen there was computed there. One that can't run becomes a comment."""
+    """Take the outputs from a cell: what is seen there was computed there. One that can't run becomes a comment."""
     cell["outputs"], cell["execution_count"] = [], None
     if names := lacking(cell):
         reason = (

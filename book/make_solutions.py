@@ -8,32 +8,37 @@ import json
 import re
 import sys
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from symtable import symtable
+from types import ModuleType
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bpelab.exercises import EXERCISES
+from bpelab.exercises.checker import Exercise
+from bpelab.exercises.own_file import names_in
 
 BOOK = Path(__file__).parent
 
 
-def names_in(code: CodeType) -> set[str]:
-    """The global names that a function uses, and those that functions inside it use."""
-    return set(code.co_names).union(*(names_in(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+def public_home(module: str, name: str, value: object) -> str:
+    """Return the outermost package within bpelab that exports an object of `module`; else `module` itself."""
+    packages = [module.rsplit(".", depth)[0] for depth in range(module.count("."), 0, -1)]
+    exporting = (package for package in packages if getattr(sys.modules.get(package), name, None) is value)
+    return next(exporting, module) if module.startswith("bpelab.") else module
 
 
-def imports_for(function: FunctionType) -> list[str]:
-    """The import lines that the source of a function needs to run in a notebook."""
-    lines = set()
-    for name in names_in(function.__code__) & function.__globals__.keys():
-        value = function.__globals__[name]
+def imports_for(exercise: Exercise) -> list[str]:
+    """Return the import lines that the source of a worked answer needs to run in a notebook."""
+    lines, module = set(), sys.modules[exercise.solution.__module__]
+    for name in names_in(symtable(exercise.source, "", "exec")) & vars(module).keys() - {exercise.solution.__name__}:
+        value = vars(module)[name]
         if isinstance(value, ModuleType):
             lines.add(f"import {value.__name__}" + (f" as {name}" if value.__name__ != name else ""))
         else:
             home = getattr(value, "__module__", None)
             found = home and getattr(sys.modules.get(home), name, None) is value
-            lines.add(f"from {home if found else function.__module__} import {name}")
+            lines.add(f"from {public_home(home, name, value) if found else module.__name__} import {name}")
     return sorted(lines, key=lambda line: (line.startswith("from"), line))
 
 
@@ -65,7 +70,7 @@ def write(chapter: Path) -> Path | None:
     for number, prose in asked.items():
         exercise = EXERCISES[number]
         source = re.sub(r"  # type: ignore\[[\w, -]+\]", "", exercise.source)
-        needed = imports_for(exercise.solution)
+        needed = imports_for(exercise)
         cells.append(new_markdown_cell(f"## {number} {exercise.title}\n\n{prose.partition('.**')[2].strip()}"))
         cells.append(new_code_cell("\n".join(needed) + "\n\n\n" + source if needed else source))
         cells.append(new_code_cell(f'check("{number}", {exercise.solution.__name__})'))

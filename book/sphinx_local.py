@@ -4,10 +4,11 @@ from functools import cache
 from pathlib import Path
 
 from docutils import nodes
+from docutils.parsers.rst import Directive
 from lite import CHAPTERS, NEEDS, SITE, left_out
 from pybtex.database import parse_file
 
-from bpelab.install import from_repository
+from bpelab._support.install import from_repository
 
 REFERENCES = "book/references"
 
@@ -62,7 +63,7 @@ def cited_works():
 
 
 def lead_to_references(app, doctree, page):
-    """A citation leads to the work where a notebook runs, and in the book to its entry among the references."""
+    """Let a citation lead to the work where a notebook runs, and in the book to its entry among the references."""
     if app.builder.format != "html" or page == REFERENCES:
         return
     works, references = cited_works(), app.builder.get_relative_uri(page, REFERENCES)
@@ -71,11 +72,43 @@ def lead_to_references(app, doctree, page):
             link["refuri"], link["internal"] = f"{references}#{work.key}", True
 
 
+def fold_answers(app, doctree):
+    """Fold the words that answer a prediction, as the tag `hide-output` folds its output, until a reader opens them."""
+    for asked in list(doctree.findall(nodes.paragraph)):
+        if not asked.astext().startswith("Predict."):
+            continue
+        row = asked.parent
+        begin = row.index(asked) + 1
+        while begin < len(row) and isinstance(row[begin], nodes.container):  # the cells
+            begin += 1
+        end = begin
+        while end < len(row) and isinstance(row[end], nodes.paragraph):
+            end += 1
+            if not row[end - 1].astext().startswith("Figure: "):
+                break
+        if end > begin:
+            row.insert(end, nodes.raw("", "</details>", format="html"))
+            opening = '<details class="answer"><summary>The answer in words</summary>'
+            row.insert(begin, nodes.raw("", opening, format="html"))
+
+
+class Landing(Directive):
+    """`playground` and `pipeline`: what landing.py makes under that name."""
+
+    def run(self):
+        import landing
+
+        return [nodes.raw("", getattr(landing, self.name)(), format="html")]
+
+
 def setup(app):
     """Jupyter Book loads sphinx_thebe always, and that puts another host's address on every page."""
     app.add_config_value("bpelab_lite", False, "html")
+    app.add_directive("playground", Landing)
+    app.add_directive("pipeline", Landing)
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)
+    app.connect("doctree-read", fold_answers)
     app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
     for listeners in app.events.listeners.values():

@@ -3,7 +3,7 @@
 The public names are loaded when they are first used, so `import bpelab` costs next to nothing.
 """
 
-from .lazy import lazily
+from ._support.lazy_imports import lazy_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
         TrainingError as TrainingError,
         UnknownTokenError as UnknownTokenError,
     )
-    from .model import BPEModel as BPEModel
+    from .model.bpe import BPEModel as BPEModel
+    from .model.merge_recovery import recover_merges as recover_merges
+    from .model.trace import trace_encode as trace_encode, trace_train as trace_train
     from .postprocessors import TemplateProcessing as TemplateProcessing
     from .pretokenizers import PATTERNS as PATTERNS, Split as Split
-    from .recover import recover_merges as recover_merges
     from .streaming import (
         StreamDecoder as StreamDecoder,
         StreamEncoder as StreamEncoder,
         encode_iterable as encode_iterable,
     )
     from .tokenizer import BPETokenizer as BPETokenizer
-    from .trace import trace_encode as trace_encode, trace_train as trace_train
     from .trainers import TRAINERS as TRAINERS
 
 __version__ = "0.1.0"
@@ -46,19 +46,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "accelerate": "acceleration",
     "BPETokenizer": "tokenizer",
-    "BPEModel": "model",
+    "BPEModel": "model.bpe",
     "ENCODERS": "encoders",
     "NotBPELongestMatch": "encoders",
     "TRAINERS": "trainers",
     "PATTERNS": "pretokenizers",
     "Split": "pretokenizers",
     "TemplateProcessing": "postprocessors",
-    "recover_merges": "recover",
+    "recover_merges": "model.merge_recovery",
     "StreamDecoder": "streaming",
     "StreamEncoder": "streaming",
     "encode_iterable": "streaming",
-    "trace_encode": "trace",
-    "trace_train": "trace",
+    "trace_encode": "model.trace",
+    "trace_train": "model.trace",
     **dict.fromkeys(
         [
             "BPELabError",
@@ -84,4 +84,4 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -4,7 +4,7 @@
 def main() -> int:
     """Run the command line that the process was given; the exit code."""
     try:
-        from .cli import main as run
+        from .cli.main import main as run
 
         return run()
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
-"""From one format to another, with a list of what the target can't hold.
+"""Conversion from one format to another, with a list of the features that the target can't hold.
 
-What would change ids is refused, with the reason, unless the caller says that it may be lost; what changes none is left
-out and named. The result can be opened again and compared.
+A loss that would change ids is refused, with the reason, unless the caller allows it; one that doesn't is left out and
+named. The result can be opened again and compared.
 
 Chapter: File formats.
 """
@@ -11,16 +11,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import ConversionError
-from ..normalizers.sentencepiece import SentencePieceNormalizer
-from ..special_tokens import ROLES
-from ..tokenizer import BPETokenizer
-from . import gguf_write, gpt2, huggingface, minbpe, tiktoken
-from .detect import open_tokenizer
+from .errors import ConversionError
+from .formats import gguf_save, gpt2, huggingface, minbpe, tiktoken
+from .normalizers.sentencepiece import SentencePieceNormalizer
+from .tokenizer import BPETokenizer, open_tokenizer
+from .vocab.special_tokens import ROLES
 
 
 class Target(NamedTuple):
-    """A format that can be written: how, and which features of a tokenizer it holds."""
+    """A format that can be written.
+
+    Attributes:
+        save: the function that writes it.
+        ending: of the file's name; "" for a folder.
+        written: what it writes, for messages.
+        holds: the features of a tokenizer that it holds.
+    """
 
     save: Callable[[BPETokenizer, Path], None]
     ending: str
@@ -28,25 +34,31 @@ class Target(NamedTuple):
     holds: frozenset[str]
 
 
-class Loss(NamedTuple):
-    """A feature that a target can't hold, what it is here, and whether ids change without it."""
+class UnsupportedFeature(NamedTuple):
+    """A feature that a target can't hold.
+
+    Attributes:
+        feature: its name.
+        what: its value in this tokenizer.
+        changes_ids: whether ids change without it.
+    """
 
     feature: str
     what: str
     changes_ids: bool
 
 
-EVERYTHING = frozenset(
+ALL_FEATURES = frozenset(
     ["pattern", "normalizer", "special tokens", "added tokens", "flags", "post-processor", "roles", "truncation",
      "padding", "dropout", "chat template"]
 )  # fmt: skip
 TARGETS: dict[str, Target] = {
-    "huggingface": Target(huggingface.save, "", "a folder", EVERYTHING),
+    "huggingface": Target(huggingface.save, "", "a folder", ALL_FEATURES),
     "tiktoken": Target(tiktoken.save_ranks, ".tiktoken", "a .tiktoken file", frozenset()),
     "minbpe": Target(minbpe.save, ".model", "a .model file", frozenset({"pattern", "special tokens"})),
     "gpt2": Target(gpt2.save, "", "a folder", frozenset({"special tokens", "roles"})),
     "gguf": Target(
-        gguf_write.save,
+        gguf_save.save,
         ".gguf",
         "a .gguf file",
         frozenset(
@@ -54,13 +66,13 @@ TARGETS: dict[str, Target] = {
         ),
     ),
 }
-APPROXIMATED = (
+APPROXIMATE_SPLITTER = (
     "the file has the name {}, whose pattern llama.cpp itself approximates: it knows upper and lower case in ASCII "
-    "only, or not at all, and marks stand outside of words, so that other texts are cut otherwise there"
+    "only, or not at all, and treats marks as outside words, so that some texts are split differently there"
 )
-WHOLE = r"(?s:.+)"
-"""A pattern for where one has to be named and none is used."""
-NEUTRAL: dict[str, dict[str, Any]] = {
+WHOLE_TEXT = r"(?s:.+)"
+"""A pattern for files that need one, of a tokenizer that has none."""
+WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": None},
     "flags": {},
     "post-processor": {"post_processor": None},
@@ -68,11 +80,11 @@ NEUTRAL: dict[str, dict[str, Any]] = {
     "padding": {"padding": None},
     "dropout": {"dropout": None},
 }
-"""How a tokenizer is without a feature, where the writers would stumble over it."""
+"""Feature -> the options of a tokenizer without it, for features that the writers would refuse."""
 
 
-def features(tokenizer: BPETokenizer) -> Iterable[Loss]:
-    """What a tokenizer has beside its tokens and merges, as losses if it had to be left out."""
+def features(tokenizer: BPETokenizer) -> Iterable[UnsupportedFeature]:
+    """Return the features of a tokenizer beyond its tokens and merges, each as it would be reported if unsupported."""
     added = tokenizer.added_tokens
     flagged = [t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.normalizer)]
     ordinary = [token for token in added if not token.special]
@@ -90,14 +102,19 @@ def features(tokenizer: BPETokenizer) -> Iterable[Loss]:
         ("dropout", tokenizer.dropout, False),
         ("chat template", tokenizer.metadata.get("chat_template") and "there is one", False),
     ]
-    return [Loss(feature, str(what), changes) for feature, what, changes in found if what not in (None, "")]
+    return [
+        UnsupportedFeature(feature, str(what), changes) for feature, what, changes in found if what not in (None, "")
+    ]
 
 
-def losses(tokenizer: BPETokenizer, target: str) -> list[Loss]:
-    """What `target` can't hold of a tokenizer. Raises ValueError for a target that doesn't exist.
+def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature]:
+    """Return the features of a tokenizer that `target` can't hold. Raises ValueError for a target that doesn't exist.
 
     >>> from bpelab import BPETokenizer
-    >>> [loss.feature for loss in losses(BPETokenizer.train("low lower " * 9, 262, special_tokens=["<e>"]), "tiktoken")]
+    >>> [
+    ...     loss.feature
+    ...     for loss in unsupported(BPETokenizer.train("low lower " * 9, 262, special_tokens=["<e>"]), "tiktoken")
+    ... ]
     ['pattern', 'special tokens']
     """
     if target not in TARGETS:
@@ -107,49 +124,49 @@ def losses(tokenizer: BPETokenizer, target: str) -> list[Loss]:
     if target == "gguf" and (units is None or not units.characters):
         holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
     lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
-    if target == "gguf" and "normalizer" not in holds and (name := gguf_write.approximated(tokenizer)):
-        lost.append(Loss("llama.cpp's splitter", APPROXIMATED.format(name), False))
+    if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer)):
+        lost.append(UnsupportedFeature("llama.cpp's splitter", APPROXIMATE_SPLITTER.format(name), False))
     if target == "gpt2" and units is not None and units.unk_id is not None:
-        lost.append(Loss("unknown token", tokenizer.unk_token or str(units.unk_id), True))
+        lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
     if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
-        lost.append(Loss("SentencePiece's normalizer", "its character map works on clusters there", True))
+        lost.append(UnsupportedFeature("SentencePiece's normalizer", "its character map works on clusters there", True))
     return lost
 
 
-def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: bool = False) -> list[Loss]:
-    """Write a tokenizer in another format; what was left out.
+def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: bool = False) -> list[UnsupportedFeature]:
+    """Write a tokenizer in another format, and return the features that were left out.
 
-    Raises ConversionError where ids would change, unless `lossy`, and for what the target can't hold in any way.
+    Raises ConversionError where ids would change, unless `lossy`, and for a tokenizer that `target` can't hold at all.
     """
-    lost = losses(tokenizer, target)
-    if not lossy and (serious := [loss for loss in lost if loss.changes_ids]):
+    lost = unsupported(tokenizer, target)
+    if not lossy and (harmful := [loss for loss in lost if loss.changes_ids]):
         raise ConversionError(
-            f"{target} has no {serious[0].feature}, and without it ids change; here it is {serious[0].what[:200]}. "
-            "Say lossy=True (--lossy) to go on without it."
+            f"{target} has no {harmful[0].feature}, and without it ids change; here it is {harmful[0].what[:200]}. "
+            "Pass lossy=True (--lossy) to convert without it."
         )
     without: dict[str, Any] = {}
     for loss in lost:
-        without |= NEUTRAL.get(loss.feature, {})
+        without |= WITHOUT_FEATURE.get(loss.feature, {})
         if isinstance(tokenizer.normalizer, SentencePieceNormalizer) and target == "huggingface":
             without["normalizer"] = tokenizer.normalizer.in_parts()
     TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
     return lost
 
 
-def read_otherwise(tokenizer: BPETokenizer, target: str) -> bool:
-    """Whether other readers of `target` cut a text otherwise: those of GPT-2's files have GPT-2's pattern.
+def splits_differently(tokenizer: BPETokenizer, target: str) -> bool:
+    """Whether other readers of `target` split text differently: those of GPT-2's files use GPT-2's pattern.
 
-    >>> read_otherwise(BPETokenizer.train("low lower " * 9, 261), "gpt2")
+    >>> splits_differently(BPETokenizer.train("low lower " * 9, 261), "gpt2")
     True
     """
-    of_bytes = tokenizer.model.units is None or not tokenizer.model.units.characters
-    return target == "gpt2" and of_bytes and tokenizer.pattern != "gpt2"
+    is_byte_level = tokenizer.model.units is None or not tokenizer.model.units.characters
+    return target == "gpt2" and is_byte_level and tokenizer.pattern != "gpt2"
 
 
-def lines_that_differ(tokenizer: BPETokenizer, texts: Iterable[str]) -> tuple[int, int]:
-    """On how many lines of `texts`, of how many, GPT-2's own pattern leads to other ids.
+def count_differing_lines(tokenizer: BPETokenizer, texts: Iterable[str]) -> tuple[int, int]:
+    """Return the number of lines of `texts` that GPT-2's own pattern gives other ids, and the number of all lines.
 
-    >>> lines_that_differ(BPETokenizer.train("low low " * 9, 262, pattern=None), ["low", "low low"])
+    >>> count_differing_lines(BPETokenizer.train("low low " * 9, 262, pattern=None), ["low", "low low"])
     (1, 2)
     """
     other = tokenizer.with_options(pattern="gpt2", pre_tokenizer=None)
@@ -157,41 +174,43 @@ def lines_that_differ(tokenizer: BPETokenizer, texts: Iterable[str]) -> tuple[in
     return sum(tokenizer.encode_ordinary(line) != other.encode_ordinary(line) for line in lines), len(lines)
 
 
-def ruled_out(tokenizer: BPETokenizer) -> dict[str, str]:
-    """The formats that can't hold a tokenizer without a change of ids there, and why; nothing is written.
+def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
+    """Return the formats that can't hold a tokenizer without a change of ids -> the reason. Nothing is kept on disk.
 
-    >>> list(ruled_out(BPETokenizer.train("low lower " * 9, 261)))
+    >>> list(rejecting_formats(BPETokenizer.train("low lower " * 9, 261)))
     ['gpt2', 'gguf']
     """
     found = {}
     with tempfile.TemporaryDirectory(prefix="bpelab-") as folder:
-        for target, form in TARGETS.items():
-            if read_otherwise(tokenizer, target):
-                found[target] = f"its readers cut by their own pattern, and here it is {tokenizer.pattern}"
+        for name, target in TARGETS.items():
+            if splits_differently(tokenizer, name):
+                found[name] = f"its readers split with their own pattern, and this tokenizer's is {tokenizer.pattern}"
                 continue
             try:
-                convert(tokenizer, Path(folder, f"{target}{form.ending}"), target)
+                convert(tokenizer, Path(folder, f"{name}{target.ending}"), name)
             except ConversionError as error:
-                found[target] = str(error)
+                found[name] = str(error)
     return found
 
 
 def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable[str]) -> int:
-    """Open what was written and compare ids on `texts`; how many there were.
+    """Open a converted tokenizer, compare its ids on `texts`, and return how many texts there were.
 
     Raises ConversionError at the first text whose ids differ, naming the first token that does.
     """
     holds = TARGETS[target].holds
-    pattern = None if "pattern" in holds else tokenizer.pattern or WHOLE
-    again = open_tokenizer(out, pattern=pattern)
+    pattern = None if "pattern" in holds else tokenizer.pattern or WHOLE_TEXT
+    reopened = open_tokenizer(out, pattern=pattern)
     allowed: Any = "all" if "special tokens" in holds else ()
     number = 0
     for number, text in enumerate(texts, 1):
-        one = tokenizer.encode(text, allowed_special=allowed, add_special_tokens=False)
-        two = again.encode(text, allowed_special=allowed, add_special_tokens=False)
-        if one != two:
-            at = next((i for i, pair in enumerate(zip(one, two)) if pair[0] != pair[1]), min(len(one), len(two)))
+        expected = tokenizer.encode(text, allowed_special=allowed, add_special_tokens=False)
+        found = reopened.encode(text, allowed_special=allowed, add_special_tokens=False)
+        if expected != found:
+            unequal = (i for i, (a, b) in enumerate(zip(expected, found)) if a != b)
+            at = next(unequal, min(len(expected), len(found)))
             raise ConversionError(
-                f"{out}: text {number} has other ids from token {at} on: {one[at : at + 4]} and {two[at : at + 4]}"
+                f"{out}: text {number} has other ids from token {at} on: {expected[at : at + 4]} and "
+                f"{found[at : at + 4]}"
             )
     return number

@@ -37,7 +37,7 @@ class ShardsError(BPELabError, ValueError):
 
 
 class SpecialTokenError(BPELabError, ValueError):
-    """A special token that collides, or that stands in a text where it was not allowed."""
+    """A special token that collides, or that occurs in a text where it was not allowed."""
 
 
 class UnknownTokenError(BPELabError, KeyError):
@@ -56,7 +56,7 @@ class PublishingError(BPELabError, RuntimeError):
 
 
 class ConversationError(BPELabError, ValueError):
-    """A conversation that is none. The message names the message of it, by number, and the key."""
+    """A conversation that is not one. The message names the message of it, by number, and the key."""
 
 
 class TemplateError(BPELabError, ValueError):

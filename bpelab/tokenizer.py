@@ -10,18 +10,19 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .added_tokens import AddedToken
-from .cached import cached_property
+from ._support.lazy_property import cached_property
+from ._support.textio import valid_text
+from ._support.validate import whole_number
+from .core.pipeline import Pipeline, check_encoding
+from .core.spec import TokenizerSpec
+from .core.vocabulary import Vocabulary
 from .errors import SpecialTokenError, TokenizerFileError
-from .model import BPEModel
+from .model.bpe import BPEModel
 from .normalizers import find_normalizer
-from .pipeline import Pipeline
-from .pretokenizers.patterns import refuse_misspelt
 from .pretokenizers.split import Split
-from .special_tokens import SpecialTokens
-from .textio import valid_text
-from .vocabulary import Vocabulary
-from .whole_number import whole_number
+from .regex.patterns import refuse_misspelt
+from .vocab.added_tokens import AddedToken
+from .vocab.special_tokens import SpecialTokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,22 +34,22 @@ if TYPE_CHECKING:
     import tiktoken
     from numpy.typing import NDArray
 
-    from .batch import Batch
-    from .cache import CacheStatistics
-    from .chat.conversation import Fitted
-    from .chat.messages import Message
-    from .cluster import Cluster
+    from ._support.dask_client import Cluster
+    from .chat_templates.apply import FittedConversation
+    from .chat_templates.messages import Message
+    from .core.piece_cache import CacheStatistics
+    from .core.pipeline import Ids
+    from .corpus.inputs import Paths
     from .decoders import Decoder
-    from .encoded import Encoded
+    from .model_inputs.batch_encoding import Batch
+    from .model_inputs.config import Padding, Truncation
+    from .model_inputs.encoding import Encoded
     from .normalizers import Normalizer
-    from .pipeline import Ids
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
-    from .sections import Padding, Truncation
     from .shards import Shards
-    from .shards.inputs import Paths
-    from .special_tokens import Special
     from .trainers.corpus import Corpus
+    from .vocab.special_tokens import Special
 
 CACHE_ENTRIES = 1 << 16
 
@@ -59,7 +60,7 @@ class _Explaining(type):
     if not TYPE_CHECKING:  # a type checker would take every name for one that exists
 
         def __getattr__(cls, name: str) -> Any:
-            from .other_names import TOKENIZER, explained
+            from ._support.migration_hints import TOKENIZER, explained
 
             raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
 
@@ -73,7 +74,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             pre-tokenization.
         pre_tokenizer: instead of a pattern, any of `bpelab.pretokenizers`.
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.
-        normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding gives the
+        normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding returns the
             normalized text.
         encoder: "auto", "naive", "heap", "buckets", "trie", or "native", which is in C; all give the same ids.
             "auto" takes the one in C for the models that it serves (`bpelab.native`), and else Python.
@@ -87,7 +88,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
-    that can't be compiled or that looks like a name and is none, ValueError for names that don't exist.
+    that can't be compiled or that looks like a name and is not one, ValueError for names that don't exist.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
     >>> tokenizer.encode("lowest slow"), tokenizer.tokenize("lowest slow")
@@ -115,36 +116,47 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         metadata: Mapping[str, Any] = MappingProxyType({}),
         cache_size: int = CACHE_ENTRIES,
     ) -> None:
-        special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
-        roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
-        super().__init__(model, special, roles, decoder)
-        if pre_tokenizer is None and pattern is not None:
-            refuse_misspelt(pattern)
-            pre_tokenizer = Split(pattern)
-        capacity = whole_number("cache_size", cache_size)
-        if capacity < 0:
-            raise ValueError(f"cache_size is the number of pieces that are kept, 0 for none, not {capacity}")
-        self._pipeline = Pipeline(model, special, find_normalizer(normalizer), pre_tokenizer, encoder, capacity)
-        self._encoder_name = encoder
-        if dropout is not None and not 0 <= dropout <= 1:
-            raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
-        self.truncation, self.padding, self.dropout = truncation, padding, dropout
-        self.metadata = dict(metadata)
-        self._post_processor = post_processor
-        if post_processor is not None:
-            post_processor.check(self._special)
-            self._post_processor = post_processor.without_ids(self._special)
+        spec = TokenizerSpec(
+            model,
+            pattern=pattern,
+            pre_tokenizer=pre_tokenizer,
+            special_tokens=special_tokens,
+            normalizer=normalizer,
+            decoder=decoder,
+            post_processor=post_processor,
+            bos_token=bos_token,
+            eos_token=eos_token,
+            pad_token=pad_token,
+            unk_token=unk_token,
+            truncation=truncation,
+            padding=padding,
+            dropout=dropout,
+            metadata=metadata,
+        )
+        self._set_up(spec, encoder, cache_size)
+
+    @classmethod
+    def from_spec(cls, spec: TokenizerSpec, *, encoder: str = "auto", cache_size: int = CACHE_ENTRIES) -> BPETokenizer:
+        """Make the tokenizer of a specification, which is what the functions in `bpelab.formats` read from files."""
+        made = cls.__new__(cls)
+        made._set_up(spec, encoder, cache_size)  # noqa: SLF001 - of its own class
+        return made
+
+    def _set_up(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
+        Vocabulary.__init__(self, spec)
+        self.pipeline = Pipeline(spec, encoder, cache_size)
+        self._post_processor = spec.post_processor
 
     @cached_property
-    def _trimmings(self) -> list[bool]:
-        from .placing import trimmings
+    def trim_steps(self) -> list[bool]:
+        from .alignment.offsets import trim_steps
 
-        return trimmings(self._post_processor)
+        return trim_steps(self._post_processor)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            from .other_names import TOKENIZER, explained
+            from ._support.migration_hints import TOKENIZER, explained
 
             if name in TOKENIZER:
                 raise AttributeError(explained(type(self).__name__, name, TOKENIZER), name=name, obj=self)
@@ -165,7 +177,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         ties: str = "ids",
         client: Cluster = None,
         worker_timeout: float | None = None,
-        input_form: str | None = None,
+        input_format: str | None = None,
         field: str = "text",
         encoder: str = "auto",
         progress: bool | None = None,
@@ -192,11 +204,11 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 trainers/naive.py); "minbpe", the first in the text; "cs336", the lexicographically greatest. The last
                 two have a trainer of their own, in Python. To merge what those libraries merge, pass `min_frequency=1`.
             client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
-                on this machine (in a script, behind `if __name__ == "__main__"`, as for every pool of processes).
+                on this machine (in a script, after `if __name__ == "__main__"`, as for every pool of processes).
             worker_timeout: for "distributed": seconds that the cluster may be without a worker, or its scheduler
                 without an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
-                (`bpelab.waiting.ClusterWaits`).
-            input_form, field: of the files, as for `encode_files`.
+                (`bpelab._support.dask_wait.ClusterWaits`).
+            input_format, field: of the files, as for `encode_files`.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
@@ -216,13 +228,18 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             refuse_misspelt(pattern)
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
+        check_encoding(encoder, options.get("cache_size", CACHE_ENTRIES))
 
         def made(model: BPEModel, special: dict[str, int]) -> BPETokenizer:
             return cls(model, pattern=pattern, special_tokens=special, normalizer=normalize, encoder=encoder, **options)
 
-        from .trainers.learn import learn
+        def check(model: BPEModel, special: dict[str, int]) -> TokenizerSpec:
+            arguments = {name: value for name, value in options.items() if name != "cache_size"}
+            return TokenizerSpec(model, pattern=pattern, special_tokens=special, normalizer=normalize, **arguments)
 
-        model, special = learn(
+        from .trainers.train import train_model
+
+        model, special = train_model(
             corpus,
             vocab_size,
             pre_tokenizer=split,
@@ -234,10 +251,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             ties=ties,
             client=client,
             worker_timeout=worker_timeout,
-            input_form=input_form,
+            input_format=input_format,
             field=field,
             progress=progress,
-            check=made,
+            check=check,
         )
         return made(model, special)
 
@@ -251,10 +268,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
     ) -> list[int]:
-        """The ids of `text`.
+        """Return the ids of `text`.
 
         Args:
-            allowed_special: names of special tokens (or "all") that become their id where they stand in the text.
+            allowed_special: names of special tokens (or "all") that become their id where they occur in the text.
             disallowed_special: names (or "all", less the allowed ones) that raise SpecialTokenError instead. What is
                 in neither is plain text; that is the default for all, since text is untrusted.
             add_special_tokens: whether the post-processor, if there is one, adds its tokens.
@@ -265,9 +282,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
         ([256, 257], 8)
         """
-        pipeline = self._pipeline
+        pipeline = self.pipeline
         asked = allowed_special != () or disallowed_special != ()
-        ids = None if asked or type(text) is not str else pipeline.brief(text)
+        ids = None if asked or type(text) is not str else pipeline.encode_short(text)
         if ids is None:
             given = self._checked(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
             ids = pipeline.ids(*given)
@@ -276,28 +293,30 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return ids
 
     def _checked(self, text: str, allowed_special: Special, disallowed_special: Special) -> tuple[str, frozenset[str]]:
-        """`text` without lone surrogates, and the special tokens that may stand in it."""
+        """`text` without lone surrogates, and the special tokens that may occur in it."""
         text = valid_text(text)
         allowed = self._special.select(allowed_special, "allowed_special")
         disallowed = self._special.select(disallowed_special, "disallowed_special")
         self._special.check(text, disallowed - allowed)
         return text, allowed
 
-    def _encoded(self, text: str, allowed_special: Special, disallowed_special: Special) -> Encoded:
-        """The ids of `text` alone, and where its tokens stand."""
-        from .encoded import Encoded
-        from .placing import in_original, spaces_around
+    def encode_alone(self, text: str, allowed_special: Special, disallowed_special: Special) -> Encoded:
+        """Return the ids of `text` alone, and where its tokens are."""
+        from .alignment.offsets import edge_spaces, to_original_offsets
+        from .model_inputs.encoding import Encoded
 
         valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        placed = self._pipeline.aligned(valid, allowed)
-        ids = [token.id for token in placed]
-        places = [token.offsets for token in placed]
+        spans = self.pipeline.encode_with_offsets(valid, allowed)
+        ids = [token.id for token in spans]
+        offsets = [token.offsets for token in spans]
         if len(valid) != len(text):
-            places = in_original(text, places)
-        if not self._trimmings:
-            return Encoded(ids, places)
-        texts = (name if token.added is None else token.added for token, name in zip(placed, self._texts(ids, "error")))
-        return Encoded(ids, places, list(map(spaces_around, texts)))
+            offsets = to_original_offsets(text, offsets)
+        if not self.trim_steps:
+            return Encoded(ids, offsets)
+        texts = (
+            name if token.added is None else token.added for token, name in zip(spans, self.token_strings(ids, "error"))
+        )
+        return Encoded(ids, offsets, list(map(edge_spaces, texts)))
 
     def encode_with_offsets(
         self,
@@ -307,7 +326,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
     ) -> tuple[list[int], list[tuple[int, int]]]:
-        """The ids that `encode` gives, and for each the (start, end) of its characters in `text`.
+        """Return the ids of `encode`, and for each the (start, end) of its characters in `text`.
 
         Tokens that share a character all have it; what the post-processor adds has (0, 0). Through normalizers and
         pre-tokenizers, and for spaces that a post-processor trims, offsets are those of Hugging Face's tokenizers.
@@ -318,10 +337,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Cost: linear; about five times that of `encode`, fifteen where a normalizer changes the text.
         """
-        encoded = self._encoded(text, allowed_special, disallowed_special)
-        from .encoded import make_row
+        encoded = self.encode_alone(text, allowed_special, disallowed_special)
+        from .model_inputs.encoding import build_input
 
-        row = make_row(encoded, None, self._post_processor, self._special, self._trimmings, add_special_tokens)
+        row = build_input(encoded, None, self._post_processor, self._special, self.trim_steps, add_special_tokens)
         return row.ids, row.offsets
 
     def __call__(
@@ -356,7 +375,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
             padding_side, truncation_side: "left" or "right".
             return_tensors: "np" for numpy, "pt" for torch; None for lists.
-            return_offsets: "offset_mapping", as `encode_with_offsets` gives it.
+            return_offsets: "offset_mapping", as `encode_with_offsets` returns it.
             return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
             return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
             return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
@@ -372,7 +391,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
         different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
         """
-        from .batching import encode_rows
+        from .model_inputs.assemble import encode_rows
 
         return encode_rows(
             self,
@@ -405,7 +424,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         padding_side: str | None = None,
         return_tensors: str | None = None,
     ) -> Batch:
-        """What calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
+        """Return what calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
 
         Args:
             encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
@@ -419,7 +438,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
         """
-        from .batching import pad
+        from .model_inputs.assemble import pad
 
         return pad(
             self,
@@ -432,12 +451,12 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         )
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of `text` with no special token, neither in it nor around it."""
-        ids = self._pipeline.brief(text) if type(text) is str else None
-        return self._pipeline.ids(valid_text(text)) if ids is None else ids
+        """Return the ids of `text` with no special token, neither in it nor around it."""
+        ids = self.pipeline.encode_short(text) if type(text) is str else None
+        return self.pipeline.ids(valid_text(text)) if ids is None else ids
 
     def encode_bytes(self, data: bytes) -> list[int]:
-        """The ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
+        """Return the ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
 
         From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
         `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
@@ -447,25 +466,25 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> t.encode_bytes(cut), t.decode_bytes(t.encode_bytes(cut)) == cut
         ([256, 32, 195], True)
         """
-        from .unstable import encode_bytes
+        from .core.unstable_tokens import encode_bytes
 
         return encode_bytes(self, data)
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """The ids of one piece: merged as a whole, whatever the pattern is.
+        """Return the ids of one piece: merged as a whole, whatever the pattern is.
 
         >>> BPETokenizer.train("abab", 257).encode_piece(b"ab ab")
         [256, 32, 256]
         """
-        return self._pipeline.encode_piece(bytes(piece))
+        return self.pipeline.encode_piece(bytes(piece))
 
     def encode_with_dropout(
         self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
     ) -> list[int]:
         """Ids of `text` as a model in training may see them: each merge is left out with `probability`.
 
-        The probability is by default the one that the tokenizer's file asks for. The same `seed` gives the same ids.
-        Raises ValueError where neither is given, and for a probability that is none. Source: Provilkov et al. 2020.
+        The probability is by default the one that the tokenizer's file asks for. The same `seed` makes the same ids.
+        Raises ValueError where neither is given, and for a probability that is not one. Source: Provilkov et al. 2020.
         """
         if probability is None:
             probability = self.dropout
@@ -477,10 +496,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         encoder = DropoutEncoder(self._model, probability, Random(seed))
         allowed = self._special.select(allowed_special, "allowed_special")
-        return self._pipeline.ids(valid_text(text), allowed, encoder)
+        return self.pipeline.ids(valid_text(text), allowed, encoder)
 
     def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
-        """The ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
+        """Return the ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
 
         In C or in Python, as `encode` does: see the encoders "auto" and "native".
 
@@ -488,7 +507,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         array([ 99, 256, 256], dtype=uint32)
         """
         valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        return self._pipeline.array(valid, allowed)
+        return self.pipeline.array(valid, allowed)
 
     def encode_batch(
         self,
@@ -508,8 +527,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
         [[256], [], [99, 256]]
         """
-        listed, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
-        found = self._pipeline.lists(listed, allowed, threads)
+        encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
+        found = self.pipeline.lists(encode_with, allowed, threads)
         if add_special_tokens and self._post_processor is not None:
             return [self._post_processor.apply(ids, self._special) for ids in found]
         return found
@@ -530,7 +549,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         allowed_special: Special = (),
         disallowed_special: Special = (),
     ) -> tuple[Ids, NDArray[np.int64]]:
-        """The ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
+        """Return the ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
 
         The ids are a numpy array of uint32, the offsets, one more than there are texts, of int64: the layout of
         Arrow's lists. Nothing is added around a text. Options as for `encode_batch`.
@@ -539,38 +558,38 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> ids.tolist(), offsets.tolist()
         ([256, 99, 256], [0, 1, 1, 3])
         """
-        return self._pipeline.arrays(*self._checked_batch(texts, allowed_special, disallowed_special), threads)
+        return self.pipeline.arrays(*self._checked_batch(texts, allowed_special, disallowed_special), threads)
 
     def _checked_batch(
         self, texts: Iterable[str], allowed_special: Special, disallowed_special: Special
     ) -> tuple[list[str], frozenset[str]]:
-        """The texts, which may have lone surrogates, and the special tokens that may stand in them."""
+        """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
         if isinstance(texts, (str, bytes)):
             raise TypeError("a batch is several texts; for one, use encode or encode_array")
-        listed = list(texts)
-        if not set(map(type, listed)) <= {str}:
-            wrong = next((n for n, text in enumerate(listed) if not isinstance(text, str)), None)
+        encode_with = list(texts)
+        if not set(map(type, encode_with)) <= {str}:
+            wrong = next((n for n, text in enumerate(encode_with) if not isinstance(text, str)), None)
             if wrong is not None:
-                raise TypeError(f"texts[{wrong}] must be a str, not {type(listed[wrong]).__name__}")
+                raise TypeError(f"texts[{wrong}] must be a str, not {type(encode_with[wrong]).__name__}")
         allowed = self._special.select(allowed_special, "allowed_special")
         disallowed = self._special.select(disallowed_special, "disallowed_special") - allowed
-        for text in listed if disallowed else ():
+        for text in encode_with if disallowed else ():
             self._special.check(valid_text(text), disallowed)
-        return listed, allowed
+        return encode_with, allowed
 
     def encode_files(
         self,
         paths: Paths,
         folder: str | Path,
         *,
-        input_form: str | None = None,
+        input_format: str | None = None,
         separator: str | None = None,
         field: str = "text",
         errors: str = "strict",
         end_of_document: str | bool | None = None,
         allowed_special: Special = (),
         shard_tokens: int = 100_000_000,
-        shard_form: str = "npy",
+        shard_format: str = "npy",
         dtype: str = "auto",
         threads: int | None = None,
         progress: bool | None = None,
@@ -584,15 +603,15 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending says what a
                 file holds: text (.txt), JSON Lines (.jsonl), both also packed (.gz, .zst), or .parquet.
             folder: where the shards go. Run again with the same arguments, an unfinished run goes on.
-            input_form: what all files hold, whatever their names: "text", "jsonl", "parquet", "text.gz" and so on.
-            separator: what stands between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
+            input_format: what all files hold, whatever their names: "text", "jsonl", "parquet", "text.gz" and so on.
+            separator: what is between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
                 empty documents are left out. None: a file is one document.
             field: the field of JSON Lines, or the column of Parquet, that holds a document. Empty ones count.
             errors: "strict" refuses bytes that are no UTF-8, "replace" reads U+FFFD as bytes.decode does.
-            end_of_document: the special token behind each document; True for the tokenizer's eos_token.
+            end_of_document: the special token after each document; True for the tokenizer's eos_token.
             allowed_special: as for `encode`. What the post-processor adds is not added.
             shard_tokens: every shard but the last has so many; a document may go on in the next one.
-            shard_form: "npy", or "bin" for the numbers alone, little-endian.
+            shard_format: "npy", or "bin" for the numbers alone, little-endian.
             dtype: "uint16" or "uint32"; by default the first if all ids of the vocabulary fit.
             threads: how many may encode; by default one for each core.
             overwrite: delete the shards that are there and begin anew.
@@ -616,20 +635,20 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> len(shards), shards.documents, shards.document(1)
         (6, 2, memmap([ 99, 256, 257], dtype=uint16))
         """
-        from .shards.run import encode_files
+        from .shards.write import encode_files
 
         return encode_files(
             self,
             paths,
             folder,
-            input_form=input_form,
+            input_format=input_format,
             separator=separator,
             field=field,
             errors=errors,
             end_of_document=end_of_document,
             allowed_special=allowed_special,
             shard_tokens=shard_tokens,
-            shard_form=shard_form,
+            shard_format=shard_format,
             dtype=dtype,
             threads=threads,
             progress=progress,
@@ -639,12 +658,12 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         )
 
     def tokenize(self, text: str, **options: Any) -> list[bytes]:
-        """The tokens of `text` as bytes; options as for `encode`."""
+        """Return the tokens of `text` as bytes; options as for `encode`."""
         return self.convert_ids_to_tokens(self.encode(text, **options))
 
     def pieces(self, text: str) -> list[str]:
-        """The pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
-        return self._pipeline.pieces(valid_text(text))
+        """Return the pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
+        return self.pipeline.pieces(valid_text(text))
 
     def count_tokens(
         self,
@@ -655,16 +674,16 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
     ) -> int:
-        """How many tokens `encode` gives, with the same options.
+        """Return how many tokens `encode` returns with the same options.
 
         With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
         `count_tokens(text, limit=n) <= n`.
         """
         limit = None if limit is None else whole_number("limit", limit)
         plain = allowed_special == () and disallowed_special == ()
-        if limit is None and plain and (count := self._pipeline.count(text)) is not None:
+        if limit is None and plain and (count := self.pipeline.count(text)) is not None:
             return count + self._added(add_special_tokens)
-        if limit is None or not plain or not self._pipeline.plain:
+        if limit is None or not plain or not self.pipeline.plain:
             ids = self.encode(
                 text,
                 allowed_special=allowed_special,
@@ -672,19 +691,19 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 add_special_tokens=add_special_tokens,
             )
             return len(ids) if limit is None else min(len(ids), limit + 1)
-        from .limits import count_up_to
+        from .core.token_limit import count_capped
 
-        text, pipeline = valid_text(text), self._pipeline
+        text, pipeline = valid_text(text), self.pipeline
         pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
         added = self._added(add_special_tokens)
-        counts = (len(pipeline.cache.get(piece) or pipeline.piece_ids(piece)) for piece in pieces)
-        return count_up_to((n for counter in ([added], counts) for n in counter), limit)
+        counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
+        return count_capped((n for counter in ([added], counts) for n in counter), limit)
 
     def _added(self, add_special_tokens: bool) -> int:
         return self._post_processor.added if add_special_tokens and self._post_processor is not None else 0
 
     def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
-        """The longest prefix of `text`, in whole characters, that `encode`s to at most `max_tokens` tokens.
+        """Return the longest prefix of `text`, in whole characters, that `encode`s to at most `max_tokens` tokens.
 
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
         'lowes'
@@ -701,20 +720,20 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return text[: self._fitting(text, room)]
 
     def _fitting(self, text: str, room: int) -> int:
-        from .limits import longest_prefix, prefix_near_the_limit
+        from .boundaries.named_patterns import split_at_boundaries
+        from .core.token_limit import approximate_longest_prefix, longest_prefix
         from .normalizers import UnicodeNormalizer
-        from .pretokenizers.safe_cuts import safe_parts
 
         def count(part: str) -> int:
-            return len(self._pipeline.ids(part))
+            return len(self.pipeline.ids(part))
 
-        if self._pipeline.plain:
-            return longest_prefix(text, room, self._pipeline.pieces, count, count, self._model)
+        if self.pipeline.plain:
+            return longest_prefix(text, room, self.pipeline.pieces, count, count, self._model)
         # Named patterns have places where a cut changes nothing, whatever the normal form.
-        split = self._pipeline.split
+        split = self.pipeline.split
         if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
-            return longest_prefix(text, room, safe_parts, count, count, None)
-        return prefix_near_the_limit(text, room, count)
+            return longest_prefix(text, room, split_at_boundaries, count, count, None)
+        return approximate_longest_prefix(text, room, count)
 
     def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
         """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
@@ -729,14 +748,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         tokens.
         Cost: linear; as for a few times `encode_with_offsets`.
         """
-        pipeline = self._pipeline
-        from .chunks import chunks
+        pipeline = self.pipeline
+        from .core.chunking import chunks
 
         return chunks(
             valid_text(text),
             size,
             overlap,
-            lambda part: [token.offsets[0] for token in pipeline.aligned(part)],
+            lambda part: [token.offsets[0] for token in pipeline.encode_with_offsets(part)],
             lambda part: len(pipeline.ids(part)),
         )
 
@@ -745,28 +764,28 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     @property
     def plain(self) -> bool:
         """Whether ids follow from the pieces of one pattern alone: no normalizer, no added tokens but special ones."""
-        return self._pipeline.plain
+        return self.pipeline.plain
 
     @property
     def pattern(self) -> str | None:
         """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
-        split = self._pipeline.split
+        split = self.pipeline.split
         return None if split is None else split.name or split.pattern
 
     @property
     def pre_tokenizer(self) -> PreTokenizer | None:
         """What cuts a text into pieces, or None."""
-        return self._pipeline.pre_tokenizer
+        return self.pipeline.pre_tokenizer
 
     @property
     def normalizer(self) -> Normalizer | None:
         """What is done to a text first, or None."""
-        return self._pipeline.normalizer
+        return self.pipeline.normalizer
 
     @property
     def resolved_post_processor(self) -> PostProcessor | None:
         """The post-processor with the ids of all tokens filled in, as files have it."""
-        return None if self._post_processor is None else self._post_processor.with_ids(self._special)
+        return None if self._post_processor is None else self._post_processor.resolve_ids(self._special)
 
     @property
     def post_processor(self) -> PostProcessor | None:
@@ -775,44 +794,57 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def cache_statistics(self) -> CacheStatistics:
         """Look-ups, misses, entries and capacity of the cache of pieces that the encoders in Python fill."""
-        return self._pipeline.cache.statistics()
+        return self.pipeline.cache.statistics()
 
     def clear_cache(self) -> None:
         """Forget the pieces met so far."""
-        self._pipeline.cache.clear()
+        self.pipeline.cache.clear()
+
+    @property
+    def spec(self) -> TokenizerSpec:
+        """What it is made of, as file formats take it."""
+        return self._spec
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """What a file asks for, which `encode` leaves to those who ask."""
+        return self._spec.truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """What a file asks for, which `encode` leaves to those who ask."""
+        return self._spec.padding
+
+    @property
+    def dropout(self) -> float | None:
+        """The probability of a merge to be left out that a file asks for; applied by `encode_dropout` alone."""
+        return self._spec.dropout
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Further entries of a tokenizer_config.json, such as "chat_template"."""
+        return self._spec.metadata
 
     def _options(self) -> dict[str, Any]:
-        return {
-            "pre_tokenizer": self.pre_tokenizer,
-            "special_tokens": self._special,
-            "normalizer": self.normalizer,
-            "encoder": self._encoder_name,
-            "decoder": self.decoder,
-            "post_processor": self._post_processor,
-            "truncation": self.truncation,
-            "padding": self.padding,
-            "dropout": self.dropout,
-            "metadata": self.metadata,
-            "cache_size": self._pipeline.cache.capacity,
-            **{f"{role}_token": name for role, name in self._roles.items()},
-        }
+        encoding = {"encoder": self.pipeline.encoder, "cache_size": self.pipeline.cache.capacity}
+        return {**self._spec.arguments(), **encoding}
 
     def with_options(self, **changes: Any) -> BPETokenizer:
-        """A new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
-        options = {"pattern": None, **self._options()}
+        """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
+        options = self._options()
         if "pattern" in changes:
             del options["pre_tokenizer"]
         return type(self)(self._model, **{**options, **changes})
 
     def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> BPETokenizer:
-        """A new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
+        """Return a new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
 
         Raises SpecialTokenError for one that collides with what is there. Further changes as in `with_options`.
         """
         if isinstance(special_tokens, str):
             raise SpecialTokenError(f"special_tokens is a list or a dict, not the string {special_tokens!r}")
         if not isinstance(special_tokens, Mapping):
-            special_tokens = {name: self.n_vocab + number for number, name in enumerate(special_tokens)}
+            special_tokens = {name: self.n_vocab + index for index, name in enumerate(special_tokens)}
         if again := sorted(set(special_tokens) & set(self._special.contents.values())):
             raise SpecialTokenError(f"{again[0]!r} is an added token already, with the id {self.token_to_id(again[0])}")
         more = [AddedToken(name, token_id) for name, token_id in special_tokens.items()]
@@ -822,25 +854,21 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self._model, {"pattern": None, **self._options()})
+        return _rebuild, (type(self), self._model, self._options())
 
     def __eq__(self, other: object) -> bool:
         """Whether both are made of the same parts, and so return the same ids; which encoder they use is no part."""
         if not isinstance(other, BPETokenizer) or self is other:
             return self is other
-        return type(self) is type(other) and self._model == other._model and self._parts() == other._parts()
+        return type(self) is type(other) and self._spec == other._spec
 
     def __hash__(self) -> int:
-        return hash((self._model, self._special.tokens))
-
-    def _parts(self) -> dict[str, Any]:
-        parts = {**self._options(), "special_tokens": self._special.tokens}
-        return {name: part for name, part in parts.items() if name not in ("encoder", "cache_size")}
+        return hash(self._spec)
 
     # -- conversations -----------------------------------------------------------------------------------------------
 
     def apply_chat_template(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> Any:
-        """A conversation in a model's format: its ids, or its text with tokenize=False.
+        """Return a conversation in a model's format: its ids, or its text with tokenize=False.
 
         No character of a message becomes a control token. The options, among them add_generation_prompt, tools,
         continue_final_message, return_assistant_mask and system_prompt, are those of `bpelab.chat.apply_chat_template`,
@@ -850,22 +878,22 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> t.apply_chat_template([{"role": "user", "content": "hi"}], "chatml", tokenize=False)
         '<|im_start|>user\\nhi<|im_end|>\\n'
         """
-        from .chat import apply_chat_template
+        from .chat_templates.apply import apply_chat_template
 
         return apply_chat_template(self, messages, template, **options)
 
     def count_conversation(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> int:
         """How many tokens a conversation takes, the template's own included: `bpelab.chat.count_conversation`."""
-        from .chat import count_conversation
+        from .chat_templates.apply import count_conversation
 
         return count_conversation(self, messages, template, **options)
 
-    def fit_to_context(self, messages: Sequence[Message], max_tokens: int, **options: Any) -> Fitted:
-        """The conversation without its oldest turns, as few of them as makes it fit: `bpelab.chat.fit_to_context`.
+    def fit_to_context(self, messages: Sequence[Message], max_tokens: int, **options: Any) -> FittedConversation:
+        """Return the conversation without its oldest turns, as few as makes it fit: `bpelab.chat.fit_to_context`.
 
         Options: reserve (tokens left free for the answer), template, and those of `apply_chat_template`.
         """
-        from .chat import fit_to_context
+        from .chat_templates.apply import fit_to_context
 
         return fit_to_context(self, messages, max_tokens, **options)
 
@@ -889,7 +917,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 template reads; as for `bpelab.chat.ChatSession`, which is there for longer conversations.
 
         Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
-        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is none.
+        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is not one.
         Cost: the model is loaded once and kept.
         """
         from .chat.session import ChatSession
@@ -924,18 +952,20 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-        """The tokenizer in a folder or a file: Hugging Face's, GGUF, SentencePiece's, minbpe's, GPT-2's, tiktoken's.
+        """Return the tokenizer in a folder or a file of Hugging Face's, GGUF, SentencePiece, minbpe, GPT-2 or tiktoken.
 
         A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
         TokenizerFileError naming the file and the entry that is wrong.
         """
-        from .formats.detect import in_home, open_tokenizer
+        from ._support.textio import expand_user
 
-        if not os.path.exists(in_home(path)):  # unlike Path.exists, never an OSError
-            from .formats.hub import elsewhere
+        if not os.path.exists(expand_user(path)):  # unlike Path.exists, never an OSError
+            from .formats.hub import other_sources
 
-            raise TokenizerFileError(path, "", f"there is no such file or folder{elsewhere(os.fspath(path))}")
-        return open_tokenizer(path, pattern=pattern, encoder=encoder)
+            raise TokenizerFileError(path, "", f"there is no such file or folder{other_sources(os.fspath(path))}")
+        from .formats.detect import open_spec
+
+        return cls.from_spec(open_spec(path, pattern=pattern), encoder=encoder)
 
     @classmethod
     def from_huggingface(
@@ -947,7 +977,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         cache_dir: str | Path | None = None,
         encoder: str = "auto",
     ) -> BPETokenizer:
-        """The tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
+        """Return the tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
 
         Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs
         huggingface_hub. Raises BPELabError saying what is missing, gated or out of reach, and what to do.
@@ -959,29 +989,44 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     @classmethod
     def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> BPETokenizer:
-        """The tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
+        """Return the tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
         from pathlib import Path
 
-        from .formats.gguf import load
+        from .formats.gguf_load import load
 
-        return load(Path(path), encoder)
+        return cls.from_spec(load(Path(path)), encoder=encoder)
 
     @classmethod
     def from_tiktoken(cls, name_or_encoding: str | tiktoken.Encoding, *, encoder: str = "auto") -> BPETokenizer:
-        """The tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding. Needs tiktoken.
+        """Return the tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding.
+
+        Needs tiktoken.
 
         Its eos_token is `<|endoftext|>`, as tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
         know, MissingDependencyError.
         """
         from .formats.tiktoken import from_tiktoken
 
-        return from_tiktoken(name_or_encoding, encoder)
+        return cls.from_spec(from_tiktoken(name_or_encoding), encoder=encoder)
 
     def to_tiktoken(self, name: str = "bpelab") -> tiktoken.Encoding:
-        """A tiktoken Encoding with the same ids. Raises ConversionError where tiktoken's rule would give others."""
+        """Return a tiktoken Encoding with the same ids.
+
+        Raises ConversionError where tiktoken's rule would give others.
+        """
         from .formats.tiktoken import to_tiktoken
 
         return to_tiktoken(self, name)
+
+
+def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
+    """Open a tokenizer by what a person would call it: a folder, a file, or the name of a tiktoken encoding.
+
+    Raises TokenizerFileError for a file that can't be read, BPELabError for what is neither a file nor a name.
+    """
+    from .formats.detect import open_spec
+
+    return BPETokenizer.from_spec(open_spec(what, pattern=pattern), encoder=encoder)
 
 
 def _rebuild(made: type[BPETokenizer], model: BPEModel, options: dict[str, Any]) -> BPETokenizer:

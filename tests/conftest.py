@@ -56,8 +56,11 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Run slow tests first, so that none is left over at the end; set their time limits, and in a soak those of all."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Run slow tests first, so that none is left over at the end; set their time limits, and in a soak those of all.
+
+    The longest, which make environments and install into them, are the first of all.
+    """
+    items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path.name != "test_readme.py"))
     for item in items:
         marked = item.get_closest_marker("timeout")
         if SOAK:
@@ -176,7 +179,7 @@ def boundary_characters() -> list[str]:
     """The first and the last character of every run of one general category, in Python's table and in ours."""
     import unicodedata
 
-    from bpelab.pretokenizers.unicode_tables import category
+    from bpelab.unicode.tables import category
 
     out = []
     for code_point in range(1, 0x110000):

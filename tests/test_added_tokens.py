@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer
-from bpelab.added_tokens import AddedToken
-from bpelab.finder import Finder
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
+from bpelab._support.textio import valid_text
+from bpelab.vocab.added_token_matcher import AddedTokenMatcher
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from .conftest import amount, fuzz_text
 
 
-def finder(*strings, **flags):
-    return Finder((string, AddedToken(string, number, **flags)) for number, string in enumerate(strings))
+def matcher(*strings, **flags):
+    return AddedTokenMatcher((string, AddedToken(string, number, **flags)) for number, string in enumerate(strings))
 
 
 def test_a_token_is_a_tuple_with_names():
@@ -54,7 +54,7 @@ def by_brute_force(strings, text):
 
 @given(st.sets(st.text("ab<é", min_size=1, max_size=5), max_size=12), st.text("ab<é|", max_size=30))
 def test_leftmost_and_longest(strings, text):
-    found = [(start, stop, token.content) for start, stop, token in finder(*strings).find(text, everything)]
+    found = [(start, stop, token.content) for start, stop, token in matcher(*strings).find(text, everything)]
     assert found == by_brute_force(strings, text)
 
 
@@ -64,7 +64,7 @@ def test_many_tokens_by_brute_force():
     for kinds, number in (("abc", 60), ("abcdefghijklmnop", 900), ("".join(map(chr, range(0x4E00, 0x5100))), 2_000)):
         for _ in range(amount(4, 100)):
             strings = {"".join(rng.choices(kinds, k=rng.randint(1, 5))) for _ in range(number)}
-            search = finder(*sorted(strings))
+            search = matcher(*sorted(strings))
             for _ in range(5):
                 text = "".join(rng.choices(kinds, k=60))
                 found = [(start, stop, token.content) for start, stop, token in search.find(text, everything)]
@@ -134,20 +134,20 @@ def test_time_grows_with_the_tokens_and_with_the_text():
     """Ten times as much may take ten times as long; 25 leaves room for noise, and a square would give 100."""
     rng = random.Random(112)
     names = [f"<|tool_{number}_{rng.random()}|>" for number in range(30_000)]
-    building = [seconds(lambda n=n: finder(*names[:n])) for n in (3_000, 30_000)]
+    building = [seconds(lambda n=n: matcher(*names[:n])) for n in (3_000, 30_000)]
     assert building[1] / building[0] < 25
-    search = finder(*names)
+    search = matcher(*names)
     text = "".join(rng.choice(["low ", "<|tool_", "<", names[rng.randrange(30_000)]]) for _ in range(6_000))
     searching = [seconds(lambda t=t: list(search.find(t, everything))) for t in (text[: len(text) // 10], text)]
     assert searching[1] / searching[0] < 25
-    few = finder(*names[:300])
+    few = matcher(*names[:300])
     assert seconds(lambda: list(search.find(text, everything))) / seconds(lambda: list(few.find(text, everything))) < 25
 
 
 @pytest.mark.parametrize("strings", [["a" * n for n in range(1, 400)], ["a" * n + "b" for n in range(1, 400)]])
 def test_tokens_that_begin_alike(strings):
     """Many tokens could begin at every place; the time still grows with the text."""
-    search = finder(*strings)
+    search = matcher(*strings)
     text = "a" * 6_000
     times = [seconds(lambda n=n: list(search.find(text[:n], everything))) for n in (600, 6_000)]
     assert times[1] / times[0] < 40

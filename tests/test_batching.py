@@ -15,12 +15,12 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bpelab import BPETokenizer
-from bpelab.documents import shared_out
+from bpelab.core.batch import map_in_threads
 from bpelab.errors import BPELabError, SpecialTokenError
+from bpelab.model_inputs.config import Padding, Truncation
 from bpelab.normalizers import NFC, Lowercase
 from bpelab.postprocessors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing, TemplateProcessing
 from bpelab.pretokenizers.byte_level import ByteLevel as ByteLevelSplit
-from bpelab.sections import Padding, Truncation
 
 from .conftest import amount, fuzz_text
 
@@ -342,8 +342,8 @@ def test_pickled_with_all_its_parts():
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_work_is_shared_out(threads):
     """In the order of the parts, whoever did them; what one of them raises ends it all."""
-    assert shared_out(sum, [range(n) for n in range(20)], threads) == [sum(range(n)) for n in range(20)]
-    assert shared_out(sum, [], threads) == []
+    assert map_in_threads(sum, [range(n) for n in range(20)], threads) == [sum(range(n)) for n in range(20)]
+    assert map_in_threads(sum, [], threads) == []
     done: list[int] = []
     failed = threading.Event()
 
@@ -357,7 +357,7 @@ def test_work_is_shared_out(threads):
         done.append(number)
 
     with pytest.raises(KeyError, match="5"):
-        shared_out(fails_at_five, range(5_000), threads)
+        map_in_threads(fails_at_five, range(5_000), threads)
     assert len(done) < 4_999
 
 
@@ -366,7 +366,7 @@ def test_work_is_done_where_no_thread_can_be_started(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
-    assert shared_out(str, range(20), 8) == list(map(str, range(20)))
+    assert map_in_threads(str, range(20), 8) == list(map(str, range(20)))
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,39 @@
-"""A verdict follows from its cases and from nothing else."""
+"""A verdict follows from the cases, and from whether harm is named, and from nothing else."""
 
 import itertools
 import re
 
 import pytest
 
-from bpelab.claims import HOLDS, LIMITED, WRONG, Claims
 from bpelab.errors import BPELabError
+from bpelab.notebook.claims import DANGEROUS, MOSTLY, SAFE, WRONG, Claims
+
+GROUPS = {"all": [True] * 4, "most": [True, True, True, False], "half": [True, False], "none": [False]}
 
 
-@pytest.mark.parametrize("first", [[True], [False], [True, False], [True, True]])
-@pytest.mark.parametrize("second", [[True], [False], [False, True]])
+@pytest.mark.parametrize("first", GROUPS)
+@pytest.mark.parametrize("second", GROUPS)
 def test_the_rule(first, second):
-    """Holds: all conditions without a counterexample. With limits: some. Wrong: none."""
-    groups = {"first": first, "second": second}
-    conditions = {name: [(case, "x") for case in cases] for name, cases in groups.items()}
-    expected = {2: HOLDS, 1: LIMITED, 0: WRONG}[all(first) + all(second)]
-    assert Claims().test("A claim.", conditions).verdict == expected
+    """Safe: nothing against it. Dangerous: it harms, and a trial may confirm it. Mostly: no harm, right in most."""
+    conditions = {name: [(case, "x") for case in GROUPS[group]] for name, group in (("a", first), ("b", second))}
+    harmless = Claims().test("A claim.", conditions).verdict
+    harmful = Claims().test("A claim.", conditions, harm="It bites.").verdict
+    shares = {first, second}
+    if shares == {"all"}:
+        assert harmless == harmful == SAFE
+    else:
+        assert harmless == (MOSTLY if shares <= {"all", "most"} else WRONG)
+        assert harmful == (DANGEROUS if shares & {"all", "most"} else WRONG)
 
 
 def test_one_case_turns_it():
     cases = [(True, str(number)) for number in range(50)]
-    assert Claims().test("A claim.", {"all": cases}).verdict == HOLDS
+    assert Claims().test("A claim.", {"all": cases}, harm="It bites.").verdict == SAFE
     for place in range(50):
         other = [*cases[:place], (False, "no"), *cases[place + 1 :]]
         verdict = Claims().test("A claim.", {"all": other})
-        assert verdict.verdict == WRONG
+        assert verdict.verdict == MOSTLY
+        assert Claims().test("A claim.", {"all": other}, harm="It bites.").verdict == DANGEROUS
         assert verdict.conditions[0].right == 49
         assert verdict.remark == "no"
 
@@ -33,7 +41,7 @@ def test_one_case_turns_it():
 def test_the_shortest_counterexample_is_shown_and_the_first_of_those():
     for order in itertools.permutations(["long one", "ab", "cd"]):
         verdict = Claims().test("A claim.", {"all": [(False, case) for case in order]})
-        assert verdict.conditions[0].against == next(case for case in order if len(case) == 2)
+        assert verdict.conditions[0].counterexample == next(case for case in order if len(case) == 2)
 
 
 def test_nothing_tested_is_an_error():
@@ -50,16 +58,22 @@ def test_a_claim_that_is_tested_again_is_there_once():
     claims.test("A.", {"all": [(True, "")]})
     claims.test("B.", {"all": [(True, "")]})
     claims.test("A.", {"all": [(False, "x|y\nz")], "some": [(True, "")]})
-    assert [(v.claim, v.verdict) for v in claims.verdicts] == [("A.", LIMITED), ("B.", HOLDS)]
-    claims.test("C | c.", {"all": [(False, "x|y\nz")]})
+    assert [(v.claim, v.verdict) for v in claims.verdicts] == [("A.", WRONG), ("B.", SAFE)]
+    claims.test("C | c.", {"all": [(False, "x|y\nz")]}, harm="Not shown: nobody believes it.", instead="Say <D>.")
+    claims.test("E.", {"all": [(False, "x")], "some": [(True, "")]}, harm="It bites.", instead="Say F.")
     rows = claims.table()._repr_html_().split("<tr>")[2:]
     cells = [[re.sub("<.*?>", "", cell) for cell in row.split("</td>")[:-1]] for row in rows]
     assert cells == [
-        ["1", "A.", "holds with limits", "0% to 100%", "only for some"],
-        ["2", "B.", "holds", "100%", ""],
-        ["3", "C | c.", "wrong", "0%", "x|y\nz"],
+        ["1", "A.", "wrong", "0% to 100%", "always right for some.", ""],
+        ["2", "B.", "safe", "100%", "", ""],
+        ["3", "C | c.", "wrong", "0%", "x|y\nz", "Say &lt;D&gt;."],
+        ["4", "E.", "dangerous", "0% to 100%", "always right for some.It bites.", "Say F."],
     ]
-    assert repr(claims.table()).splitlines()[1] == " 2 holds             100%           B."
+    assert repr(claims.table()).splitlines()[1:4] == [
+        " 2 safe      100%           B.",
+        " 3 wrong     0%             C | c.",
+        "                            -> Say <D>.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +93,10 @@ def test_the_share_goes_from_the_worst_condition_to_the_best():
 
 
 def test_a_verdict_displays_itself():
-    verdict = Claims().test("A <claim>.", {"here": [(True, "")], "there": [(False, "<x>"), (True, "")]})
-    assert repr(verdict) == ("Holds with limits: A <claim>.\n    here: 1 of 1\n    there: 1 of 2. Against it: <x>")
+    conditions = {"here": [(True, "")], "there": [(False, "<x>"), (True, "")]}
+    verdict = Claims().test("A <claim>.", conditions, instead="Say so.")
+    judged = "A <claim>.\n    here: 1 of 1\n    there: 1 of 2. Against it: <x>\n"
+    assert repr(verdict) == f"Wrong: {judged}Instead: Say so."
+    harmful = Claims().test("A <claim>.", conditions, harm="It bites.", instead="Say so.")
+    assert repr(harmful) == f"Dangerous: {judged}Where it fails: It bites.\nInstead: Say so."
     assert "&lt;claim&gt;" in verdict._repr_html_()

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.cli import build_parser, main
+from bpelab.cli.main import build_parser, main
+from bpelab.cli.options import as_cli_message
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
-from bpelab.options import in_options
 
 from .conftest import encoding
 
@@ -186,14 +186,14 @@ def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in documents))
     (tmp_path / "b.lines").write_text("".join(json.dumps({"body": text}) + "\n" for text in documents))
     expected = BPETokenizer.train(documents, 258).get_vocab()
-    for words in (["a.jsonl"], ["b.lines", "--input-form", "jsonl", "--field", "body"]):
+    for words in (["a.jsonl"], ["b.lines", "--input-format", "jsonl", "--field", "body"]):
         monkeypatch.chdir(tmp_path)
         assert run(capsysbinary, "train", *words, "--vocab-size", "258", "--out", "t", "--quiet")[0] == 0
         assert BPETokenizer.from_pretrained(tmp_path / "t").get_vocab() == expected
-    assert BPETokenizer.train(tmp_path / "a.jsonl", 258, input_form="text").get_vocab() != expected
-    for words in (["--input-form", "jsonl"], ["--field", "body"]):
+    assert BPETokenizer.train(tmp_path / "a.jsonl", 258, input_format="text").get_vocab() != expected
+    for words in (["--input-format", "jsonl"], ["--field", "body"]):
         code, out, err = run(capsysbinary, "train", *words, "--vocab-size", "258", "--out", tmp_path / "x")
-        assert (code, out, err) == (1, "", "bpelab: --input-form and --field are for files; standard input is text\n")
+        assert (code, out, err) == (1, "", "bpelab: --input-format and --field are for files; standard input is text\n")
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,16 @@ def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
         (["--special", "a"], "is an ordinary token already"),
         (["http://127.0.0.1:1/x.txt"], "http://127.0.0.1:1/x.txt is an address, which only --dask reads"),
         (["--trainer", "naive", "--dask"], "--trainer naive doesn't"),
-        (["none.txt", "--trainer", "distributed", "--input-form", "csv"], "csv"),
-        (["--input-form", "csv"], "an input form is one of text, text.gz,"),
+        (["none.txt", "--trainer", "distributed", "--input-format", "csv"], "csv"),
+        (["--input-format", "csv"], "--input-format is one of text, text.gz,"),
         (["--min-pre-token-frequency", "0"], "--min-pre-token-frequency must be at least 1, not 0"),
     ],
 )
 def test_what_would_fail_in_the_end_is_found_before_training(
     words, message, folder, tmp_path, capsysbinary, monkeypatch
 ):
-    monkeypatch.setattr("bpelab.trainers.learn.count_words", None)
-    monkeypatch.setattr("bpelab.trainers.learn.count_native", None)
+    monkeypatch.setattr("bpelab.trainers.train.count_words", None)
+    monkeypatch.setattr("bpelab.trainers.train.count_native", None)
     (tmp_path / "book.txt").write_text("a b a b")
     (tmp_path / "link").symlink_to("nothing")
     before = sorted(tmp_path.iterdir())
@@ -270,7 +270,7 @@ def test_dask_stands_alone_and_swallows_no_file(command, capsys):
         with pytest.raises(SystemExit) as stopped:
             main([*words, "none.txt", "--dask", "--worker-timeout", seconds])
         assert stopped.value.code == 2
-        assert f"{seconds!r} is no number of seconds, 0 or more" in capsys.readouterr().err
+        assert f"{seconds!r} is not a number of seconds, 0 or more" in capsys.readouterr().err
     assert main([*words, "none.txt", "--worker-timeout", "90"]) == 1
     assert "--worker-timeout" in capsys.readouterr().err
 
@@ -304,7 +304,7 @@ def test_what_is_no_argument_stays_as_it_is():
         "errors",
         "truncation=True is needed",
     ):
-        assert in_options(message, parser) == message
+        assert as_cli_message(message, parser) == message
 
 
 def test_input_that_is_no_text(folder, capsysbinary, monkeypatch):
@@ -404,7 +404,7 @@ def test_an_empty_name_is_no_folder(folder, capsys):
         with pytest.raises(SystemExit) as stopped:
             main(words)
         assert stopped.value.code == 2
-        assert "an empty name is no file" in capsys.readouterr().err
+        assert "an empty name is neither a file nor a folder" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
@@ -425,7 +425,7 @@ def test_a_closed_standard_output_is_a_failure(words, folder):
 
 
 def test_ctrl_c_while_it_is_imported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bpelab.cli", None)
+    monkeypatch.setitem(sys.modules, "bpelab.cli.main", None)
     from bpelab.__main__ import main as start
 
     with pytest.raises(ImportError):
@@ -433,10 +433,10 @@ def test_ctrl_c_while_it_is_imported(monkeypatch):
 
     class Interrupted:
         def find_spec(self, name, path, target=None):
-            if name == "bpelab.cli":
+            if name == "bpelab.cli.main":
                 raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "bpelab.cli")
+    monkeypatch.delitem(sys.modules, "bpelab.cli.main")
     monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
     assert start() == 130
 
@@ -553,7 +553,7 @@ def test_conversions_that_fail(words, message, folder, capsysbinary):
 
 
 def test_the_targets_of_the_command_line_are_those_of_the_library(capsys):
-    from bpelab.formats.convert import TARGETS
+    from bpelab.convert import TARGETS
 
     assert set(ENDINGS) == set(TARGETS)
     with pytest.raises(SystemExit):

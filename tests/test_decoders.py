@@ -7,11 +7,11 @@ from dataclasses import MISSING, fields
 import pytest
 
 from bpelab import decoders as ours
-from bpelab.byte_alphabet import to_alphabet
+from bpelab._support.textio import valid_text
 from bpelab.decoders import decode_tokens
 from bpelab.normalizers import TextTooLongError, base
-from bpelab.pretokenizers.matching import Pattern
-from bpelab.textio import valid_text
+from bpelab.regex.matchers import Pattern
+from bpelab.unicode.byte_alphabet import to_alphabet
 
 from .conftest import amount, fuzz_text
 

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from bpelab import MissingDependencyError, figures, notebook
+from bpelab import MissingDependencyError
 from bpelab.encoders import HeapEncoder
+from bpelab.notebook import live_source as notebook, plotting
 from bpelab.widgets import sphinx
 
 
@@ -15,7 +16,7 @@ def plt():
     matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context():
         matplotlib.use("agg")
-        plt = figures.pyplot()
+        plt = plotting.pyplot()
         yield plt
         plt.close("all")
 
@@ -24,20 +25,20 @@ def test_seconds(monkeypatch):
     """As many runs as are asked for, and one where nobody looks at the number."""
     monkeypatch.delenv("BPELAB_MEASURE_ONCE", raising=False)
     runs = []
-    assert 0 <= figures.seconds(lambda: runs.append(0), 5) < 1
+    assert 0 <= plotting.seconds(lambda: runs.append(0), 5) < 1
     assert len(runs) == 5
     monkeypatch.setenv("BPELAB_MEASURE_ONCE", "1")
-    figures.seconds(lambda: runs.append(0), 5)
+    plotting.seconds(lambda: runs.append(0), 5)
     assert len(runs) == 6
 
 
 def test_growth(plt):
     """The curves as they are, guides with the slopes that they name, both axes labelled and logarithmic."""
-    axes = figures.plot_growth({"one": ([1, 10, 100], [1.0, 10.0, 100.0]), "two": ([1, 10], [2.0, 3.0])}, "bytes")
+    axes = plotting.plot_growth({"one": ([1, 10, 100], [1.0, 10.0, 100.0]), "two": ([1, 10], [2.0, 3.0])}, "bytes")
     first, second, *guides = axes.get_lines()
     assert [line.get_label() for line in (first, second)] == ["one", "two"]
     assert list(second.get_ydata()) == [2.0, 3.0]
-    assert [figures.slope(line.get_xdata(), line.get_ydata()) for line in guides] == pytest.approx([1, 2])
+    assert [plotting.slope(line.get_xdata(), line.get_ydata()) for line in guides] == pytest.approx([1, 2])
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("bytes", "processor time (s)")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     for colour in axes.get_facecolor(), axes.figure.get_facecolor():
@@ -57,11 +58,11 @@ def test_text_can_be_read(plt):
 def test_a_browser_without_matplotlib(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingDependencyError, match="figures need matplotlib"):
-        figures.pyplot()
+        plotting.pyplot()
     monkeypatch.setattr(sys, "platform", "emscripten")
-    assert figures.plot_growth({"one": ([1, 2], [1.0, 2.0])}, "bytes") is not None
+    assert plotting.plot_growth({"one": ([1, 2], [1.0, 2.0])}, "bytes") is not None
     assert capsys.readouterr().out.startswith("There is no matplotlib in this browser's Python.")
-    plt = figures.pyplot()
+    plt = plotting.pyplot()
     figure, axes = plt.subplots(2, 2)
     assert len(axes) == 4 and figure.tight_layout().anything[3](1) is figure and list(figure) == []
     assert plt.show() is None
@@ -73,19 +74,21 @@ def test_sources_are_those_that_run(monkeypatch):
     pytest.importorskip("IPython")
     shown = notebook.show_source(HeapEncoder.encode_piece, notebook.passages).data
     assert shown.startswith("`bpelab/encoders/heap.py`\n\n```python\ndef encode_piece(self")
-    assert "`bpelab/notebook.py`\n\n```python\ndef passages(" in shown.replace("@lru_cache(None)\n", "")
-    shown = notebook.show_c("replace.h", "meet", "merge_words").data
-    assert shown.startswith("`bpelab/native/replace.h`\n\n```c\n/* A neighbour of the new token; how many")
+    assert "`bpelab/notebook/live_source.py`\n\n```python\ndef passages(" in shown.replace("@lru_cache(None)\n", "")
+    shown = notebook.show_c("replace.h", "add_neighbour", "apply_merge").data
+    assert shown.startswith("`bpelab/native/replace.h`\n\n```c\n/* Add a neighbour of the new token; returns")
     assert (
-        shown.count("```c\n") == 2 and "\nINLINE int64_t meet(Words *w" in shown and shown.endswith("return 0;\n}\n```")
+        shown.count("```c\n") == 2
+        and "\nINLINE int64_t add_neighbour(Words *w" in shown
+        and shown.endswith("return 0;\n}\n```")
     )
     shown = notebook.show_c("piece_cache.h", "Table", "Cache").data
     assert "```c\ntypedef struct {\n    uint64_t *rows; /*" in shown and "\n} Table;\n```\n\n`bpelab/native/pi" in shown
-    assert shown.endswith("which row is given up */\n} Cache;\n```") and shown.count("typedef") == 2
+    assert shown.endswith("picks the row to replace */\n} Cache;\n```") and shown.count("typedef") == 2
     with pytest.raises(ValueError, match=r"there is no function and no structure replace_none in replace\.h"):
         notebook.show_c("replace.h", "replace_none")
     monkeypatch.setitem(sys.modules, "IPython.display", None)
-    for show in (lambda: notebook.show_source(HeapEncoder), lambda: notebook.show_c("replace.h", "meet")):
+    for show in (lambda: notebook.show_source(HeapEncoder), lambda: notebook.show_c("replace.h", "add_neighbour")):
         with pytest.raises(MissingDependencyError, match="showing source needs IPython"):
             show()
 

@@ -20,7 +20,7 @@ UNKNOWN = 'pip install ".[chat]"  # in a clone of bpelab\'s repository'
 def put_sources(folder: Path) -> None:
     """As much of a clone as decides."""
     (folder / "bpelab").mkdir(parents=True)
-    shutil.copy(ROOT / "bpelab" / "install.py", folder / "bpelab")
+    shutil.copytree(ROOT / "bpelab" / "_support", folder / "bpelab" / "_support")
     (folder / "bpelab" / "__init__.py").touch()
     (folder / "pyproject.toml").write_text('[project]\nname = "bpelab"\n', encoding="utf-8")
 
@@ -39,7 +39,7 @@ def put_installed(folder: Path, origin: object = None, link: str = "") -> Path:
 
 def told(package: Path, here: Path, change: str = "", extras: str = '"chat"') -> str:
     """What the copy in `package` says to somebody who stands in `here`."""
-    program = f"import bpelab.install as i; {change or 'pass'}; print(i.install_command({extras}))"
+    program = f"import bpelab._support.install as i; {change or 'pass'}; print(i.install_command({extras}))"
     words = [sys.executable, "-S", "-c", program]
     env = {**os.environ, "PYTHONPATH": str(package)}
     return subprocess.run(words, cwd=here, env=env, capture_output=True, text=True, check=True).stdout.rstrip("\n")

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from bpelab import BPEModel, ModelError
+from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.model.merge_recovery import compatible
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.recover import compatible
 from bpelab.trainers import train_incremental
-from bpelab.units import Units
 
 from .conftest import ENCODINGS, amount, encoding, random_ranks
 from .encoders.test_encoders import defined, trained
@@ -82,9 +82,9 @@ def test_bad_parts():
 def test_frozen():
     model = BPEModel.from_merges([(b"a", b"b")])
     with pytest.raises(AttributeError):
-        model.take_whole = True
+        model.ignore_merges = True
     with pytest.raises(AttributeError):
-        del model.take_whole
+        del model.ignore_merges
     with pytest.raises(TypeError):
         model.tokens[0] = b"x"
     with pytest.raises(TypeError):
@@ -109,9 +109,11 @@ def test_a_rank_table_is_a_mapping():
 
 
 def test_what_a_model_shows_and_equals():
-    units = Units(characters=True, unk_id=0)
+    units = InitialSymbols(characters=True, unk_id=0)
     model = BPEModel({0: b"a"}, {}, alphabet={b"a": 0}, units=units)
-    assert repr(model) == f"BPEModel(tokens={{0: b'a'}}, merges={{}}, alphabet={{b'a': 0}}, take_whole=False, {units=})"
+    assert (
+        repr(model) == f"BPEModel(tokens={{0: b'a'}}, merges={{}}, alphabet={{b'a': 0}}, ignore_merges=False, {units=})"
+    )
     same, other = BPEModel({0: b"a"}, {}, {b"a": 0}, False, units), BPEModel({0: b"a"}, {}, {b"a": 0}, True, units)
     assert model == same and hash(model) == hash(same) and model not in (other, 5)
     for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -132,7 +134,7 @@ def replayed(ranks: dict[bytes, int]) -> dict[int, tuple[int, int] | None]:
     for token, rank in ranks.items():
         if len(token) > 1:
             lower = BYTES_OF(ranks) | {other: r for other, r in ranks.items() if r < rank}
-            parts = defined(BPEModel.from_ranks(lower, take_whole=False), token)
+            parts = defined(BPEModel.from_ranks(lower, ignore_merges=False), token)
             out[rank] = (parts[0], parts[1]) if len(parts) == 2 else None
     return out
 
@@ -148,13 +150,15 @@ def test_recovered_splits_are_those_of_a_replay():
         ordered = {
             token: i for i, (token, _) in enumerate(sorted(ranks.items(), key=lambda kv: (len(kv[0]) > 1, kv[1])))
         }
-        recovered = BPEModel.from_ranks(ordered).recovered
-        if not recovered.exact:  # a token that arises only after its own rank: there is no such thing as its split
+        recovered_merges = BPEModel.from_ranks(ordered).recovered_merges
+        if (
+            not recovered_merges.exact
+        ):  # a token that arises only after its own rank: there is no such thing as its split
             continue
         exact += 1
         expected = replayed(ordered)
-        assert dict(recovered.splits) == {rank: pair for rank, pair in expected.items() if pair is not None}
-        assert set(recovered.unreachable) == {rank for rank, pair in expected.items() if pair is None}
+        assert dict(recovered_merges.splits) == {rank: pair for rank, pair in expected.items() if pair is not None}
+        assert set(recovered_merges.unreachable) == {rank for rank, pair in expected.items() if pair is None}
     assert exact >= 10
 
 
@@ -164,10 +168,10 @@ def test_training_is_recovered():
         words[piece.encode()] = words.get(piece.encode(), 0) + 1
     steps = list(train_incremental(words, 1_000, 1))
     ranks = BYTES | {step.token: 256 + step.rank for step in steps}
-    recovered = BPEModel.from_ranks(ranks).recovered
-    assert list(recovered.splits.values()) == [(step.left, step.right) for step in steps]
-    assert recovered.exact
-    assert not recovered.unreachable
+    recovered_merges = BPEModel.from_ranks(ranks).recovered_merges
+    assert list(recovered_merges.splits.values()) == [(step.left, step.right) for step in steps]
+    assert recovered_merges.exact
+    assert not recovered_merges.unreachable
 
 
 def test_ranks_and_merges_of_a_training_are_one_model():
@@ -182,11 +186,11 @@ def test_ranks_and_merges_of_a_training_are_one_model():
 def test_published_vocabularies_are_recovered(name):
     theirs = encoding(name)
     model = BPEModel.from_ranks(theirs._mergeable_ranks)
-    assert model.recovered.exact
-    assert not model.recovered.unreachable
+    assert model.recovered_merges.exact
+    assert not model.recovered_merges.unreachable
     rng = random.Random(41)
     ambiguous = 0
-    for rank in rng.sample(sorted(model.recovered.splits), amount(300, 20_000)):
+    for rank in rng.sample(sorted(model.recovered_merges.splits), amount(300, 20_000)):
         token = model.tokens[rank]
         ids = model.initial_ids(token)
         while len(ids) > 2:
@@ -194,13 +198,13 @@ def test_published_vocabularies_are_recovered(name):
                 (m[0], i) for i in range(len(ids) - 1) if (m := model.merges.get((ids[i], ids[i + 1]))) and m[0] < rank
             )
             ids[best[1] : best[1] + 2] = [best[0]]
-        assert tuple(ids) == model.recovered.splits[rank]
+        assert tuple(ids) == model.recovered_merges.splits[rank]
         ambiguous += sum(token[:i] in model.ids and token[i:] in model.ids for i in range(1, len(token))) > 1
     assert ambiguous > 0
 
 
 def test_compatible():
-    recovered = BPEModel.from_merges([(b"a", b"b"), (b"b", b"c")]).recovered
-    merged = {pair: recovered.rank_of[token] for token, pair in recovered.splits.items()}
-    assert compatible(256, 99, recovered.splits, recovered.rank_of, merged)  # ab|c is what abc becomes
-    assert not compatible(97, 257, recovered.splits, recovered.rank_of, merged)  # a|bc is not
+    recovered_merges = BPEModel.from_merges([(b"a", b"b"), (b"b", b"c")]).recovered_merges
+    merged = {pair: recovered_merges.rank_of[token] for token, pair in recovered_merges.splits.items()}
+    assert compatible(256, 99, recovered_merges.splits, recovered_merges.rank_of, merged)  # ab|c is what abc becomes
+    assert not compatible(97, 257, recovered_merges.splits, recovered_merges.rank_of, merged)  # a|bc is not

@@ -10,11 +10,12 @@ from dataclasses import MISSING, fields
 import pytest
 
 from bpelab import normalizers as ours
-from bpelab.normalizers import base, older_unicode
-from bpelab.normalizers.graphemes import clusters
-from bpelab.pretokenizers.matching import Pattern
-from bpelab.pretokenizers.unicode_tables import category
-from bpelab.textio import valid_text
+from bpelab._support.textio import valid_text
+from bpelab.normalizers import base
+from bpelab.regex.matchers import Pattern
+from bpelab.unicode import hf_normalizer_tables
+from bpelab.unicode.graphemes import clusters
+from bpelab.unicode.tables import category
 
 from .conftest import SOAK, amount, fuzz_text
 
@@ -55,7 +56,7 @@ def test_normal_forms_of_what_marks_and_decomposes() -> None:
     """All the characters on which Unicode versions differ, next to one another."""
     rng = random.Random(5)
     special = [c for c in EVERY if ours.NFKD()(c) != c or theirs.StripAccents().normalize_str(c) != c]
-    late = [c for c in EVERY if older_unicode.unknown_to_unicode_9().match(c) and c < "\U00020000"]
+    late = [c for c in EVERY if hf_normalizer_tables.assigned_after_unicode_9().match(c) and c < "\U00020000"]
     for _ in range(amount(1_000, 500_000)):
         pool = [rng.choice((special, special, late, EVERY)) for _ in range(rng.randint(1, 7))]
         text = "".join(map(rng.choice, pool))
@@ -320,7 +321,7 @@ def test_blocks_change_nothing():
     for _ in range(amount(20, 1_000)):
         text = "".join(fuzz_text(rng) for _ in range(rng.choice((1, 60, 200)))).encode("utf-8", "replace").decode()
         text = text.replace(" ", "\u0301") if rng.random() < 0.5 else text
-        assert ours.Lowercase()(text) == text.translate(older_unicode.lower_case())
+        assert ours.Lowercase()(text) == text.translate(hf_normalizer_tables.lower_case())
         for form in ours.FORMS:
             normalizer = ours.UnicodeNormalizer(form)
             assert normalizer(text) == normalizer._block(text), form

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.batch import Batch
+from bpelab._support.migration_hints import BATCH, TOKENIZER
 from bpelab.errors import SpecialTokenError, UnknownTokenError
-from bpelab.other_names import BATCH, TOKENIZER
+from bpelab.model_inputs.batch_encoding import Batch
 
 from .conftest import encoding
 

@@ -17,7 +17,7 @@ from bpelab.postprocessors import (
     TemplateToken,
 )
 from bpelab.postprocessors.template import MAX_PIECES
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from .conftest import amount
 
@@ -39,7 +39,7 @@ def theirs(data):
 def to_json(ours):
     kind = next(name for name, kind in POST_PROCESSORS.items() if kind is type(ours))
     if isinstance(ours, TemplateProcessing):
-        return {"type": kind, **ours.with_ids(SPECIAL).to_json()}
+        return {"type": kind, **ours.resolve_ids(SPECIAL).to_json()}
     if isinstance(ours, ProcessorSequence):
         return {"type": kind, "processors": [to_json(part) for part in ours.processors]}
     return {"type": kind, **vars(ours)}
@@ -145,17 +145,17 @@ def test_files_round_trip():
     rng = random.Random(3)
     for _ in range(amount(500, 10_000)):
         ours = random_template(rng)
-        filled = ours.with_ids(SPECIAL)
+        filled = ours.resolve_ids(SPECIAL)
         again = TemplateProcessing.from_json(json.loads(json.dumps(filled.to_json())))
         assert again == filled and hash(again) == hash(filled)
         assert pickle.loads(pickle.dumps(again)) == filled
-        assert again.without_ids(SPECIAL).with_ids(SPECIAL) == filled
+        assert again.strip_ids(SPECIAL).resolve_ids(SPECIAL) == filled
         state = json.loads(theirs(to_json(ours)).to_str())["post_processor"]
         assert TemplateProcessing.from_json(state) == filled
     plain = TemplateProcessing(("<s>", "$A"))
-    assert plain.with_ids(SPECIAL) != plain and plain.with_ids(SPECIAL).without_ids(SPECIAL) == plain
+    assert plain.resolve_ids(SPECIAL) != plain and plain.resolve_ids(SPECIAL).strip_ids(SPECIAL) == plain
     both = ProcessorSequence((ByteLevel(), plain))
-    assert both.with_ids(SPECIAL).without_ids(SPECIAL) == both
+    assert both.resolve_ids(SPECIAL).strip_ids(SPECIAL) == both
 
 
 def test_default_pair_is_each_text_on_its_own():

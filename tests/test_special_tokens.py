@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from bpelab.added_tokens import AddedToken
 from bpelab.errors import SpecialTokenError
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from .conftest import amount
 
@@ -107,13 +107,13 @@ def test_without_anything_to_find():
     special = SpecialTokens({"<s>": 0})
     assert list(special.raw_spans("a<s>", frozenset())) == [(0, 4, None)]
     assert list(special.raw_spans("a<s>", frozenset(["<s>"]))) == [(0, 1, None), (1, 4, 0)]
-    assert list(special.late_spans("a<s>", frozenset(["<s>"]), None)) == [(0, 4, None)]
-    assert list(special.raw_spans("", frozenset())) == list(special.late_spans("", frozenset(), None)) == []
+    assert list(special.normalized_spans("a<s>", frozenset(["<s>"]), None)) == [(0, 4, None)]
+    assert list(special.raw_spans("", frozenset())) == list(special.normalized_spans("", frozenset(), None)) == []
     late = SpecialTokens([AddedToken("<s>", 0, normalized=True)])
-    assert list(late.late_spans("a<s>", frozenset(), None)) == [(0, 4, None)]
-    assert list(late.late_spans("a<s>", frozenset(["<s>"]), None)) == [(0, 1, None), (1, 4, 0)]
-    assert special.late_finder(None) is None
-    assert late.late_finder(str.upper).first("a<S>", 0)[:2] == (1, 4)
+    assert list(late.normalized_spans("a<s>", frozenset(), None)) == [(0, 4, None)]
+    assert list(late.normalized_spans("a<s>", frozenset(["<s>"]), None)) == [(0, 1, None), (1, 4, 0)]
+    assert special.normalized_matcher(None) is None
+    assert late.normalized_matcher(str.upper).first("a<S>", 0)[:2] == (1, 4)
 
 
 def test_disallowed_tokens_are_named_with_their_place(mixed):
@@ -140,7 +140,7 @@ def test_tokens_over_a_cut():
                 for name in names
                 for start in range(len(text))
             )
-            assert special.any_across(text, cut) == over, (names, text, cut)
+            assert special.any_token_spans(text, cut) == over, (names, text, cut)
     one = SpecialTokens({"<|end|>": 0})
-    assert [cut for cut in range(12) if one.any_across("ab<|end|>cd", cut)] == list(range(3, 9))
-    assert not SpecialTokens({}).any_across("ab", 1)
+    assert [cut for cut in range(12) if one.any_token_spans("ab<|end|>cd", cut)] == list(range(3, 9))
+    assert not SpecialTokens({}).any_token_spans("ab", 1)

@@ -16,7 +16,7 @@ from .conftest import ROOT
 
 ADDRESS = "https://github.com/somebody/bpelab"
 NAMES = ["_config.yml", "pyproject.toml", "README.md", "book/index.md", "CHANGELOG.md"]
-NAMES += ["bpelab/__init__.py", "bpelab/install.py"]
+NAMES += ["bpelab/__init__.py", "bpelab/_support/install.py"]
 NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "book").glob("*.ipynb"))
 
 
@@ -31,7 +31,7 @@ def tool(name: str):
 def copy(tmp_path):
     """A copy of the files that the tools read and write, without an address."""
     for name in [*NAMES, *NOTEBOOKS]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     tool("set_repository").write(tmp_path, "")
     return tmp_path
@@ -77,7 +77,7 @@ class TestTheAddress:
     def test_of_the_configuration_is_the_one_everywhere(self, tmp_path):
         """In the project as it is: nothing is left to write."""
         for name in [*NAMES, *NOTEBOOKS]:
-            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / name)
         assert tool("set_repository").write(tmp_path, None) == []
 
@@ -97,7 +97,7 @@ class TestARelease:
         """The sources of a release 9.8.7."""
         tool("set_repository").write(copy, ADDRESS)
         (copy / "bpelab" / "__init__.py").write_text('__version__ = "9.8.7"\n', encoding="utf-8")
-        (copy / "bpelab" / "install.py").write_text("PUBLISHED = True\n", encoding="utf-8")
+        (copy / "bpelab" / "_support" / "install.py").write_text("PUBLISHED = True\n", encoding="utf-8")
         log = "# Changelog\n\n## 9.8.7 (2030-01-31)\n\n- This.\n- That.\n\n## 9.8.6 (2029-01-31)\n\n- Before.\n"
         (copy / "CHANGELOG.md").write_text(log, encoding="utf-8")
         return copy
@@ -113,7 +113,7 @@ class TestARelease:
         [
             ("bpelab/__init__.py", "9.8.7", "9.8.8", "the tag is 'v9.8.7', but bpelab.__version__ is '9.8.8'"),
             ("CHANGELOG.md", "(2030-01-31)", "(unreleased)", 'no heading "## 9.8.7 (YYYY-MM-DD)"'),
-            ("bpelab/install.py", "True", "False", "PUBLISHED in bpelab/install.py is not True"),
+            ("bpelab/_support/install.py", "True", "False", "PUBLISHED in bpelab/_support/install.py is not True"),
             ("pyproject.toml", ADDRESS, "", "does not know its repository"),
         ],
     )

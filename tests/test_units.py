@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.units import Units
+from bpelab.model.initial_symbols import InitialSymbols
 
 from .conftest import amount, fuzz_text
 
@@ -97,12 +97,12 @@ def test_any_text(tmp_path):
 
 
 def test_symbols_stand_alone():
-    units = Units(characters=True, symbols={b"ab": 7, b"abc": 8, "é".encode(): 9}, unk_id=0)
+    units = InitialSymbols(characters=True, symbols={b"ab": 7, b"abc": 8, "é".encode(): 9}, unk_id=0)
     assert units.cut("xababcé".encode()) == [b"x", b"ab", b"abc", "é".encode()]
     assert units.ids("xababcéab".encode(), {b"x": 1}) == [1, 7, 8, 9, 7]
     assert units.ids(b"", {}) == []
 
 
 def test_pieces_that_are_no_utf8():
-    assert Units(characters=True).cut(b"a\xff") == [b"a", "\ufffd".encode()]
-    assert Units(characters=False).cut(b"a\xff") == [b"a", b"\xff"]
+    assert InitialSymbols(characters=True).cut(b"a\xff") == [b"a", "\ufffd".encode()]
+    assert InitialSymbols(characters=False).cut(b"a\xff") == [b"a", b"\xff"]

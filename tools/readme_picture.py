@@ -1,4 +1,4 @@
-"""Take the README's picture from the built book: the merges of a word, half done. `make picture`; it needs Chromium."""
+"""Take the README's screenshot from the built book: a word, half merged. `make picture`; it needs Chromium."""
 
 import shutil
 from pathlib import Path

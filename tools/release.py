@@ -1,4 +1,4 @@
-"""What a release needs of the sources: `python tools/release.py check v0.1.0`, and `notes v0.1.0`, which prints them.
+"""Check that the sources are ready for a release: `python tools/release.py check v0.1.0`; `notes v0.1.0` prints notes.
 
 The tag, the version and the changelog have to agree, and the package has to know its address and that it is released.
 """
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def notes(root: Path, version: str) -> str | None:
-    """Return the changelog's section of a version, None if there is none with a date."""
+    """Return the changelog's section of a version, or None if there is none with a date."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)\n"
     found = re.search(rf"{heading}(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
@@ -19,7 +19,7 @@ def notes(root: Path, version: str) -> str | None:
 
 
 def problems(root: Path, tag: str) -> list[str]:
-    """Return what is wrong with releasing these sources as `tag`, as sentences of what to do."""
+    """Return what prevents releasing these sources as `tag`: sentences that say what to do."""
 
     def has(name: str, pattern: str) -> str | None:
         found = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
@@ -31,8 +31,8 @@ def problems(root: Path, tag: str) -> list[str]:
         found.append(f"the tag is {tag!r}, but bpelab.__version__ is {version!r}: make them agree")
     if notes(root, str(version)) is None:
         found.append(f'CHANGELOG.md has no heading "## {version} (YYYY-MM-DD)": put the date of the release there')
-    if not has("bpelab/install.py", r"^PUBLISHED = (True)$"):
-        found.append("PUBLISHED in bpelab/install.py is not True: the messages of a release say how to install it")
+    if not has("bpelab/_support/install.py", r"^PUBLISHED = (True)$"):
+        found.append("PUBLISHED in bpelab/_support/install.py is not True: a release says how to install it")
     if not has("pyproject.toml", r'^Repository = "(.+)"'):
         found.append("the package does not know its repository: make address ADDRESS=https://HOST/OWNER/NAME")
     return found

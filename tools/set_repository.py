@@ -1,9 +1,9 @@
 """Write the repository's address into the files that need it: `make address ADDRESS=https://github.com/you/bpelab`
 
-`_config.yml` is where it is kept: with it, notebooks get their buttons for Binder and Colab. From there it goes into
-pyproject.toml (so that an installed package knows where it comes from), into the first cell of each notebook (which
-Colab runs where nothing is installed), and into README.md and book/index.md. Without an argument the address of
-`_config.yml` is written into the others; with an empty one it is taken out of all of them.
+`_config.yml` holds it: with it, notebooks get their buttons for Binder and Colab. From there it is copied to
+pyproject.toml (so that an installed package knows where it comes from), to the first cell of each notebook (which
+Colab runs where nothing is installed), and to README.md and book/index.md. Without an argument the address of
+`_config.yml` is written into the others; with an empty one it is removed from all of them.
 """
 
 import re
@@ -23,7 +23,7 @@ def in_pyproject(text: str, address: str) -> str:
 
 
 def in_notebook(text: str, address: str) -> str:
-    """Without an address the cell installs the copy of the repository that the notebook lies in."""
+    """Set what the first cell installs; without an address, the copy of the repository that contains the notebook."""
     wanted = f"bpelab[chapters] @ git+{address}" if address else "..[chapters]"
     return CELL.sub(lambda _: wanted, text)
 
@@ -34,7 +34,7 @@ def in_page(text: str, address: str) -> str:
 
 
 def write(root: Path, address: str | None) -> list[str]:
-    """Write an address into the files under `root`, and return the names of those that it changed.
+    """Write an address into the files under `root`, and return the names of the files changed.
 
     Raises ValueError for what is no address of a repository.
     """
@@ -43,7 +43,7 @@ def write(root: Path, address: str | None) -> list[str]:
         address = SETTING.findall(config)[0]
     address = address.removesuffix("/").removesuffix(".git")
     if address and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+){2,}", address):
-        raise ValueError(f"{address!r} is no address of a repository: https://HOST/OWNER/NAME is")
+        raise ValueError(f"{address!r} is not the address of a repository: https://HOST/OWNER/NAME is one")
     changes = {"_config.yml": lambda text, address: SETTING.sub(address, text), "pyproject.toml": in_pyproject}
     changes |= dict.fromkeys(("README.md", "book/index.md"), in_page)
     changes |= {path.relative_to(root).as_posix(): in_notebook for path in sorted(root.glob("book/*.ipynb"))}

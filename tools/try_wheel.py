@@ -1,6 +1,6 @@
-"""Try an installed wheel: `python tools/try_wheel.py`, from any folder; it says which files it came from.
+"""Try an installed wheel: `python tools/try_wheel.py`, from any folder; it prints the package's path.
 
-A wheel for one platform has the extension in C, whose ids are compared with those of the encoders in Python.
+A wheel for one platform contains the C extension, whose ids are compared with those of the encoders in Python.
 """
 
 import sys
@@ -13,7 +13,7 @@ from bpelab.notebook import book_text
 
 
 def main() -> None:
-    """Train, save, open, encode and decode. Raises AssertionError where something is not as it should be."""
+    """Train, save, open, encode and decode. Raises AssertionError if a check fails."""
     package = Path(bpelab.__file__).parent
     assert package.is_relative_to(sys.prefix), f"{package} is not what was installed"
     assert native.extension() is not None, "this wheel came without its extension"

@@ -1,4 +1,4 @@
-"""Where what can be made again is kept: tables of vocabularies, converted models.
+"""Cache folder, for what can be made again: tables of vocabularies, converted models.
 
 The folder is `$BPELAB_CACHE`, or `bpelab` in `$XDG_CACHE_HOME` or `~/.cache`; `BPELAB_CACHE=` (empty) keeps nothing.
 Everything in it can be deleted at any time.
@@ -7,10 +7,10 @@ Everything in it can be deleted at any time.
 import os
 
 
-def cache_folder() -> str | None:
-    """The folder, or None where nothing is to be kept or there is no home."""
+def cache_dir() -> str | None:
+    """Return the folder; None if nothing is to be kept or there is no home."""
     chosen = os.environ.get("BPELAB_CACHE")
     if chosen is None:
         chosen = os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "bpelab")
     folder = os.path.expanduser(chosen)
-    return folder if folder and not folder.startswith("~") else None  # which it does where there is no home
+    return folder if folder and not folder.startswith("~") else None  # as it does if there is no home

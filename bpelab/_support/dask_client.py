@@ -1,4 +1,4 @@
-"""Dask clusters: one that is there, or one of processes on this machine; and what went wrong with it, in sentences."""
+"""Dask clusters: a running one, or processes on this machine; their failures as errors that say what to do."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from multiprocessing import current_process
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Union
 
-from . import waiting
-from .errors import ClusterError, MissingDependencyError
+from ..errors import ClusterError, MissingDependencyError
+from . import dask_wait
+from .dask_wait import ClusterWaits, Watch, run_in_thread, wait_for
 from .install import install_command
-from .waiting import ClusterWaits, Watch, in_thread, patiently
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Cluster = Union["Client", str, None]
 LOCAL = "local"
-CONNECT, CLOSE = 10, 20
+CONNECT_TIMEOUT, CLOSE_TIMEOUT = 10, 20
 """Seconds to wait for a scheduler to answer, and for what was started here to end."""
 
 
-def leave_if_starting(cluster: Cluster) -> None:
-    """End a process that is only being started, and already runs the script that starts it, to start processes.
+def exit_if_respawned(cluster: Cluster) -> None:
+    """Exit if this is a spawned child that imports the main script again and so is about to start processes itself.
 
-    Python would refuse that, at length, for each of them. Who started it says what is wrong, in `connected`.
+    Python would refuse that, at length, for each child. The parent says what is wrong, in `connect`.
     """
     if cluster in (None, LOCAL) and getattr(current_process(), "_inheriting", False):
         raise SystemExit(1)
 
 
 @contextmanager
-def connected(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[Watch]:
-    """A cluster to wait for: of the client given, of an address, or of processes on this machine ("local", None).
+def connect(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[Watch]:
+    """Connect to a cluster: the client given, an address, or processes on this machine ("local", None).
 
     What was started here is closed at the end. Raises ClusterError where nobody answers at the address, where the
     cluster fails while it is in use, and where it has no worker for `worker_timeout` seconds; MissingDependencyError
@@ -56,7 +56,7 @@ def connected(cluster: Cluster, worker_timeout: float | None = None) -> Iterator
         if isinstance(cluster, Client):
             client = cluster
         elif cluster is None or cluster == LOCAL:
-            leave_if_starting(cluster)
+            exit_if_respawned(cluster)
             started.append(_local(worker_timeout))
             client = _client(started[0])
             started.insert(0, client)
@@ -88,7 +88,10 @@ def connected(cluster: Cluster, worker_timeout: float | None = None) -> Iterator
 
 
 def _local(worker_timeout: float | None) -> Any:
-    """A cluster of processes on this machine. Raises ClusterError where they can't be started, or not in time."""
+    """Return a cluster of processes on this machine.
+
+    Raises ClusterError where they can't be started, or not in time.
+    """
     import dask
     from distributed import LocalCluster
 
@@ -100,14 +103,14 @@ def _local(worker_timeout: float | None) -> Any:
         what = f"the processes of the cluster on this machine have not started after {seconds:.0f} s"
         if worker_timeout is not None and seconds >= worker_timeout:
             raise ClusterError(f"{what}, and worker_timeout={worker_timeout:g}")
-        if seconds >= waiting.PATIENCE and not told:
+        if seconds >= dask_wait.PATIENCE and not told:
             told = True
             warnings.warn(ClusterWaits(f"{what}; the machine may have too much to do"), stacklevel=2)
 
     with dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}):
-        answer = in_thread(partial(LocalCluster, threads_per_worker=1, dashboard_address=":0"))
+        answer = run_in_thread(partial(LocalCluster, threads_per_worker=1, dashboard_address=":0"))
         try:
-            return patiently(answer, look, _close)
+            return wait_for(answer, look, _close)
         except RuntimeError as error:
             raise ClusterError(
                 f"processes on this machine can't be started ({error.__cause__ or error}): in a script, put what calls "
@@ -116,7 +119,7 @@ def _local(worker_timeout: float | None) -> Any:
 
 
 def _client(of: Any) -> Any:
-    """A client of a cluster or an address. Raises ClusterError where no scheduler answers.
+    """Return a client of a cluster or an address. Raises ClusterError where no scheduler answers.
 
     Dask's own time-out is for the connection; it waits for ever for the first word of a scheduler that stalls.
     """
@@ -125,11 +128,11 @@ def _client(of: Any) -> Any:
     begun = monotonic()
 
     def look() -> None:
-        if monotonic() - begun > 2 * CONNECT:
-            raise TimeoutError(f"connected, and then heard nothing for {2 * CONNECT} s")
+        if monotonic() - begun > 2 * CONNECT_TIMEOUT:
+            raise TimeoutError(f"connected, and then heard nothing for {2 * CONNECT_TIMEOUT} s")
 
     try:
-        return patiently(in_thread(partial(Client, of, timeout=CONNECT)), look, _close)
+        return wait_for(run_in_thread(partial(Client, of, timeout=CONNECT_TIMEOUT)), look, _close)
     except (OSError, ValueError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {of!r} ({str(error)[:200]}); start one with `dask scheduler`, or "
@@ -140,7 +143,7 @@ def _client(of: Any) -> Any:
 def _close(item: Any) -> None:
     """Close a client or a cluster, or warn where that doesn't end."""
     try:
-        item.close(timeout=CLOSE)
+        item.close(timeout=CLOSE_TIMEOUT)
     except TimeoutError:
-        what = f"{item!r:.100} did not close within {CLOSE} s; what is left of it ends with this process"
+        what = f"{item!r:.100} did not close within {CLOSE_TIMEOUT} s; what is left of it ends with this process"
         warnings.warn(ClusterWaits(what), stacklevel=2)

@@ -1,7 +1,7 @@
-"""Waits for a Dask cluster, none of them silent: whoever waits looks at the workers meanwhile, and says what is wrong.
+"""Waits for a Dask cluster, none of them silent: meanwhile the workers are checked, and what is wrong is reported.
 
-What comes from a cluster is waited for in one of two ways: `Watch.finished` gives tasks as they finish, and
-`Watch.call` calls what asks the cluster, in a thread. Both wake up every `LOOK` seconds, and so does Ctrl-C.
+There are two ways to wait: `Watch.finished` yields tasks as they finish, and `Watch.call` calls in a thread what asks
+the cluster. Both wake up every `LOOK` seconds, and at Ctrl-C.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,14 +12,14 @@ from threading import Thread
 from time import localtime, monotonic, strftime, time
 from typing import Any, TypeVar
 
-from .errors import ClusterError
-from .progress import Bar, bar
+from ..errors import ClusterError
+from .progress import Bar, progress_bar
 
 T = TypeVar("T")
 LOOK = 2.0
-"""Seconds between two looks at a cluster from which nothing comes."""
+"""Seconds between two checks of a cluster from which nothing comes."""
 PATIENCE = 30.0
-"""Seconds without a worker, or without an answer of the scheduler, after which that is said."""
+"""Seconds without a worker, or without an answer of the scheduler, after which that is reported."""
 
 
 class ClusterWaits(UserWarning):
@@ -27,14 +27,14 @@ class ClusterWaits(UserWarning):
 
 
 def check_timeout(seconds: object) -> None:
-    """Raise ValueError for what is neither None nor a number of seconds."""
+    """Raise ValueError for anything but None or a number of seconds."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if seconds is not None and not (number and seconds >= 0):  # type: ignore[operator]
         raise ValueError(f"worker_timeout is a number of seconds, 0 or more, or None, not {seconds!r}")
 
 
-def in_thread(function: Callable[[], T]) -> "Future[T]":
-    """What a function returns, later. Its thread keeps no process from ending."""
+def run_in_thread(function: Callable[[], T]) -> "Future[T]":
+    """Run a function in a daemon thread; return a future of its result."""
     answer: Future[T] = Future()
 
     def run() -> None:
@@ -47,10 +47,10 @@ def in_thread(function: Callable[[], T]) -> "Future[T]":
     return answer
 
 
-def patiently(answer: "Future[T]", look: Callable[[], object], drop: Callable[[T], object] = lambda late: None) -> T:
-    """The result of what runs in a thread; `look` is called every `LOOK` seconds until then.
+def wait_for(answer: "Future[T]", look: Callable[[], object], drop: Callable[[T], object] = lambda late: None) -> T:
+    """Return the result of what runs in a thread; `look` is called every `LOOK` seconds until then.
 
-    After an error of `look`, or Ctrl-C, nobody wants the result: `drop` is called with it, should it come.
+    After an error of `look`, or Ctrl-C, the result is not wanted: `drop` is called with it if it still comes.
     """
     try:
         while not wait([answer], LOOK).done:
@@ -86,24 +86,24 @@ class Watch:
         except (KeyError, OSError):  # it has none
             return None
 
-    def bar(self, progress: bool | None, total: int, what: str) -> Bar:
-        """A progress bar in bytes, which names the dashboard; what has to be said is said on it."""
-        self._bar = bar(progress, total, f"{what}, {self.dashboard}", "B")
+    def progress_bar(self, progress: bool | None, total: int, what: str) -> Bar:
+        """Return a progress bar in bytes, which names the dashboard; warnings are shown on it."""
+        self._bar = progress_bar(progress, total, f"{what}, {self.dashboard}", "B")
         return self._bar
 
     def call(self, function: Callable[[], T]) -> T:
-        """What a function returns that asks the cluster, and may wait for it."""
+        """Return the result of a function that asks the cluster and may wait for it."""
         self._begin()
-        return patiently(in_thread(function), self._look)
+        return wait_for(run_in_thread(function), self._look)
 
     def add(self, tasks: Iterable[Any]) -> None:
-        """Tasks (Dask's futures) to wait for."""
+        """Add tasks (Dask's futures) to wait for."""
         for task in tasks:
             self._left[task.key] = task
             task.add_done_callback(self._tasks.put)
 
     def finished(self) -> Iterator[Any]:
-        """The tasks, as they finish, fail or are cancelled, until none is left."""
+        """Yield the tasks, as they finish, fail or are cancelled, until none is left."""
         while self._left:
             self._begin()
             while (task := self._next()) is None:
@@ -120,7 +120,7 @@ class Watch:
             return None
 
     def drop(self) -> None:
-        """Leave to the cluster what nobody waits for any more; it may forget it. This asks nobody, and doesn't wait."""
+        """Release the tasks that are left, which the cluster may then forget. This neither asks nor waits."""
         for task in self._left.values():
             task.release()
         self._left.clear()
@@ -128,13 +128,13 @@ class Watch:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Begin to wait: until now somebody worked, as far as is known."""
+        """Begin to wait: up to now there were workers, as far as is known."""
         self._alive, self._question = monotonic(), None
 
     def _look(self) -> None:
-        """See whether somebody works; say it once when nobody does. Raises ClusterError after the time-out.
+        """Check whether there are workers; warn once if there are none. Raises ClusterError after the time-out.
 
-        The scheduler is asked at one look, and what it answered is read at the next ones, so that none waits for it.
+        The scheduler is asked at one check, and its answer is read at the next ones, so that none waits for it.
         """
         if self._question is None:
             return self._ask()
@@ -148,7 +148,7 @@ class Watch:
             return None
         if not problem:
             self._alive = until
-            return self._go_on(f"the cluster has {counted(number)}")
+            return self._go_on(f"the cluster has {count_workers(number)}")
         seconds, where = until - self._alive, f"scheduler: {self._address}, dashboard: {self.dashboard}"
         if self.timeout is not None and seconds >= self.timeout:
             raise ClusterError(
@@ -162,10 +162,10 @@ class Watch:
 
     def _ask(self) -> None:
         identity = partial(self.client.sync, self.client.scheduler.identity, n_workers=-1)
-        self._question, self._asked = in_thread(identity), monotonic()
+        self._question, self._asked = run_in_thread(identity), monotonic()
 
     def _answered(self, question: "Future[Any]") -> tuple[int, str, str]:
-        """How many workers there are; the problem, or nothing; and what to do about it."""
+        """Return the number of workers, the problem or "", and what to do about it."""
         if (error := question.exception()) is not None:
             return 0, *self._silent(f" ({error!r:.100})")
         states = [worker["status"] for worker in question.result()["workers"].values()]
@@ -173,19 +173,19 @@ class Watch:
             return 0, "the cluster has 0 workers", f"start one with `dask worker {self._address}`, and the work goes on"
         if "running" in states:
             return len(states), "", ""
-        what = f"the cluster has {counted(len(states))}, and none takes tasks ({', '.join(sorted(set(states)))})"
+        what = f"the cluster has {count_workers(len(states))}, and none takes tasks ({', '.join(sorted(set(states)))})"
         return len(states), what, "workers pause when their memory is nearly full: give them more, or start others"
 
     def _silent(self, why: str) -> tuple[str, str]:
         return f"the scheduler doesn't answer{why}", "see whether its process runs, and the network"
 
     def _go_on(self, why: str) -> None:
-        """Say that the work goes on, if it was said that it waits."""
+        """Report that the work goes on, if it was reported that it waits."""
         if self._told:
             self._told = ""
             self._bar.warn(ClusterWaits(f"the work goes on: {why}"), "")
 
 
-def counted(number: int) -> str:
+def count_workers(number: int) -> str:
     """As in "1 worker", "2 workers"."""
     return f"{number:,} worker{'' if number == 1 else 's'}"

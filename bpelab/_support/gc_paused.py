@@ -1,4 +1,4 @@
-"""Work without Python's garbage collector: among millions of objects a collection takes as long as the work."""
+"""Pause Python's garbage collector: among millions of objects a collection takes as long as the work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
-    """No collections inside; afterwards they are on again if they were."""
+def gc_paused() -> Iterator[None]:
+    """Disable collections inside; enable them afterwards if they were enabled."""
     enabled = gc.isenabled()
     gc.disable()
     try:

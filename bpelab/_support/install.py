@@ -19,7 +19,7 @@ def install_command(*extras: str, pip: str = "pip install") -> str:
     """Return the command that installs bpelab with these extras, as it can be typed where this process runs.
 
     Args:
-        pip: the installer and its options, which stand before the package.
+        pip: the installer and its options, which come before the package.
 
     >>> install_command("chat", "tiktoken", pip="uv pip install")  # in a clone
     'uv pip install -e ".[chat,tiktoken]"'
@@ -42,13 +42,13 @@ def _bracketed(extras: tuple[str, ...]) -> str:
 
 
 def _from_folder(names: str) -> str | None:
-    """A clone, editable: the package's own folder is the one that is installed."""
-    root = Path(__file__).resolve().parents[1]
-    return f'-e "{_shown(root)}{names}"' if _is_source(root) else None
+    """Return a clone, editable: the package's own folder is the one that is installed."""
+    root = Path(__file__).resolve().parents[2]
+    return f'-e "{_as_typed(root)}{names}"' if _is_source(root) else None
 
 
 def _from_origin(names: str) -> str | None:
-    """What pip was given, if that is still there."""
+    """Return what pip was given, if that is still there."""
     from importlib import metadata
     from urllib.parse import urlparse
     from urllib.request import url2pathname
@@ -66,7 +66,7 @@ def _from_origin(names: str) -> str | None:
         return f'"bpelab{names} @ {version["vcs"]}+{origin["url"]}{revision}"'
     if path is None or path.is_file():
         return f'"bpelab{names} @ {origin["url"]}"'
-    return f'"{_shown(path)}{names}"' if _is_source(path) else None
+    return f'"{_as_typed(path)}{names}"' if _is_source(path) else None
 
 
 def _from_elsewhere(names: str) -> str:
@@ -90,8 +90,8 @@ def _is_source(folder: Path) -> bool:
     return file.is_file() and 'name = "bpelab"' in file.read_text(encoding="utf-8")
 
 
-def _shown(folder: Path) -> str:
-    """A folder as it is typed: from the inside as a way up, from elsewhere whole."""
+def _as_typed(folder: Path) -> str:
+    """Return a folder as it is typed: from the inside as a way up, from elsewhere whole."""
     try:
         here = Path.cwd()
     except OSError:  # it is gone

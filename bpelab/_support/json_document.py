@@ -1,7 +1,7 @@
-"""A JSON file from anywhere, and errors that name the place in it.
+"""JSON files from untrusted sources, and errors that name the position in them.
 
-Nothing about the file is believed: it may be huge, cut off, nested without end, hold a key twice, numbers that are
-none, or halves of surrogate pairs. All of that is a TokenizerFileError.
+Nothing about the file is trusted: it may be huge, cut off, nested without end, hold a key twice, invalid numbers, or
+halves of surrogate pairs. All of that is a TokenizerFileError.
 """
 
 import json
@@ -13,7 +13,7 @@ from ..errors import TokenizerFileError
 
 LARGEST = 1 << 28
 """Bytes of the largest file that is read: eight times the largest tokenizer.json in use."""
-NO_TOKENIZERS = {
+FOREIGN_FILES = {
     b"version https://git-lfs": "is a pointer of Git LFS, not the file; fetch it with `git lfs pull`",
     **{bytes([0x80, protocol]): "is a pickle, which can hold code; it is not opened" for protocol in range(2, 6)},
     b"PK\x03\x04": "is a zip archive; unpack it and open what is in it",
@@ -21,12 +21,12 @@ NO_TOKENIZERS = {
     b"<!DOCTYPE html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
     b"<html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
 }
-"""What files begin with that are something else, whatever their names say."""
+"""First bytes of files that are something else, whatever their names say -> what is wrong."""
 T = TypeVar("T")
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A regular file, opened. Raises TokenizerFileError for what is none, such as a pipe, which may have no end."""
+    """Open a regular file. Raises TokenizerFileError for anything else, such as a pipe, which may have no end."""
     try:
         regular = stat.S_ISREG(path.stat().st_mode)
         if regular:
@@ -39,7 +39,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
+    """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
     try:
         with open_file(path) as file:
             content = file.read(LARGEST + 1)
@@ -47,21 +47,21 @@ def read_bytes(path: Path) -> bytes:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
     if len(content) > LARGEST:
         raise TokenizerFileError(path, "", f"is too large: at most {LARGEST:,} bytes are read")
-    refuse_others(path, content)
+    refuse_foreign_file(path, content)
     return content
 
 
-def refuse_others(path: Path, start: bytes) -> None:
-    """Raise TokenizerFileError for a file that begins as something that is known to be no tokenizer."""
-    for beginning, what in NO_TOKENIZERS.items():
+def refuse_foreign_file(path: Path, start: bytes) -> None:
+    """Raise TokenizerFileError for a file whose first bytes are those of another kind of file."""
+    for beginning, what in FOREIGN_FILES.items():
         if start.startswith(beginning):
             raise TokenizerFileError(path, "", what)
 
 
-def shown(value: Any) -> str:
-    """A value of a JSON file as messages show it: short, however large or deep it is.
+def short_repr(value: Any) -> str:
+    """Return a value of a JSON file as messages show it: short, however large or deep it is.
 
-    >>> shown(None), shown("a"), shown(True), shown([1, 2]), shown({"a": 1})
+    >>> short_repr(None), short_repr("a"), short_repr(True), short_repr([1, 2]), short_repr({"a": 1})
     ('nothing', "'a'", 'true', 'a list of 2', 'an object')
     """
     if value is None:
@@ -76,7 +76,7 @@ def shown(value: Any) -> str:
 
 
 class JSONFile:
-    """The object in a JSON file: `data`, and `wrong` and `expect` to speak about places in it.
+    """The object in a JSON file: `data`, and `wrong` and `expect` for errors that name a position in it.
 
     A list is taken as well where `lists` says so.
     """
@@ -120,18 +120,18 @@ class JSONFile:
                 todo += [(f"{where}.{key}".lstrip("."), item) for key, item in value.items()]
                 todo += [(where, key) for key in value]
             elif isinstance(value, list):
-                todo += [(f"{where}[{number}]", item) for number, item in enumerate(value)]
+                todo += [(f"{where}[{index}]", item) for index, item in enumerate(value)]
             elif isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
                 raise self.wrong(ascii(where)[1:-1], f"{value[:60]!a} holds half of a surrogate pair")
 
     def wrong(self, where: str, problem: str) -> TokenizerFileError:
-        """An error about a place in this file, to be raised."""
+        """Return an error about a place in this file, to be raised."""
         return TokenizerFileError(self.path, where, problem)
 
     def expect(self, value: Any, kind: type[T], where: str) -> T:
         """`value` if it is a `kind`; a bool is no int. Raises TokenizerFileError."""
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            raise self.wrong(where, f"expected {_NAMES.get(kind, kind.__name__)}, found {shown(value)}")
+            raise self.wrong(where, f"expected {_NAMES.get(kind, kind.__name__)}, found {short_repr(value)}")
         return value
 
 

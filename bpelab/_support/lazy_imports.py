@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used, so that importing the package costs next to nothing."""
+"""Lazy imports: names of a package are loaded when they are first used, so that importing it costs next to nothing."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazily(homes: Mapping[str, str], space: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` (PEP 562) for a package whose globals are `space`; `homes` is name -> submodule.
+def lazy_attributes(
+    modules: Mapping[str, str], namespace: dict[str, Any]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` (PEP 562) for a package.
 
-    >>> get, names = lazily({"nothing": "no_such_module"}, {"__name__": "bpelab"})
+    `modules` maps names to submodules; `namespace` is the package's globals.
+
+    >>> get, names = lazy_attributes({"nothing": "no_such_module"}, {"__name__": "bpelab"})
     >>> names(), get("other")
     Traceback (most recent call last):
       ...
     AttributeError: module 'bpelab' has no attribute 'other'
     """
-    package = space["__name__"]
+    package = namespace["__name__"]
 
     def get(name: str) -> Any:
-        if name not in homes:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = space[name] = getattr(import_module(f".{homes[name]}", package), name)
+        value = namespace[name] = getattr(import_module(f".{modules[name]}", package), name)
         return value
 
-    return get, lambda: sorted([*space, *homes])
+    return get, lambda: sorted([*namespace, *modules])

@@ -1,8 +1,8 @@
-"""An attribute that is worked out when it is first asked for, without a lock.
+"""`cached_property` without a lock.
 
-In Python 3.11 `functools.cached_property` holds one lock of the whole class meanwhile. A process that forks while
-another of its threads is inside has a child in which nobody will ever let go of it, and which waits for ever. Here two
-threads may work out the same value; both get the one that was there first.
+In Python 3.11 `functools.cached_property` holds one lock of the whole class while it computes. If a process forks while
+another of its threads is inside, no thread of the child will ever release that lock, and the child waits for ever. Here
+two threads may compute the same value; both get the one that was stored first.
 """
 
 TYPE_CHECKING = False

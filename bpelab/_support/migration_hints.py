@@ -156,7 +156,7 @@ BATCH: Mapping[str, str] = {
 
 
 def explained(what: str, name: str, table: Mapping[str, str]) -> str:
-    """What an AttributeError says.
+    """Return what an AttributeError says.
 
     >>> explained("BPETokenizer", "eot_token", TOKENIZER)
     "BPETokenizer has no attribute 'eot_token': use tokenizer.eos_token_id"

@@ -1,10 +1,10 @@
-"""What somebody may have meant: the known name that is nearest to a wrong one."""
+"""Did you mean: the known name that is nearest to a wrong one."""
 
 from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like `name`; None where none is like it.
+    """Return the known name that is most similar to `name`; None if none is similar.
 
     >>> nearest("add_generation_promt", ["tools", "add_generation_prompt"])
     'add_generation_prompt'
@@ -17,7 +17,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "") -> TypeError:
-    """The error for a keyword that `call` doesn't have: it names the nearest one, or else says `otherwise`."""
+    """Return the error for a keyword that `call` doesn't have: it names the nearest one, or else says `otherwise`."""
     meant = nearest(name, known)
     advice = f": did you mean {meant}?" if meant else otherwise and f": {otherwise}"
     return TypeError(f"{call} has no argument {name!r}{advice}")

@@ -1,7 +1,7 @@
-"""NumPy, for the modules here: where it is not installed, an error that says how to install it."""
+"""Import NumPy, or raise an error that says how to install it."""
 
 from ..errors import MissingDependencyError
-from ..install import install_command
+from .install import install_command
 
 try:
     import numpy as np

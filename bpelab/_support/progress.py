@@ -1,4 +1,4 @@
-"""Progress bars for work that takes long: after one second, where a person looks on."""
+"""Progress bars, shown after one second, and only in a terminal."""
 
 import sys
 import warnings
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Bar(AbstractContextManager["Bar"]):
-    """A progress bar, called with what was done; or none, where `shown` is None."""
+    """A progress bar, which is called with the amount of work done; does nothing if `shown` is None."""
 
     def __init__(self, shown: Any = None) -> None:
         self._shown = shown
@@ -29,8 +29,8 @@ class Bar(AbstractContextManager["Bar"]):
             self._shown.close()
 
 
-def bar(progress: bool | None, total: int | None, what: str, unit: str) -> Bar:
-    """A progress bar after one second, where a person looks on (or always, or never)."""
+def progress_bar(progress: bool | None, total: int | None, what: str, unit: str) -> Bar:
+    """Return a progress bar: after one second in a terminal if `progress` is None; else always, or never."""
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return Bar()
     try:

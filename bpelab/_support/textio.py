@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+STANDARD_INPUT = "-"
+"""Its name on a command line."""
 BLOCK = 1 << 20
 """Characters that are encoded at once where only their bytes are counted."""
 
@@ -35,19 +37,19 @@ def valid_text(text: str) -> str:
 
 
 def utf8(text: str) -> bytes:
-    """The UTF-8 bytes of `text`, lone surrogates replaced by U+FFFD."""
+    """Return the UTF-8 bytes of `text`, lone surrogates replaced by U+FFFD."""
     return valid_text(text).encode()
 
 
 def utf8_size(text: str) -> int:
-    """How many bytes `text` has in UTF-8, lone surrogates included. Memory: a block, however long the text is."""
+    """Return the bytes of `text` in UTF-8, lone surrogates included. Memory: a block, however long the text is."""
     if text.isascii():
         return len(text)
     return sum(len(text[at : at + BLOCK].encode("utf-8", "surrogatepass")) for at in range(0, len(text), BLOCK))
 
 
 def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
-    """Counts of texts as counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
+    """Convert counts of texts to counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
     found: Counter[bytes] = Counter()
     for text, number in counts.items():
         found[utf8(text)] += number
@@ -55,11 +57,11 @@ def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old content or the new one, and never a part; see `write_together`."""
-    write_together({path: content})
+    """Write a file so that readers see the old content or the new one, and never a part; see `write_all_atomically`."""
+    write_all_atomically({path: content})
 
 
-def write_together(contents: Mapping[Path, bytes]) -> None:
+def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
     """Write files so that readers see each with the old content or the new one, and never a part.
 
     All contents go to temporary files beside their targets and are flushed to disk before the first is renamed: where
@@ -82,13 +84,13 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 
 
 def temporary_name(path: Path) -> Path:
-    """A name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
+    """Return a name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """An OSError from inside names this file, not the temporary one or none."""
+    """Name this file in an OSError raised inside, instead of the temporary one or none."""
     try:
         yield
     except OSError as error:
@@ -103,3 +105,34 @@ def _write(temporary: Path, path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def expand_user(path: str | Path) -> Path:
+    """Return the path that is meant, also where it begins with the home folder's `~`."""
+    from pathlib import Path
+
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # there is no such user
+        return Path(path)
+
+
+def read_text(name: str | Path = STANDARD_INPUT) -> str:
+    """Return the UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
+    import sys
+    from pathlib import Path
+
+    from ..errors import BPELabError
+
+    of_file = str(name) != STANDARD_INPUT
+    what = str(name) if of_file else "standard input"
+    try:
+        return (Path(name).read_bytes() if of_file else sys.stdin.buffer.read()).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+    except FileNotFoundError as error:
+        raise BPELabError(f"{what}: there is no such file") from error
+    except IsADirectoryError as error:
+        raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
+    except OSError as error:
+        raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""Calls that encode: which of them are served here, and how. All others are the original's.
+"""Encoding calls: which of them are served here, and how. All others are left to the original.
 
 Source: transformers `tokenization_utils_tokenizers.py`, `_encode_plus`.
 """
@@ -9,9 +9,9 @@ from typing import Any
 from transformers import BatchEncoding
 
 from .columns import Column
-from .encodings import Encodings
+from .encodings import LazyEncodings
 from .engine import Engine
-from .lengths import Lengths, lengths_of
+from .lengths import LengthOptions, length_options
 
 ARGUMENTS = {
     "text_pair", "add_special_tokens", "padding_strategy", "truncation_strategy", "max_length", "stride",
@@ -19,19 +19,19 @@ ARGUMENTS = {
     "return_attention_mask", "return_overflowing_tokens", "return_special_tokens_mask", "return_offsets_mapping",
     "return_length", "verbose", "split_special_tokens",
 }  # fmt: skip
-"""Arguments of `_encode_plus` whose meaning is known here. A call with any other is the original's."""
+"""Arguments of `_encode_plus` that are supported here. A call with any other is left to the original."""
 
 
 def encode(tokenizer: Any, backend: Any, engine: Engine, text: Any, options: dict[str, Any]) -> BatchEncoding | None:
-    """What `_encode_plus` returns; None for a call that isn't served."""
-    many = isinstance(text, (list, tuple))
-    texts = list(text) if many else [text]
+    """Return what `_encode_plus` returns; None for a call that isn't served."""
+    is_batch = isinstance(text, (list, tuple))
+    texts = list(text) if is_batch else [text]
     if not _is_served(tokenizer, options) or not _are_texts(texts):
         return None
     get, added = options.get, options.get("add_special_tokens", True)
-    before, after = engine.around(added)
-    around = len(before.ids) + len(after.ids)
-    lengths = lengths_of(tokenizer, options, around)
+    before, after = engine.affixes(added)
+    added_count = len(before.ids) + len(after.ids)
+    lengths = length_options(tokenizer, options, added_count)
     if lengths is None:
         return None
     if backend.encode_special_tokens:
@@ -39,15 +39,15 @@ def encode(tokenizer: Any, backend: Any, engine: Engine, text: Any, options: dic
     tensor_type, max_length = get("return_tensors"), get("max_length")
     data = _data(tokenizer, engine, texts, options, lengths)
     for row in data["input_ids"] if max_length is None else ():
-        tokenizer._eventual_warn_about_too_long_sequence(row, max_length, get("verbose", True))
-    if not many and tensor_type is None:
+        tokenizer._eventual_warn_about_too_long_sequence(row, max_length, get("verbose", True))  # noqa: SLF001 - what the original calls here
+    if not is_batch and tensor_type is None:
         data = {name: rows[0] if isinstance(rows[0], list) else rows for name, rows in data.items()}
-    encodings = Encodings(len(texts), partial(engine.encodings, texts, added, lengths))
+    encodings = LazyEncodings(len(texts), partial(engine.encodings, texts, added, lengths))
     return BatchEncoding(data, encodings, tensor_type=tensor_type, n_sequences=1)
 
 
 def _is_served(tokenizer: Any, options: dict[str, Any]) -> bool:
-    """Whether all that is asked for is served here: one text a row, whole, and nothing about its characters."""
+    """Whether the arguments are served here: one text a row, whole, and no information about its characters."""
     get = options.get
     splits = get("split_special_tokens")
     return (
@@ -63,7 +63,7 @@ def _is_served(tokenizer: Any, options: dict[str, Any]) -> bool:
 
 
 def _are_texts(texts: list[Any]) -> bool:
-    """Whether they are what Hugging Face's tokenizers take: at least one, all of them str that can be UTF-8."""
+    """Whether Hugging Face's tokenizers accept the texts: at least one, and all of them str without lone surrogates."""
     if set(map(type, texts)) != {str}:
         return False
     try:
@@ -73,19 +73,19 @@ def _are_texts(texts: list[Any]) -> bool:
 
 
 def _data(
-    tokenizer: Any, engine: Engine, texts: list[str], options: dict[str, Any], lengths: Lengths
+    tokenizer: Any, engine: Engine, texts: list[str], options: dict[str, Any], lengths: LengthOptions
 ) -> dict[str, Any]:
-    """The columns of a batch, as arrays where tensors are asked for and rows are of one length, else as lists."""
-    before, after = engine.around(options.get("add_special_tokens", True))
-    around = len(before.ids) + len(after.ids)
+    """Return the columns of a batch: arrays where tensors are asked for and rows have one length, else lists."""
+    before, after = engine.affixes(options.get("add_special_tokens", True))
+    added_count = len(before.ids) + len(after.ids)
     tensors = options.get("return_tensors") in ("np", "pt")
     parts: list[Any] = engine.arrays(texts) if tensors else engine.lists(texts)
     if lengths.truncation is not None:
-        parts = [lengths.truncated(part, around) for part in parts]
-    width = 0 if lengths.padding is None else lengths.width(around + max(map(len, parts)))
+        parts = [lengths.truncate(part, added_count) for part in parts]
+    width = 0 if lengths.padding is None else lengths.padded_width(added_count + max(map(len, parts)))
     if tensors:
-        sizes = {max(width, around + len(part)) for part in parts}
-        if len(sizes) > 1:  # which makes no tensor, as transformers will say
+        sizes = {max(width, added_count + len(part)) for part in parts}
+        if len(sizes) > 1:  # no tensor can be made of them, and transformers raises its own error
             parts, tensors = [part.tolist() for part in parts], False
         else:
             (width,) = sizes
@@ -97,10 +97,12 @@ def _data(
     return data
 
 
-def _columns(tokenizer: Any, engine: Engine, options: dict[str, Any], lengths: Lengths) -> list[tuple[str, Column]]:
-    """The columns that a call asks for, or else the model."""
+def _columns(
+    tokenizer: Any, engine: Engine, options: dict[str, Any], lengths: LengthOptions
+) -> list[tuple[str, Column]]:
+    """Return the columns that a call asks for; by default those that the model takes."""
     names, get = tokenizer.model_input_names, options.get
-    before, after = engine.around(get("add_special_tokens", True))
+    before, after = engine.affixes(get("add_special_tokens", True))
     types, mask = get("return_token_type_ids"), get("return_attention_mask")
     pad_id, pad_type_id = 0, 0
     if lengths.padding is not None:

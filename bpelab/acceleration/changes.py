@@ -1,11 +1,11 @@
-"""Whether a tokenizer is still the one that was read.
+"""Change detection: whether a tokenizer is still the one that was read.
 
-Whoever has the backend, a `tokenizers.Tokenizer`, may change any part of it, and nobody is told. So its parts are
-compared at every call: what each would be written as, which is short, the options of the model, and the token that
-would be added next, which isn't there yet. Comparing all added tokens takes longer than encoding a word, so it is done
-only once somebody was given the backend; then samples of the model are compared, too.
+Code that has the backend, a `tokenizers.Tokenizer`, may change any part of it without notice. So its parts are compared
+at every call: their serialized state, which is short, the options of the model, and whether the next id to be given to
+an added token is still free. Comparing all added tokens takes longer than encoding a word, so it is done only after the
+backend was handed out; then samples of the model are compared, too.
 
-Cost: 4 microseconds a call; once the backend was given to somebody, 10 more, and 0.3 for each added token.
+Cost: 4 microseconds a call; after the backend was handed out, 10 more, and 0.3 for each added token.
 """
 
 import warnings
@@ -14,14 +14,14 @@ from typing import Any
 
 from tokenizers.models import BPE
 
+from .._support.fork_safety import fork_guard
 from ..errors import BPELabError
-from ..forks import unforked
-from .checking import check, decodes_alike
+from .checking import check, decodes_equally
 from .engine import Engine
-from .reading import written
+from .reading import serialize
 
-KEPT = "_bpelab"
-"""The attribute of a tokenizer that has its State."""
+STATE_ATTRIBUTE = "_bpelab"
+"""The attribute of a tokenizer that holds its State."""
 PARTS = attrgetter("normalizer", "pre_tokenizer", "post_processor", "decoder")
 OPTIONS = attrgetter(
     "dropout",
@@ -33,108 +33,108 @@ OPTIONS = attrgetter(
     "end_of_word_suffix",
 )
 SAMPLES = 8
-"""Tokens of the vocabulary that are looked at, and the number of those that are merged."""
+"""Tokens of the vocabulary that are compared, one by one and concatenated into a text that the model merges."""
 
 
 class Snapshot:
-    """What a backend is like now."""
+    """The state of a backend at one moment, for comparison."""
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
         size, added = backend.get_vocab_size(with_added_tokens=False), backend.get_added_tokens_decoder()
-        self._next = max([size, *(number + 1 for number in added)])
+        self._next_id = max([size, *(token_id + 1 for token_id in added)])
         self._ids = range(0, size, size // SAMPLES + 1)
         self._text = "".join(filter(None, map(backend.id_to_token, self._ids)))
-        self._parts, self._details = self._look(backend), self._look_closely(backend)
+        self._parts, self._details = self._summary(backend), self._details_of(backend)
 
-    def holds(self, backend: Any, closely: bool) -> bool:
-        """Whether `backend` is the same one, unchanged; `closely`: in each added token, and in samples, as well."""
-        if backend is not self._backend or self._look(backend) != self._parts:
+    def matches(self, backend: Any, closely: bool) -> bool:
+        """Whether `backend` is the same one, unchanged; with `closely`, added tokens and samples are compared too."""
+        if backend is not self._backend or self._summary(backend) != self._parts:
             return False
-        return not closely or self._look_closely(backend) == self._details
+        return not closely or self._details_of(backend) == self._details
 
-    def _look(self, backend: Any) -> list[Any]:
+    def _summary(self, backend: Any) -> list[Any]:
         model = backend.model
         return [
             backend.get_vocab_size(with_added_tokens=False),
-            backend.id_to_token(self._next),
+            backend.id_to_token(self._next_id),
             type(model),
             OPTIONS(model) if isinstance(model, BPE) else None,
-            _states(PARTS(backend)),
+            _part_states(PARTS(backend)),
         ]
 
-    def _look_closely(self, backend: Any) -> tuple[Any, ...]:
+    def _details_of(self, backend: Any) -> tuple[Any, ...]:
         tokens = list(map(backend.id_to_token, self._ids))
-        return backend.get_added_tokens_decoder(), tokens, _merged(backend.model, self._text)
+        return backend.get_added_tokens_decoder(), tokens, _sample_ids(backend.model, self._text)
 
 
-def _states(parts: tuple[Any, ...]) -> list[Any] | None:
-    """What parts would be written as; None where one of them is an object of Python, which can't be."""
+def _part_states(parts: tuple[Any, ...]) -> list[Any] | None:
+    """Return the serialized state of parts; None where one of them is a Python object, which has none."""
     try:
         return [None if part is None else part.__getstate__() for part in parts]
-    except Exception:  # raised like that
+    except Exception:  # tokenizers raises a plain Exception
         return None
 
 
-def _merged(model: Any, text: str) -> list[int] | None:
-    """The ids of a text; None where the model has no tokens for it."""
+def _sample_ids(model: Any, text: str) -> list[int] | None:
+    """Return the ids of a text; None where the model has no tokens for it."""
     try:
         return [token.id for token in model.tokenize(text)]
-    except Exception:  # raised like that for an unknown token that is missing
+    except Exception:  # tokenizers raises a plain Exception where the unknown token is missing
         return None
 
 
 class State:
-    """What an accelerated tokenizer has beside its own: the engine that serves it, and what that was made from.
+    """The state of an accelerated tokenizer: the engine that serves it, and a snapshot of what that was made from.
 
-    Neither is pickled, nor copied with the backend: a tokenizer that comes without is read when it is used.
+    Neither is pickled, nor copied with the backend: a tokenizer without them is read at its first use.
 
     Attributes:
-        exposed: whether somebody was given the backend, and may change it at any time.
+        exposed: whether the backend was handed out, so that it may be changed at any time.
     """
 
     def __init__(self, last: Engine | None = None) -> None:
         self.exposed = False
-        self._last, self._changes = last, 0
-        self._now: tuple[int, Snapshot, Engine | None] | None = None
+        self._last_engine, self._changes = last, 0
+        self._current: tuple[int, Snapshot, Engine | None] | None = None
 
     def read(self, backend: Any) -> Engine:
-        """The engine of a backend as it is now. Raises BPELabError where there is none."""
-        with unforked:
+        """Return the engine of a backend as it is now. Raises BPELabError where there is none."""
+        with fork_guard:
             while True:
-                # Looked at first: what changes meanwhile is noticed, here or with the next call.
-                changes, seen = self._changes, Snapshot(backend)
+                # Taken first: a change made meanwhile is noticed here or at the next call.
+                changes, snapshot = self._changes, Snapshot(backend)
                 try:
-                    content, engine = written(backend), self._last
+                    content, engine = serialize(backend), self._last_engine
                     if engine is None or engine.content != content:
-                        engine = self._last = Engine(content, engine)
+                        engine = self._last_engine = Engine(content, engine)
                     check(backend, engine)
-                    engine.decodes = decodes_alike(backend, engine)
+                    engine.decodes = decodes_equally(backend, engine)
                 except BPELabError:
-                    if changes == self._changes and seen.holds(backend, closely=True):
-                        self._now = changes, seen, None
+                    if changes == self._changes and snapshot.matches(backend, closely=True):
+                        self._current = changes, snapshot, None
                         raise
                 else:
-                    self._now = changes, seen, engine
+                    self._current = changes, snapshot, engine
                     return engine
 
     def engine(self, backend: Any) -> Engine | None:
-        """What serves this backend as it is now; None where nothing does, of which a warning tells once a change."""
-        now = self._now
-        if now is not None and now[0] == self._changes and now[1].holds(backend, self.exposed):
-            return now[2]
+        """Return the engine of the backend as it is now; None, with a warning after each change, if it isn't served."""
+        current = self._current
+        if current is not None and current[0] == self._changes and current[1].matches(backend, self.exposed):
+            return current[2]
         try:
             return self.read(backend)
         except BPELabError as error:
-            warnings.warn(f"transformers goes on by itself: {error}", RuntimeWarning, stacklevel=5)
+            warnings.warn(f"transformers continues without bpelab: {error}", RuntimeWarning, stacklevel=5)
             return None
 
     def forget(self) -> None:
-        """Have the backend read again: it was changed."""
+        """Have the backend read again at the next call: it was changed."""
         self._changes += 1
 
     def __deepcopy__(self, memo: Any) -> "State":
-        return State(self._last)
+        return State(self._last_engine)
 
     def __reduce__(self) -> tuple[type["State"], tuple[()]]:
         return State, ()

@@ -1,9 +1,9 @@
-"""Whether a tokenizer does what its own tokenizer.json says.
+"""Verification of what was read: whether a tokenizer does what its own tokenizer.json says.
 
-Some don't: a token that was added twice with other flags is looked for as both, and what was special once stays so, but
-a file says one of the two. So what was read is compared with the tokenizer in each added token.
+Some don't: a token that was added twice with different flags is searched for as both, and a token that was special once
+stays so, but a file can say only one of the two. So the engine is compared with the tokenizer on each added token.
 
-Cost: 50 microseconds for each added token, with every reading.
+Cost: 50 microseconds for each added token, at every reading.
 """
 
 from itertools import islice
@@ -12,14 +12,14 @@ from typing import Any
 from ..errors import BackendError
 from .engine import Engine
 
-MOST = 2_000
-"""Added tokens that are tried."""
+MAX_ADDED_TOKENS = 2_000
+"""Limit on the added tokens that are compared."""
 SAMPLE = "The naïve harbour's 1234 bells  rang;\n\n\tÅ日本語 e\u0301 😀 __init__(x=3.5)  "
 
 
 def check(backend: Any, engine: Engine) -> None:
     """Raise BackendError where a `tokenizers.Tokenizer` and an engine that was read from its file differ."""
-    added = dict(islice(sorted(backend.get_added_tokens_decoder().items()), MOST))
+    added = dict(islice(sorted(backend.get_added_tokens_decoder().items()), MAX_ADDED_TOKENS))
     names = [token.content for token in added.values()]
     texts = [SAMPLE, *(text for name in names for text in (f"a{name}b", f"x  {name}  ", name.upper()))]
     splits = backend.encode_special_tokens
@@ -28,7 +28,7 @@ def check(backend: Any, engine: Engine) -> None:
     try:
         theirs = backend.encode_batch(texts, add_special_tokens=False)
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of Rust, which nobody can import
+        if type(error).__name__ != "PanicException":  # raised by Rust, and not importable
             raise
         raise BackendError(f"this tokenizer can't be accelerated: it panics: {error}") from None
     finally:
@@ -36,16 +36,16 @@ def check(backend: Any, engine: Engine) -> None:
             backend.encode_special_tokens = True
     for text, ours, encoding in zip(texts, engine.lists(texts), theirs):
         ids = [number for number, is_text in zip(encoding.ids, encoding.attention_mask) if is_text]
-        whole = not encoding.overflowing  # else truncated, on either side, as the last call asked for
+        whole = not encoding.overflowing  # else truncated, on either side, by the options of the last call
         if ids != ours if whole else ids not in (ours[: len(ids)], ours[len(ours) - len(ids) :]):
             raise BackendError(
-                f"this tokenizer can't be accelerated: its file says other ids for {text!r} than it gives"
+                f"this tokenizer can't be accelerated: its file means other ids for {text!r} than it returns"
             )
 
 
-def decodes_alike(backend: Any, engine: Engine) -> bool:
-    """Whether an engine decodes, and makes the same text of added tokens, with and without the special ones."""
-    ids = sorted(backend.get_added_tokens_decoder())[:MOST]
+def decodes_equally(backend: Any, engine: Engine) -> bool:
+    """Whether an engine decodes, and decodes added tokens to the same text, with and without the special ones."""
+    ids = sorted(backend.get_added_tokens_decoder())[:MAX_ADDED_TOKENS]
     return engine.decodes and all(
         engine.text(ids, skip) == backend.decode(ids, skip_special_tokens=skip) for skip in (False, True)
     )

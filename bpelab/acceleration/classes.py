@@ -1,7 +1,7 @@
-"""The class of an accelerated tokenizer: a subclass of the one that it had, made once for each.
+"""The class of an accelerated tokenizer: a subclass of its original class, made once for each.
 
-It overrides what the authors of tokenizers override, and leaves to `super()` what isn't served. Its name is that of the
-other class, which transformers prints, and writes into files.
+It overrides what the authors of tokenizers override, and leaves to `super()` what isn't served. It keeps the name of
+the original class, which transformers prints and writes into files.
 """
 
 from functools import cache
@@ -11,41 +11,41 @@ from transformers import PreTrainedTokenizerFast
 
 from ..errors import BackendError
 from . import calls, decoding
-from .changes import KEPT, State
+from .changes import STATE_ATTRIBUTE, State
 from .engine import Engine
 
 ENCODING = ("_encode_plus", "_convert_encoding", "set_truncation_and_padding")
 DECODING = ("decode", "_decode")
-"""The methods whose results are equalled here: those of a class with methods of its own may be others."""
+"""The methods whose results are reproduced here. A class that overrides them may return others."""
 
 
-def original_of(made: type) -> type | None:
-    """The class that an accelerated one was made from; None for another."""
-    return getattr(made, "_bpelab_original", None)
+def original_of(kind: type) -> type | None:
+    """Return the class that an accelerated class was made from; None for any other class."""
+    return getattr(kind, "_bpelab_original", None)
 
 
 @cache
-def accelerated(original: Any) -> Any:
-    """The subclass of a class of fast tokenizers whose calls are served here.
+def accelerated_class(original: Any) -> Any:
+    """Return the subclass of a class of fast tokenizers whose calls are served here.
 
-    Raises BackendError for a class that encodes in a way of its own. One that decodes in a way of its own goes on so.
+    Raises BackendError for a class that overrides encoding. One that overrides decoding keeps its own.
     """
-    if (name := _own(original, ENCODING)) is not None:
-        raise BackendError(f"{original.__name__} can't be accelerated: it has a method {name} of its own")
-    decodes, tokenizes = _own(original, DECODING) is None, _own(original, ("tokenize",)) is None
+    if (name := _own_method(original, ENCODING)) is not None:
+        raise BackendError(f"{original.__name__} can't be accelerated: it overrides the method {name}")
+    decodes, tokenizes = _own_method(original, DECODING) is None, _own_method(original, ("tokenize",)) is None
 
     class Accelerated(original):  # type: ignore[misc]
         _bpelab_original = original
 
         def _bpelab_state(self) -> State:
-            state: State = self.__dict__.setdefault(KEPT, State())
+            state: State = self.__dict__.setdefault(STATE_ATTRIBUTE, State())
             return state
 
         def _bpelab_read(self) -> None:
             self._bpelab_state().read(super().backend_tokenizer)
 
         def _bpelab_engine(self) -> tuple[Any, Engine | None]:
-            backend, state = super().backend_tokenizer, self.__dict__.get(KEPT)
+            backend, state = super().backend_tokenizer, self.__dict__.get(STATE_ATTRIBUTE)
             return backend, (state or self._bpelab_state()).engine(backend)
 
         def _encode_plus(self, text: Any, *rest: Any, **options: Any) -> Any:
@@ -59,7 +59,7 @@ def accelerated(original: Any) -> Any:
         def tokenize(self, text: Any, pair: Any = None, add_special_tokens: Any = False, **options: Any) -> Any:
             if not tokenizes:
                 return super().tokenize(text, pair, add_special_tokens, **options)
-            # Only the original's encodings have the tokens as texts.
+            # Only the original's encodings hold the tokens as strings.
             options |= {"text_pair": pair, "add_special_tokens": add_special_tokens}
             return super()._encode_plus(text, **options).tokens()
 
@@ -73,7 +73,7 @@ def accelerated(original: Any) -> Any:
             return super().decode(token_ids, skip_special_tokens, **options)
 
         def _decode(self, token_ids: Any, skip_special_tokens: Any = False, *rest: Any, **options: Any) -> Any:
-            if decodes and not rest and not decoding.are_few(token_ids):  # ids that `decode` made a list of
+            if decodes and not rest and not decoding.are_few(token_ids):  # ids that `decode` turned into a list
                 engine = self._bpelab_engine()[1]
                 if engine is not None and engine.decodes:
                     found = decoding.decode_one(self, engine, token_ids, skip_special_tokens, options)
@@ -97,7 +97,7 @@ def accelerated(original: Any) -> Any:
             return original.from_pretrained(*paths, **options)
 
         def __reduce_ex__(self, protocol: Any) -> Any:
-            if type(self) is not Accelerated:  # somebody's subclass, which goes by its own name
+            if type(self) is not Accelerated:  # a subclass of this one, pickled by its own name
                 return super().__reduce_ex__(protocol)
             return _unpickled, (original,), self.__getstate__()
 
@@ -106,12 +106,12 @@ def accelerated(original: Any) -> Any:
     return Accelerated
 
 
-def _own(original: type, names: tuple[str, ...]) -> str | None:
-    """The first of these methods that a class doesn't have from all fast tokenizers."""
+def _own_method(original: type, names: tuple[str, ...]) -> str | None:
+    """Return the first of these methods that a class overrides; None where it inherits all of them."""
     return next((n for n in names if getattr(original, n) is not getattr(PreTrainedTokenizerFast, n)), None)
 
 
 def _unpickled(original: type) -> Any:
-    """An object of the accelerated class, as empty as pickle wants it."""
-    made = accelerated(original)
-    return made.__new__(made)
+    """Return an uninitialized object of the accelerated class, for pickle."""
+    kind = accelerated_class(original)
+    return kind.__new__(kind)

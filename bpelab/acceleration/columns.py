@@ -1,6 +1,6 @@
-"""The columns of a batch: for each row what is before the text, the text, what is after it, and padding.
+"""Columns of a batch: each row has special tokens before the text, the text, special tokens after it, and padding.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear; arrays are written row by row, without lists between.
+Chapter: Special tokens, chat templates, injection. Cost: linear; arrays are filled row by row, without lists between.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """One column: `text` is the value for each token of a text, or None for its id."""
+    """The recipe for one column, such as the attention mask.
+
+    Attributes:
+        before, after: the values of the tokens that are added before and after a text.
+        text: the value of each token of a text; None for the token's id.
+        padding: the value of padding.
+    """
 
     before: list[int]
     text: int | None
@@ -20,7 +26,9 @@ class Column(NamedTuple):
     padding: int
 
     def lists(self, texts: list[list[int]], width: int, left: bool) -> list[list[int]]:
-        """The rows, each padded to `width` on its left or its right. Without padding they may be `texts` themselves.
+        """Return the rows, each padded to `width` on its left or its right.
+
+        Without padding they may be `texts` themselves.
 
         >>> Column([1], None, [2], 0).lists([[7, 8], []], 4, left=False)
         [[1, 7, 8, 2], [1, 2, 0, 0]]
@@ -36,7 +44,7 @@ class Column(NamedTuple):
         return [row + [padding] * (width - len(row)) for row in rows]
 
     def array(self, texts: Sequence[Any], width: int, left: bool) -> "NDArray[np.int64]":
-        """The rows as an array, for texts none of which is longer than `width` with what is around it.
+        """Return the rows as an int64 array of shape (len(texts), width). No row may be longer than `width`.
 
         >>> Column([1], None, [2], 0).array([[7, 8], []], 4, left=True)
         array([[1, 7, 8, 2],

@@ -1,19 +1,20 @@
-"""What a `BatchEncoding` of transformers knows beside its columns, found out when it is asked for.
+"""Lazy `Encoding` objects of a `BatchEncoding` of transformers, made when they are first accessed.
 
-Where a token begins in the text, which word it is of, and the like are in one `tokenizers.Encoding` for each row, which
-only that library can make. Few ask: so it encodes the texts then, with a copy of the tokenizer as it was.
+Where a token begins in the text, which word it belongs to, and the like are in one `tokenizers.Encoding` for each row,
+which only that library can make. They are rarely used, so it encodes the texts on access, with a copy of the tokenizer
+as it was.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..cached import cached_property
+from .._support.lazy_property import cached_property
 
 
-class Encodings(Sequence[Any]):
-    """A list of so many encodings, which is made by `make` when somebody looks into it.
+class LazyEncodings(Sequence[Any]):
+    """A sequence of `length` encodings, which `make` returns when an item is first accessed.
 
-    >>> rows = Encodings(2, lambda: ["first", "second"])
+    >>> rows = LazyEncodings(2, lambda: ["first", "second"])
     >>> len(rows), rows[1]
     (2, 'second')
     """

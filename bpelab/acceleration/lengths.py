@@ -1,4 +1,4 @@
-"""How long the rows of a batch become: truncation and padding, as transformers asks its backend for them.
+"""Truncation and padding: the lengths of the rows of a batch, by the options that transformers gives its backend.
 
 Chapter: Special tokens, chat templates, injection. Source: transformers `set_truncation_and_padding`.
 """
@@ -6,7 +6,7 @@ Chapter: Special tokens, chat templates, injection. Source: transformers `set_tr
 from typing import Any, NamedTuple
 
 
-class Lengths(NamedTuple):
+class LengthOptions(NamedTuple):
     """The arguments of `enable_truncation` and `enable_padding` of a `tokenizers.Tokenizer`; None for none."""
 
     truncation: dict[str, Any] | None
@@ -14,18 +14,19 @@ class Lengths(NamedTuple):
 
     @property
     def pads_left(self) -> bool:
+        """Whether padding goes before the text."""
         return self.padding is not None and self.padding["direction"] == "left"
 
-    def truncated(self, text: Any, around: int) -> Any:
-        """The ids of a text, or fewer where `around` more would make it too long."""
-        if self.truncation is None or len(text) <= (room := self.truncation["max_length"] - around):
-            return text
-        return text[len(text) - room :] if self.truncation["direction"] == "left" else text[:room]
+    def truncate(self, ids: Any, added_count: int) -> Any:
+        """Return the ids of a text, fewer where they and `added_count` special tokens would exceed the maximum."""
+        if self.truncation is None or len(ids) <= (limit := self.truncation["max_length"] - added_count):
+            return ids
+        return ids[len(ids) - limit :] if self.truncation["direction"] == "left" else ids[:limit]
 
-    def width(self, longest: int) -> int:
-        """What rows are padded to, if the longest is as long as this; 0 for rows that are not padded.
+    def padded_width(self, longest: int) -> int:
+        """Return the length that rows are padded to, for the length of the longest; 0 without padding.
 
-        >>> Lengths(None, {"length": None, "pad_to_multiple_of": 8}).width(13)
+        >>> LengthOptions(None, {"length": None, "pad_to_multiple_of": 8}).padded_width(13)
         16
         """
         if self.padding is None:
@@ -35,18 +36,18 @@ class Lengths(NamedTuple):
         return -(-width // multiple) * multiple
 
 
-NEITHER = Lengths(None, None)
+NO_LENGTHS = LengthOptions(None, None)
 
 
-def lengths_of(tokenizer: Any, options: dict[str, Any], around: int) -> Lengths | None:
-    """The lengths that a call of `_encode_plus` asks for; None for those that are not served here.
+def length_options(tokenizer: Any, options: dict[str, Any], added_count: int) -> LengthOptions | None:
+    """Return the length options of a call of `_encode_plus`; None for those that are not served here.
 
-    The backend is told of them, too, as by the original: it checks them, and may be asked for them.
+    The backend is given them too, as by the original: it validates them, and its settings may be read.
     """
     get, max_length = options.get, options.get("max_length")
     strategy, padding = get("truncation_strategy", "do_not_truncate"), get("padding_strategy", "do_not_pad")
     truncates, pads = strategy != "do_not_truncate", padding != "do_not_pad"
-    if truncates and (strategy == "only_second" or (max_length or 0) <= around):
+    if truncates and (strategy == "only_second" or (max_length or 0) <= added_count):
         return None
     tokenizer.set_truncation_and_padding(
         padding_strategy=padding,
@@ -57,8 +58,8 @@ def lengths_of(tokenizer: Any, options: dict[str, Any], around: int) -> Lengths 
         padding_side=get("padding_side"),
     )
     if not truncates and not pads:
-        return NEITHER
-    return Lengths(
+        return NO_LENGTHS
+    return LengthOptions(
         {"max_length": max_length, "strategy": strategy.value, "direction": tokenizer.truncation_side}
         if truncates
         else None,

@@ -1,84 +1,88 @@
-"""A tokenizer of transformers read as its tokenizer.json would be, of which most stays as it is when a part is changed.
+"""Reading a tokenizer of transformers through its tokenizer.json, again after each change.
 
-A vocabulary of 150,000 tokens takes a second to read, and who adds tokens, or sets a post-processor, doesn't change it:
-the model is then the one that was read before.
+A vocabulary of 150,000 tokens takes a second to read. Adding tokens or setting a post-processor doesn't change it, so
+the model that was read before is then used again.
 """
 
-import json
+from json import dumps, loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._support.json_document import JSONFile
 from ..errors import BackendError
 from ..formats.huggingface import read
-from ..formats.json_file import JSONFile
 from ..formats.tokenizer_json import read_tokenizer
 from ..tokenizer import BPETokenizer
 
-AS_FILE = Path("tokenizer.json")
-"""What errors call a tokenizer that is read as such a file would be."""
-OPTIONS = {"encoder": "native"}
+FILE_NAME = Path("tokenizer.json")
+"""The name in error messages of a tokenizer.json that is not a file."""
 
 
-class Written(NamedTuple):
-    """A tokenizer.json in two parts: `head` is all but the vocabulary and the merges, `vocabulary` these two."""
+class TokenizerJSON(NamedTuple):
+    """A tokenizer.json as text in two parts: `vocabulary` is the vocabulary and the merges, `head` all before them."""
 
     head: str
     vocabulary: str
 
     @property
-    def whole(self) -> str:
+    def json(self) -> str:
+        """The complete text."""
         return self.head + self.vocabulary
 
     @property
     def parts(self) -> dict[str, Any]:
-        """All but the vocabulary and the merges, as objects."""
-        parts: dict[str, Any] = json.loads(self.head.removesuffix(",") + "}}")
+        """The sections as objects, without the vocabulary and the merges."""
+        parts: dict[str, Any] = loads(self.head.removesuffix(",") + "}}")
         return parts
 
 
-def written(backend: Any) -> Written:
-    """A `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call asks for.
+def serialize(backend: Any) -> TokenizerJSON:
+    """Return a `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call sets.
 
     Raises BackendError for one with a part that can't be written.
     """
     try:
         content: str = backend.to_str()
-    except Exception as error:  # raised like that for parts that are objects of Python
+    except Exception as error:  # tokenizers raises a plain Exception for parts that are Python objects
         raise BackendError(f"this tokenizer can't be accelerated: no file can hold it: {error}") from error
-    # Inside a string the quotation marks would be escaped: these are keys.
+    # Quotation marks inside a string would be escaped, so these are keys.
     start = content.index('"added_tokens":')
     vocabulary = content.index('"vocab":', content.index('"model":', start))
-    return Written('{"version":"1.0",' + content[start:vocabulary], content[vocabulary:])
+    return TokenizerJSON('{"version":"1.0",' + content[start:vocabulary], content[vocabulary:])
 
 
-def read_again(content: Written, last: tuple[Written, BPETokenizer] | None) -> BPETokenizer:
-    """The tokenizer that is written so, with the model of the last one that was read if it is the same.
+def load_tokenizer(content: TokenizerJSON, last: tuple[TokenizerJSON, BPETokenizer] | None) -> BPETokenizer:
+    """Return the tokenizer in a tokenizer.json; its model is that of the last one that was read, if it is the same.
 
     Raises BPELabError for one that can't be read.
     """
     if last is None or content.vocabulary != last[0].vocabulary or not _same_model(content.parts, *last):
-        return read(AS_FILE, content.whole.encode(), OPTIONS)
-    return read_tokenizer(JSONFile(AS_FILE, json.dumps(content.parts).encode()), OPTIONS, last[1].model)
+        spec = read(FILE_NAME, content.json.encode(), {})
+    else:
+        spec = read_tokenizer(JSONFile(FILE_NAME, dumps(content.parts).encode()), {}, last[1].model)
+    return BPETokenizer.from_spec(spec, encoder="native")
 
 
-def _same_model(parts: dict[str, Any], last: Written, tokenizer: BPETokenizer) -> bool:
+def _same_model(parts: dict[str, Any], last: TokenizerJSON, tokenizer: BPETokenizer) -> bool:
     """Whether two files with the same vocabulary and merges have the same model.
 
-    A token of the vocabulary that is added may leave the model, and one that stands for unknown text is part of it.
+    A token of the vocabulary that becomes an added token may leave the model, and the unknown token is part of it.
     """
-    before, added = last.parts, parts["added_tokens"]
-    if any(parts[name] != before[name] for name in ("model", "pre_tokenizer")):
+    last_parts, added = last.parts, parts["added_tokens"]
+    if any(parts[name] != last_parts[name] for name in ("model", "pre_tokenizer")):
         return False
     known = [token for token in added if token["id"] < tokenizer.n_vocab]
     unknown = parts["model"]["unk_token"]
-    return known == before["added_tokens"] and all(token["content"] != unknown for token in added if token not in known)
+    return known == last_parts["added_tokens"] and all(
+        token["content"] != unknown for token in added if token not in known
+    )
 
 
-def unlike_text(content: Written, tokenizer: BPETokenizer) -> str | None:
-    """A special token that text may come out as to Hugging Face's model, and never does here; None where none is.
+def conflicting_token(content: TokenizerJSON, tokenizer: BPETokenizer) -> str | None:
+    """Return a special token that Hugging Face's model may make of text, and bpelab never does; None if there is none.
 
-    One of the vocabulary that no merge makes is left out of the model here. Where it is written in a text it is found
-    before the model sees it, but for words that are part of longer ones, text that is changed first, and units.
+    A special token of the vocabulary that no merge makes is left out of the model here. In a text it is found before
+    the model sees it, except within longer words (`single_word`), in text that is normalized first, and as a unit.
     """
     model = content.parts["model"]
     ends = model["continuing_subword_prefix"] or "", model["end_of_word_suffix"] or ""
@@ -89,6 +93,6 @@ def unlike_text(content: Written, tokenizer: BPETokenizer) -> str | None:
         hidden = token.single_word or token.normalized or "▁" in token.content
         if len(unit) > 1 and not (model["ignore_merges"] and hidden):
             continue
-        if json.dumps(token.content, ensure_ascii=False) + ":" in content.vocabulary:
+        if dumps(token.content, ensure_ascii=False) + ":" in content.vocabulary:
             return token.content
     return None

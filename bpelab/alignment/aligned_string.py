@@ -16,22 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from .normalizers import Normalizer, NormalizerSequence
-from .pretokenizers.base import PreTokenizer
-from .pretokenizers.byte_level import ByteLevel
-from .pretokenizers.sequence import PreTokenizerSequence, _starts
+from ..normalizers import Normalizer, NormalizerSequence
+from ..pretokenizers.base import PreTokenizer
+from ..pretokenizers.byte_level import ByteLevel
+from ..pretokenizers.sequence import PreTokenizerSequence, _starts
 
-Change = tuple[str, int]
-"""A character and what it is: 1 for one put in, 0 for one in place of another, -n if n more are gone behind that."""
+CharChange = tuple[str, int]
+"""A character and what it is: 1 for one put in, 0 for one in place of another, -n if n more are gone after that."""
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedString:
     """A text whose character n stands for the original's characters from `starts[n]` to `ends[n]`.
 
-    `base` is where the stretch begins from which it was made.
+    `base` is the offset in the original at which its own text begins.
 
-    >>> text = Aligned.of("Ab").prepended(" ")
+    >>> text = AlignedString.of("Ab").prepend(" ")
     >>> text.text, text.starts, text.ends
     (' Ab', [0, 0, 1], [1, 1, 2])
     """
@@ -42,29 +42,33 @@ class Aligned:
     base: int = 0
 
     @classmethod
-    def of(cls, text: str) -> "Aligned":
-        """A text that stands for itself."""
+    def of(cls, text: str) -> "AlignedString":
+        """Return a text that represents itself."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
-    def part(self, start: int, end: int) -> "Aligned":
-        """The characters from `start` to `end`."""
-        base = self.starts[start] if start < end else self.base
-        return Aligned(self.text[start:end], self.starts[start:end], self.ends[start:end], base)
+    def __str__(self) -> str:
+        return self.text
 
-    def cut(self, pieces: Iterable[str], starts: Iterable[int] | None = None) -> "list[Aligned]":
-        """The pieces at `starts`; by default they follow one another. Their texts are those given here."""
+    def __getitem__(self, span: slice) -> "AlignedString":
+        """Return the characters of a slice, with their alignment."""
+        start, end, _ = span.indices(len(self.text))
+        base = self.starts[start] if start < end else self.base
+        return AlignedString(self.text[start:end], self.starts[start:end], self.ends[start:end], base)
+
+    def split(self, pieces: Iterable[str], starts: Iterable[int] | None = None) -> "list[AlignedString]":
+        """Return the pieces at `starts`; by default they follow one another. Their texts are those given here."""
         pieces = list(pieces)
         starts = accumulate(map(len, pieces), initial=0) if starts is None else starts
-        return [replace(self.part(at, at + len(piece)), text=piece) for piece, at in zip(pieces, starts)]
+        return [replace(self[at : at + len(piece)], text=piece) for piece, at in zip(pieces, starts)]
 
-    def prepended(self, prefix: str) -> "Aligned":
+    def prepend(self, prefix: str) -> "AlignedString":
         """With `prefix` in front, which stands for the first character; nothing for an empty text."""
         if not self.text:
             return self
         starts, ends = [self.starts[0]] * len(prefix), [self.ends[0]] * len(prefix)
-        return Aligned(prefix + self.text, [*starts, *self.starts], [*ends, *self.ends], self.base)
+        return AlignedString(prefix + self.text, [*starts, *self.starts], [*ends, *self.ends], self.base)
 
-    def replaced(self, matches: Iterable[tuple[int, int]], content: str) -> "Aligned":
+    def replace(self, matches: Iterable[tuple[int, int]], content: str) -> "AlignedString":
         """With `content` in place of each match."""
         parts: list[str] = []
         starts: list[int] = []
@@ -79,10 +83,10 @@ class Aligned:
                 starts += [self.starts[end - 1] if end else self.base] * len(content)
                 ends += [self.ends[end - 1] if end else self.base] * len(content)
                 last = end
-        return Aligned("".join(parts), starts, ends, self.base)
+        return AlignedString("".join(parts), starts, ends, self.base)
 
-    def changed(self, changes: Iterable[Change]) -> "Aligned":
-        """What `changes` make of the text, read from its beginning."""
+    def transform(self, changes: Iterable[CharChange]) -> "AlignedString":
+        """Return what `changes` make of the text, read from its beginning."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -94,9 +98,9 @@ class Aligned:
             ends.append(self.ends[source] if source >= 0 else self.base)
             if change <= 0:
                 at = min(length, at + 1 - change)
-        return Aligned("".join(parts), starts, ends, self.base)
+        return AlignedString("".join(parts), starts, ends, self.base)
 
-    def mapped(self, parts: Sequence[str], become: Iterable[str]) -> "Aligned":
+    def map_spans(self, parts: Sequence[str], become: Iterable[str]) -> "AlignedString":
         """Each of the `parts` becomes a text that stands for all of it; or for itself, if it is the same."""
         found: list[str] = []
         starts: list[int] = []
@@ -112,11 +116,11 @@ class Aligned:
                 starts += [self.starts[at]] * len(other)
                 ends += [self.ends[last - 1]] * len(other)
             at = last
-        return Aligned("".join(found), starts, ends, self.base)
+        return AlignedString("".join(found), starts, ends, self.base)
 
 
-def normalized(normalizer: Normalizer | None, given: Aligned) -> Aligned:
-    """What a normalizer makes of a text, with the alignment."""
+def normalize(normalizer: Normalizer | None, given: AlignedString) -> AlignedString:
+    """Return what a normalizer makes of a text, with the alignment."""
     if normalizer is None or not given.text:
         return given if normalizer is None else replace(given, text=normalizer(given.text))
     become = normalizer(given.text)
@@ -125,18 +129,18 @@ def normalized(normalizer: Normalizer | None, given: Aligned) -> Aligned:
     if isinstance(normalizer, NormalizerSequence):
         found = given
         for step in normalizer.normalizers:
-            found = normalized(step, found)
+            found = normalize(step, found)
         return found
-    from .normalizers.alignments import RULES, by_clusters
+    from .normalizer_rules import RULES, by_grapheme_clusters
 
-    rule: Callable[[Normalizer, Aligned], Aligned] = RULES.get(type(normalizer), by_clusters)
+    rule: Callable[[Normalizer, AlignedString], AlignedString] = RULES.get(type(normalizer), by_grapheme_clusters)
     found = rule(normalizer, given)
-    if found.text != become and rule is not by_clusters:
-        found = by_clusters(normalizer, given)
-    return found if found.text == become else _middle(given, become)
+    if found.text != become and rule is not by_grapheme_clusters:
+        found = by_grapheme_clusters(normalizer, given)
+    return found if found.text == become else _align_common_affixes(given, become)
 
 
-def _middle(given: Aligned, become: str) -> Aligned:
+def _align_common_affixes(given: AlignedString, become: str) -> AlignedString:
     """Beginning and end stand for themselves where they are the same, and what is between for all that it replaces."""
     text = given.text
     most = min(len(text), len(become))
@@ -147,51 +151,54 @@ def _middle(given: Aligned, become: str) -> Aligned:
     end = len(text) - back
     starts = [*given.starts[:front], *[given.starts[first]] * width, *given.starts[end:]]
     ends = [*given.ends[:front], *[given.ends[max(0, last)]] * width, *given.ends[end:]]
-    return Aligned(become, starts, ends, given.base)
+    return AlignedString(become, starts, ends, given.base)
 
 
-def cut(pre_tokenizer: PreTokenizer | None, given: Aligned, pieces: list[str]) -> list[Aligned]:
-    """The `pieces` that a pre-tokenizer cuts a text into, with the alignment; None for one that only cuts."""
+def pre_tokenize(pre_tokenizer: PreTokenizer | None, given: AlignedString, pieces: list[str]) -> list[AlignedString]:
+    """Return the `pieces` that a pre-tokenizer cuts a text into, with the alignment.
+
+    `pre_tokenizer` may be None where the pieces only cut the text.
+    """
     if not isinstance(pre_tokenizer, PreTokenizerSequence) and "".join(pieces) == given.text:
-        return given.cut(pieces)
+        return given.split(pieces)
     assert pre_tokenizer is not None  # else nothing is changed
-    found = list(_steps(pre_tokenizer, given))
-    return found if [piece.text for piece in found] == pieces else list(_in_order(given, pieces))
+    found = list(steps(pre_tokenizer, given))
+    return found if [piece.text for piece in found] == pieces else list(_locate(given, pieces))
 
 
-def _steps(step: PreTokenizer, given: Aligned) -> Iterator[Aligned]:
+def steps(step: PreTokenizer, given: AlignedString) -> Iterator[AlignedString]:
     if isinstance(step, PreTokenizerSequence):
         parts = [given]
-        for number, inner in enumerate(step._steps):
-            parts = [piece for part in parts for piece in _steps(inner, part)]
-            if isinstance(inner, ByteLevel) and number < len(step._steps) - 1:
+        for index, inner in enumerate(step.steps):
+            parts = [piece for part in parts for piece in steps(inner, part)]
+            if isinstance(inner, ByteLevel) and index < len(step.steps) - 1:
                 parts = [_in_alphabet(part) for part in parts]
         yield from parts
         return
     found = step.split(given.text, given.base == 0)
     added = sum(map(len, found)) - len(given.text)
     if added > 0:
-        given = given.prepended(" " * added)
+        given = given.prepend(" " * added)
     try:
-        yield from given.cut(found, _starts(step, given.text, found) if added < 0 else None)
+        yield from given.split(found, _starts(step, given.text, found) if added < 0 else None)
     except ValueError:  # a pre-tokenizer that changes the text in ways not known here
-        yield from _in_order(given, found)
+        yield from _locate(given, found)
 
 
-def _in_alphabet(given: Aligned) -> Aligned:
-    from .byte_alphabet import to_alphabet
+def _in_alphabet(given: AlignedString) -> AlignedString:
+    from ..unicode.byte_alphabet import to_alphabet
 
-    return given.mapped(given.text, [to_alphabet(char.encode()) for char in given.text])
+    return given.map_spans(given.text, [to_alphabet(char.encode()) for char in given.text])
 
 
-def _in_order(given: Aligned, pieces: Iterable[str]) -> Iterator[Aligned]:
-    """The pieces where they are found in the text, in order; one that is not found stands for all of it."""
+def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
+    """Yield the pieces where they are found in the text, in order; one that is not found stands for all of it."""
     at = 0
     for piece in pieces:
         start = given.text.find(piece, at)
         if start >= 0:
             at = start + len(piece)
-            yield given.part(start, at)
+            yield given[start:at]
         else:
             ends = [given.ends[-1] if given.text else given.base] * len(piece)
-            yield Aligned(piece, [given.base] * len(piece), ends, given.base)
+            yield AlignedString(piece, [given.base] * len(piece), ends, given.base)

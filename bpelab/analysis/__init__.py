@@ -1,1 +1,4 @@
-"""Looking at tokenizers: what is odd about one, and how it does on texts."""
+"""Analysis of tokenizers: lint findings, and measures of how one does on texts.
+
+It may import the tokenizer. Begin with `compression.py`; `report` puts the measures on a page.
+"""

@@ -1,6 +1,6 @@
-"""Texts that tokenizers lose: each holds something that some pattern, normalizer, alphabet or decoder gets wrong.
+"""Adversarial texts for round trips: each holds something that some pattern, normalizer, alphabet or decoder loses.
 
-Chapter: Your own tokenizer. Cost: nothing worth mentioning; the same texts every time.
+Chapter: Your own tokenizer. Cost: negligible; the texts are the same every time.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ PARTS = (
 
 
 def hostile_texts(number: int = 300) -> list[str]:
-    """PARTS alone, then characters from all over Unicode, then mixtures of parts, `number` of them.
+    """Return PARTS, then characters from all over Unicode, then `number` random mixtures of parts.
 
     >>> len(hostile_texts(10)) > 300, hostile_texts()[1], hostile_texts() == hostile_texts()
     (True, ' ', True)
@@ -26,7 +26,7 @@ def hostile_texts(number: int = 300) -> list[str]:
 
 
 def _characters() -> Iterator[str]:
-    """Every character of one byte, and some of two, three and four, each between two letters."""
+    """Yield every character of one byte, and some of two, three and four, each between two letters."""
     for code_point in [
         *range(128),
         *range(128, 0x800, 24),

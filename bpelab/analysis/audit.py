@@ -1,15 +1,17 @@
-"""What is odd about a tokenizer: things that its file allows and that its users would want to know.
+"""Lint findings: oddities that a tokenizer's file allows and its users would want to know.
 
-Nothing found here is an error, and nothing is changed. Chapter: File formats.
+None of them is an error, and nothing is changed.
+
+Chapter: File formats.
 """
 
 from collections.abc import Iterator
 
-from ..byte_alphabet import BYTE_OF_CHAR
-from ..formats.readable import visible
-from ..model import RankMerges
-from ..pretokenizers.patterns import find_pattern
+from ..formats.listing import printable
+from ..model.bpe import RankMerges
+from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
+from ..unicode.byte_alphabet import BYTE_OF_CHAR
 from .tokens import never_merged
 
 FAMILIES = (
@@ -17,12 +19,12 @@ FAMILIES = (
     (("<|im_start|>", "<|object_ref_start|>"), "qwen2", "Qwen 2"),
     (("<|endofprompt|>", "<|fim_prefix|>"), "cl100k", "cl100k_base"),
 )
-"""Special tokens that name a family, the pattern of that family, its name."""
-SHOWN = 4
+"""Special tokens that identify a family of models, the pattern of that family, and its name."""
+MAX_SHOWN = 4
 
 
 def audit(tokenizer: BPETokenizer) -> Iterator[str]:
-    """Sentences about what is odd, one for each finding.
+    """Yield lint findings, one sentence each.
 
     >>> from bpelab import BPEModel
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}
@@ -33,13 +35,13 @@ def audit(tokenizer: BPETokenizer) -> Iterator[str]:
     Cost: about a second for 100,000 tokens.
     """
     yield from _unreachable(tokenizer)
-    yield from _merges(tokenizer)
-    yield from _missing(tokenizer)
-    yield from _written_bytes(tokenizer)
-    yield from _ids(tokenizer)
-    yield from _pattern(tokenizer)
+    yield from _odd_merges(tokenizer)
+    yield from _missing_symbols(tokenizer)
+    yield from _unread_byte_alphabet(tokenizer)
+    yield from _unused_ids(tokenizer)
+    yield from _unexpected_pattern(tokenizer)
     if tokenizer.normalizer is not None:
-        yield "text is normalized first, so decoding gives back the normalized text"
+        yield "text is normalized first, so decoding returns the normalized text"
     if tokenizer.dropout:
         yield f"its file asks for dropout {tokenizer.dropout}, which would make ids random; it is not applied"
     if tokenizer.truncation is not None:
@@ -49,26 +51,26 @@ def audit(tokenizer: BPETokenizer) -> Iterator[str]:
 def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
     model, lost = tokenizer.model, never_merged(tokenizer)
     if lost:
-        how = "by merging, only as a whole piece" if model.take_whole else "by any text"
-        shown = ", ".join(f"{visible(model.tokens[i])!r} {i}" for i in lost[:SHOWN])
-        more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
-        yield f"{_number(len(lost), 'token')} can't be reached {how}: {shown}{more}"
+        how = "by merging, only as a whole piece" if model.ignore_merges else "by any text"
+        shown = ", ".join(f"{printable(model.tokens[i])!r} {i}" for i in lost[:MAX_SHOWN])
+        more = f" and {len(lost) - MAX_SHOWN:,} more" if len(lost) > MAX_SHOWN else ""
+        yield f"{_counted(len(lost), 'token')} can't be reached {how}: {shown}{more}"
 
 
-def _merges(tokenizer: BPETokenizer) -> Iterator[str]:
+def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:
     merges = tokenizer.model.merges
     if isinstance(merges, RankMerges) or not merges:
         return
     repeated = 1 + max(rank for rank, _ in merges.values()) - len(merges)
     if repeated > 0:
         are = "is" if repeated == 1 else "are"
-        yield f"{_number(repeated, 'merge')} in its list {are} there again; the last place counts"
+        yield f"{_counted(repeated, 'merge')} in its list {are} repeated; the last one counts"
     several = len(merges) - len({new for _, new in merges.values()})
     if several:
-        yield f"{_number(several, 'merge')} more than tokens that they make: some tokens are made in several ways"
+        yield f"{_counted(several, 'merge')} more than tokens that they make: some tokens are made in several ways"
 
 
-def _missing(tokenizer: BPETokenizer) -> Iterator[str]:
+def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
     if units is None:
         return
@@ -78,13 +80,13 @@ def _missing(tokenizer: BPETokenizer) -> Iterator[str]:
     becomes = "the unknown token" if units.unk_id is not None else "nothing: they are lost"
     if units.characters and units.byte_tokens is None:
         yield f"it starts from {len(model.alphabet):,} characters; others become {becomes}"
-    elif (missing := [byte for byte in range(256) if byte not in known]) and not model.bytewise:
-        shown = ", ".join(f"{byte:#04x}" for byte in missing[:SHOWN])
+    elif (missing := [byte for byte in range(256) if byte not in known]) and not model.is_byte_level:
+        shown = ", ".join(f"{byte:#04x}" for byte in missing[:MAX_SHOWN])
         have = "has" if len(missing) == 1 else "have"
-        yield f"{_number(len(missing), 'byte')} {have} no token ({shown}) and become {becomes}"
+        yield f"{_counted(len(missing), 'byte')} {have} no token ({shown}) and become {becomes}"
 
 
-def _written_bytes(tokenizer: BPETokenizer) -> Iterator[str]:
+def _unread_byte_alphabet(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
     if units is not None and units.characters and {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
         yield (
@@ -93,23 +95,23 @@ def _written_bytes(tokenizer: BPETokenizer) -> Iterator[str]:
         )
 
 
-def _ids(tokenizer: BPETokenizer) -> Iterator[str]:
+def _unused_ids(tokenizer: BPETokenizer) -> Iterator[str]:
     tokens = {**tokenizer.model.tokens, **{token.id: b"" for token in tokenizer.added_tokens}}
     holes = tokenizer.n_vocab - len(tokens)
     if holes:
         first = next(number for number in range(tokenizer.n_vocab) if number not in tokens)
         have = "has" if holes == 1 else "have"
-        yield f"{_number(holes, 'id')} below the highest {have} no token, the first of them {first}"
+        yield f"{_counted(holes, 'id')} below the highest {have} no token, the first of them {first}"
     if len({token.id for token in tokenizer.added_tokens}) < len(tokenizer.added_tokens):
         yield "two added tokens have one id"
 
 
-def _pattern(tokenizer: BPETokenizer) -> Iterator[str]:
+def _unexpected_pattern(tokenizer: BPETokenizer) -> Iterator[str]:
     pattern = None if tokenizer.pattern is None else find_pattern(tokenizer.pattern)
     for names, expected, family in FAMILIES:
         if set(names) <= set(tokenizer.special_tokens) and (pattern is None or pattern.name != expected):
             yield f"its special tokens are those of {family}, whose pattern is {expected}, but it splits otherwise"
 
 
-def _number(count: int, what: str) -> str:
+def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" + ("" if count == 1 else "s")

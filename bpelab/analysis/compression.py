@@ -1,8 +1,8 @@
-"""How many tokens a text becomes, and what that is to be measured by.
+"""Compression: the number of tokens of a text, in relation to its bytes, characters and words.
 
-Tokens alone say nothing: a text is longer in one script than in another and in one unit than in another. So each count
-stands beside its unit: bytes of UTF-8, characters (code points), words. A word is a run of characters that are not
-white space, as `str.split()` has it; a clause of Chinese or Thai is then one word, and fertility says little there.
+A number of tokens alone says nothing: a text is longer in one script than in another and in one unit than in another.
+So each is related to a unit: bytes of UTF-8, characters (code points) or words. A word is a run of characters that are
+not white space, as in `str.split()`; a clause of Chinese or Thai is then one word, and fertility says little there.
 
 Chapter: Measuring. Cost: that of encoding the text.
 Source of Renyi efficiency: Zouhar et al. 2023, "Tokenization and the Noiseless Channel", and their tokenization-scorer.
@@ -13,18 +13,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..cached import cached_property
-from ..textio import utf8, valid_text
+from .._support.lazy_property import cached_property
+from .._support.textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 
-MOST = 1e300
-"""The largest count: sums of such ones are still finite."""
+MAX_COUNT = 1e300
+"""The largest count, whose sums are still finite."""
 ALPHA = 2.5
 """The order of Renyi's entropy that agreed best with translation quality in Zouhar et al. 2023."""
 
 
 def ratio(above: float, below: float) -> float:
-    """`above / below`, and NaN where there is nothing to divide by.
+    """Return `above / below`, or NaN where `below` is 0.
 
     >>> ratio(6, 4), ratio(1, 0)
     (1.5, nan)
@@ -34,13 +34,13 @@ def ratio(above: float, below: float) -> float:
 
 @dataclass(frozen=True)
 class Compression:
-    """The counts of one text under one tokenizer, and the ratios of them. Ratios over nothing are NaN.
+    """The counts of one text under one tokenizer, and their ratios, which are NaN where the divisor is 0.
 
     Attributes:
         bytes: of the text in UTF-8.
         characters: code points.
         words: runs of characters that are not white space.
-        uses: id -> how often it stands in the encoding.
+        uses: id -> how often it occurs in the encoding.
         vocabulary: how many tokens the tokenizer has.
     """
 
@@ -52,37 +52,37 @@ class Compression:
 
     @cached_property
     def tokens(self) -> int:
-        """The number of tokens."""
+        """Return the number of tokens."""
         return self.uses.total()
 
     @property
     def bytes_per_token(self) -> float:
-        """Higher is better compressed. Comparable between tokenizers on one text, and not between texts."""
+        """Bytes of UTF-8 per token: higher is better. Comparable between tokenizers on one text, not between texts."""
         return ratio(self.bytes, self.tokens)
 
     @property
     def characters_per_token(self) -> float:
-        """The same in code points."""
+        """Code points per token."""
         return ratio(self.characters, self.tokens)
 
     @property
     def fertility(self) -> float:
-        """Tokens per word; 1 would be a token for each. White space and line ends cost tokens too, and are counted."""
+        """Tokens per word, 1 at best. The tokens of white space and line ends are counted too."""
         return ratio(self.tokens, self.words)
 
     @property
     def used(self) -> int:
-        """How many different tokens occur."""
+        """The number of different tokens that occur."""
         return len(self.uses)
 
     @property
     def share_used(self) -> float:
-        """The part of the vocabulary that occurs, 0 to 1."""
+        """The fraction of the vocabulary that occurs, 0 to 1."""
         return ratio(self.used, self.vocabulary)
 
     @property
     def renyi_efficiency(self) -> float:
-        """`renyi_efficiency` of the uses, in the whole vocabulary."""
+        """The Rényi efficiency of the tokens' uses, in the whole vocabulary; see `renyi_efficiency`."""
         return renyi_efficiency(self.uses.values(), self.vocabulary)
 
 
@@ -102,7 +102,7 @@ def compression(tokenizer: BPETokenizer, text: str) -> Compression:
 
 
 def renyi_efficiency(counts: Iterable[int], vocabulary: int, alpha: float = ALPHA) -> float:
-    """How evenly tokens are used: Renyi's entropy of order `alpha` over the most that `vocabulary` tokens could have.
+    """Return how evenly tokens are used: Rényi entropy of order `alpha`, over its maximum for `vocabulary` tokens.
 
     With p the share of each token, H = log(sum p ** alpha) / (1 - alpha), and the efficiency is H / log(vocabulary).
     For alpha = 1 H is Shannon's entropy. 1 where all are used equally often, near 0 where one is used nearly always.
@@ -110,8 +110,8 @@ def renyi_efficiency(counts: Iterable[int], vocabulary: int, alpha: float = ALPH
 
     For alpha = infinity H is the min-entropy, which the most frequent token decides alone.
 
-    NaN where there are no tokens, or a vocabulary of one. Raises ValueError for an `alpha` or a count that is negative
-    or no number, and for a vocabulary of fewer tokens than are counted.
+    NaN without tokens, or with a vocabulary of one. Raises ValueError for an `alpha` or a count that is negative or
+    NaN, and for a vocabulary of fewer tokens than are counted.
 
     >>> renyi_efficiency([5, 5, 5, 5], 4), round(renyi_efficiency([5, 5, 5, 5], 16), 3)
     (1.0, 0.5)
@@ -121,8 +121,8 @@ def renyi_efficiency(counts: Iterable[int], vocabulary: int, alpha: float = ALPH
     if not alpha >= 0:
         raise ValueError(f"alpha must be a number of at least 0, not {alpha}")
     each = [count for count in counts if count]
-    if bad := [count for count in each if not 0 < count <= MOST]:
-        raise ValueError(f"counts must be from 0 to {MOST}, not {bad[0]}")
+    if bad := [count for count in each if not 0 < count <= MAX_COUNT]:
+        raise ValueError(f"counts must be from 0 to {MAX_COUNT}, not {bad[0]}")
     if len(each) > vocabulary:
         raise ValueError(f"counts are of {len(each):,} tokens, and the vocabulary has {vocabulary:,}")
     if not each or vocabulary < 2:

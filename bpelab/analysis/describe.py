@@ -1,17 +1,20 @@
-"""What a tokenizer is, in a few facts. Chapter: File formats."""
+"""A summary of a tokenizer.
+
+Chapter: File formats.
+"""
 
 from typing import Any
 
-from ..formats.readable import visible
-from ..special_tokens import ROLES
+from ..formats.listing import printable
 from ..tokenizer import BPETokenizer
+from ..vocab.special_tokens import ROLES
 from .audit import audit
 
 SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
 
 
 def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
-    """Sizes, parts, special tokens, an encoding, and what is odd, as values that JSON can hold.
+    """Return sizes, components, special tokens, an encoding and lint findings, as values that JSON can hold.
 
     Cost: about a second for 100,000 tokens.
 
@@ -31,8 +34,8 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     return {
         "tokens": len(tokenizer),
         "n_vocab": tokenizer.n_vocab,
-        "merges": len(model.recovered.splits),
-        "unreachable_by_merges": len(model.recovered.unreachable),
+        "merges": len(model.recovered_merges.splits),
+        "unreachable_by_merges": len(model.recovered_merges.unreachable),
         "units": "bytes" if units is None or not units.characters else f"{len(model.alphabet):,} characters",
         "pattern": tokenizer.pattern,
         **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
@@ -41,10 +44,10 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "lossless": tokenizer.decode(ids) == sample,
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.metadata,
-        "whole_pieces_first": model.take_whole,
+        "whole_pieces_first": model.ignore_merges,
         "longest_token_bytes": max(map(len, model.tokens.values())),
         "sample_text": sample,
         "sample_ids": ids,
-        "sample": [visible(token) for token in tokenizer.convert_ids_to_tokens(ids)],
+        "sample": [printable(token) for token in tokenizer.convert_ids_to_tokens(ids)],
         "oddities": list(audit(tokenizer)),
     }

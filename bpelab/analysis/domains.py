@@ -1,4 +1,4 @@
-"""The same tokenizer on two kinds of text: what it loses away from home.
+"""Domain shift: what a tokenizer loses on another kind of text than that of its training.
 
 Chapter: Measuring. Cost: that of encoding both.
 """
@@ -10,12 +10,12 @@ from .compression import Compression, compression, ratio
 
 
 @dataclass(frozen=True)
-class Shift:
-    """How a tokenizer does on two texts.
+class DomainShift:
+    """The compression of one tokenizer on two texts.
 
     Attributes:
-        home: on the first, of the kind that it was trained on.
-        away: on the second.
+        home: on a text of the kind that it was trained on.
+        away: on a text of another kind.
     """
 
     home: Compression
@@ -23,11 +23,11 @@ class Shift:
 
     @property
     def loss(self) -> float:
-        """The part of the bytes per token that is missing away from home: 0.25 is a quarter fewer. Below 0: a gain."""
+        """The fraction of bytes per token that is lost away from home: 0.25 is a quarter fewer. Below 0: a gain."""
         return 1 - ratio(self.away.bytes_per_token, self.home.bytes_per_token)
 
 
-def domain_shift(tokenizer: BPETokenizer, home: str, away: str) -> Shift:
+def domain_shift(tokenizer: BPETokenizer, home: str, away: str) -> DomainShift:
     """Measure both texts. To compare two tokenizers, compare each on one text: texts differ in how they compress.
 
     >>> tokenizer = BPETokenizer.train("the harbour " * 9, 266)
@@ -37,4 +37,4 @@ def domain_shift(tokenizer: BPETokenizer, home: str, away: str) -> Shift:
     >>> round(shift.loss, 2)
     0.82
     """
-    return Shift(compression(tokenizer, home), compression(tokenizer, away))
+    return DomainShift(compression(tokenizer, home), compression(tokenizer, away))

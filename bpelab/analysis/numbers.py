@@ -1,7 +1,7 @@
-"""How numbers are cut: into how many tokens, from which end, and whether numbers of one length are cut alike.
+"""How numbers are split: into how many tokens, from which end, and whether numbers of one length are split alike.
 
 A number's *shape* is how many of its digits each token holds: 12345 as 123|45 has the shape (3, 2). Counted from the
-left, groups of three tear the thousands of 12345 apart; counted from the right, 12|345, they cut where a comma would.
+left, groups of three split the thousands of 12345; counted from the right, 12|345, they split where a comma would.
 
 Chapter: Measuring. Cost: that of encoding, about 0.1 s for 10,000 numbers.
 Source: Singh and Strouse 2024, who found models better at arithmetic on numbers grouped from the right.
@@ -19,9 +19,9 @@ Direction = Literal["whole", "digits", "left", "right", "both", "mixed"]
 
 
 def number_shape(tokenizer: BPETokenizer, number: int | str, before: str = "") -> tuple[int, ...]:
-    """How many digits each token holds; tokens without a digit, such as a space, are left out.
+    """Return how many digits each token holds; tokens without a digit, such as a space, are left out.
 
-    `before` stands in front of the number, " " say: many tokenizers take a space into the first token.
+    `before` is put in front of the number, " " say: many tokenizers take a space into the first token.
 
     >>> number_shape(BPETokenizer.train("12 " * 9, 257), 12312)
     (2, 1, 2)
@@ -32,10 +32,10 @@ def number_shape(tokenizer: BPETokenizer, number: int | str, before: str = "") -
 
 
 def direction(shape: tuple[int, ...]) -> Direction:
-    """From which end groups of equal size were counted.
+    """Return from which end groups of equal size were counted.
 
-    "whole": one token. "digits": one for each. "left": all groups equal, the last smaller. "right": the first smaller.
-    "both": all groups equal, so nobody can tell. "mixed": none of these.
+    "whole": one token. "digits": one for each digit. "left": all groups equal, the last smaller. "right": the first
+    smaller. "both": all groups equal, so the end is unknown. "mixed": none of these.
 
     >>> [direction(shape) for shape in [(4,), (1, 1), (3, 2), (2, 3), (3, 3), (1, 3, 1)]]
     ['whole', 'digits', 'left', 'right', 'both', 'mixed']
@@ -55,7 +55,7 @@ def direction(shape: tuple[int, ...]) -> Direction:
 
 @dataclass(frozen=True)
 class NumberCuts:
-    """How some numbers are cut.
+    """How some numbers are split.
 
     Attributes:
         shapes: number of digits -> shape -> how many numbers have it.
@@ -65,19 +65,19 @@ class NumberCuts:
 
     @property
     def numbers(self) -> int:
-        """How many numbers were looked at."""
+        """How many numbers were encoded."""
         return sum(shapes.total() for shapes in self.shapes.values())
 
     @property
     def tokens_per_number(self) -> float:
-        """The mean; NaN without numbers."""
+        """The mean number of tokens; NaN without numbers."""
         return ratio(
             sum(len(shape) * n for shapes in self.shapes.values() for shape, n in shapes.items()), self.numbers
         )
 
     @property
     def directions(self) -> dict[Direction, int]:
-        """How many numbers are cut from which end, the most frequent first."""
+        """Direction -> how many numbers are split so, the most frequent first."""
         found: Counter[Direction] = Counter()
         for shapes in self.shapes.values():
             for shape, count in shapes.items():
@@ -86,12 +86,12 @@ class NumberCuts:
 
     @property
     def consistency(self) -> float:
-        """The share of numbers that have the most frequent shape of their length; 1 where length decides all."""
+        """The fraction of numbers with the most frequent shape of their length; 1 where length determines the shape."""
         return ratio(sum(max(shapes.values()) for shapes in self.shapes.values()), self.numbers)
 
 
 def number_cuts(tokenizer: BPETokenizer, numbers: Iterable[int | str] = range(10_000), before: str = "") -> NumberCuts:
-    """The shapes of `numbers`, which are written without a sign.
+    """Return the shapes of `numbers`, which are written without a sign.
 
     >>> found = number_cuts(BPETokenizer.train("10 11 12 " * 9, 257), range(10, 13))
     >>> found.shapes, found.tokens_per_number, found.consistency

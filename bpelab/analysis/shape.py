@@ -1,6 +1,6 @@
-"""A decoder's shape, and what follows from it: weights, cache, operations.
+"""The shape of a decoder-only transformer, and what follows from it: weights, cache, operations.
 
-A decoder of the usual kind is counted: attention whose keys and values may be shared by groups of heads, a feed-forward
+The usual kind of decoder is counted: attention whose keys and values may be shared by groups of heads, a feed-forward
 part of three matrices (two where it isn't gated), an embedding, and an output matrix that may be the same. A multiply
 and an add are two operations. Biases, norms, rotations, learned positions and the softmax are left out; norms are less
 than a hundredth of the weights of any shape in this book.
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BPELabError
-from .checks import integer, number
+from .validate import require_integer, require_number
 
-KEYS = {
+CONFIG_KEYS = {
     "layers": ("num_hidden_layers", "n_layer"),
     "heads": ("num_attention_heads", "n_head"),
     "hidden": ("hidden_size", "n_embd"),
@@ -26,12 +26,12 @@ KEYS = {
     "head_size": ("head_dim",),
     "tied": ("tie_word_embeddings",),
 }
-"""What config.json calls the numbers of a shape: the usual name, and GPT-2's."""
+"""The keys of config.json for each field of a shape: the usual name, and GPT-2's."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The numbers of a model that its costs follow from.
+class ModelShape:
+    """The sizes of a model that determine its costs.
 
     Attributes:
         layers, heads, kv_heads, head_size, hidden: as config.json has them; `hidden` is the length of a token's vector.
@@ -40,9 +40,9 @@ class Shape:
         gated: whether the feed-forward part has three matrices (SwiGLU) and not two.
         tied: whether the output matrix is the embedding.
         bytes_per_weight: 2 for float16 and bfloat16; may be a fraction where weights are quantized.
-        bytes_per_cached: of a number in the cache.
+        bytes_per_cached: bytes of a number in the cache.
 
-    Raises BPELabError for a number that is not positive, and for a fraction but of the bytes.
+    Raises BPELabError for a number that is not positive, and for a fraction except of bytes.
     """
 
     layers: int
@@ -63,19 +63,19 @@ class Shape:
                 if not isinstance(value, bool):
                     raise BPELabError(f"{name} must be True or False, not {value!r}")
             elif name.startswith("bytes_"):
-                number(name, value, above=True)
+                require_number(name, value, above=True)
             else:
-                integer(name, value)
+                require_integer(name, value)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], **changes: Any) -> "Shape":
-        """The shape in a model's config.json; `changes` go first.
+    def from_config(cls, config: Mapping[str, Any], **changes: Any) -> "ModelShape":
+        """Return the shape in a model's config.json; `changes` override it.
 
-        Where the names are GPT-2's the feed-forward part has two matrices, four times as wide as the model if nothing
-        is said, and the output is tied if nothing is said. A model of more than text has its shape in "text_config".
-        Raises BPELabError where a number is missing or is none.
+        With GPT-2's names the feed-forward part has two matrices, by default four times as wide as the model, and the
+        output is tied by default. A multimodal model has its shape in "text_config".
+        Raises BPELabError where a number is missing or is not one.
 
-        >>> Shape.from_config(
+        >>> ModelShape.from_config(
         ...     {
         ...         "num_hidden_layers": 2,
         ...         "num_attention_heads": 4,
@@ -89,13 +89,16 @@ class Shape:
         if isinstance(text := config.get("text_config"), Mapping):
             config = {**config, **text}
         found = {
-            name: config[key] for name, keys in KEYS.items() for key in reversed(keys) if config.get(key) is not None
+            name: config[key]
+            for name, keys in CONFIG_KEYS.items()
+            for key in reversed(keys)
+            if config.get(key) is not None
         }
         found |= changes
         for name in ("hidden", "layers", "heads", "vocabulary"):
             if name not in found:
-                raise BPELabError(f"the config has no {' and no '.join(map(repr, KEYS[name]))}")
-            integer(name, found[name])
+                raise BPELabError(f"the config has no {' and no '.join(map(repr, CONFIG_KEYS[name]))}")
+            require_integer(name, found[name])
         if "n_embd" in config:
             found = {"gated": False, "tied": True, "feed_forward": 4 * found["hidden"], **found}
         if "feed_forward" not in found:
@@ -106,7 +109,7 @@ class Shape:
     def weights(self) -> dict[str, int]:
         """How many weights each part has: "embedding", "attention", "feed-forward", "output" (0 where it is tied).
 
-        >>> Shape(2, 4, 2, 16, 64, 256, 1000).weights
+        >>> ModelShape(2, 4, 2, 16, 64, 256, 1000).weights
         {'embedding': 64000, 'attention': 24576, 'feed-forward': 98304, 'output': 64000}
         """
         attention = (
@@ -123,25 +126,25 @@ class Shape:
 
     @property
     def weight_bytes(self) -> float:
-        """The memory of all weights."""
+        """The memory of all weights, in bytes."""
         return sum(self.weights.values()) * self.bytes_per_weight
 
     @property
     def cache_bytes(self) -> float:
-        """What the cache keeps of one token: a key and a value in each layer.
+        """Bytes in the cache for one token: a key and a value in each layer.
 
-        >>> Shape(32, 32, 8, 128, 4096, 14336, 128256).cache_bytes
+        >>> ModelShape(32, 32, 8, 128, 4096, 14336, 128256).cache_bytes
         131072
         """
         return 2 * self.layers * self.kv_heads * self.head_size * self.bytes_per_cached
 
     def operations(self, before: int) -> dict[str, int]:
-        """The operations for one token that has `before` tokens to look back at (itself included), by part.
+        """Return the operations for one token that attends to `before` tokens (itself included), by part.
 
-        "attention" are the matrices, "looking back" the scores and the mix of values, and "output" the logits. The
+        "attention" is the projections, "looking back" the scores and the weighted values, and "output" the logits. The
         embedding is a lookup and costs none.
 
-        >>> Shape(2, 4, 2, 16, 64, 256, 1000).operations(100)
+        >>> ModelShape(2, 4, 2, 16, 64, 256, 1000).operations(100)
         {'attention': 49152, 'looking back': 51200, 'feed-forward': 196608, 'output': 128000}
         """
         weights = self.weights
@@ -153,9 +156,9 @@ class Shape:
         }
 
     def operations_for(self, tokens: int) -> dict[str, int]:
-        """The operations for a text of `tokens` tokens, each looking back at those before it.
+        """Return the operations for a text of `tokens` tokens, each attending to itself and those before it.
 
-        >>> shape = Shape(2, 4, 2, 16, 64, 256, 1000)
+        >>> shape = ModelShape(2, 4, 2, 16, 64, 256, 1000)
         >>> sum(shape.operations_for(3).values()) == sum(sum(shape.operations(n).values()) for n in (1, 2, 3))
         True
         """

@@ -1,7 +1,7 @@
-"""What is in a vocabulary, told from the vocabulary alone: the longest tokens, what two share, what is never reached.
+"""Properties of a vocabulary alone: the longest tokens, what two vocabularies share, what is unreachable.
 
-Chapter: Measuring. Cost: `unmet` encodes each token, 100,000 of them in a second or two; the others are cheap.
-Source of the test in `unmet`: Land and Bartolo 2024, who decode each token, encode it again, and call those unreachable
+Chapter: Measuring. Cost: `unreachable_alone` encodes each token, 100,000 of them in a second or two; the others are
+cheap. Source of its test: Land and Bartolo 2024, who decode each token, encode it again, and call those unreachable
 that don't come back.
 """
 
@@ -9,28 +9,28 @@ from dataclasses import dataclass
 
 from ..encoders import NaiveEncoder
 from ..errors import BPELabError
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 from ..tokenizer import BPETokenizer
-from .checks import integer
+from .validate import require_integer
 
 
 def longest_tokens(tokenizer: BPETokenizer, number: int = 10) -> list[tuple[int, bytes]]:
-    """The tokens with the most bytes, as (id, bytes), the longest first, of equal ones the lower id.
+    """Return the tokens with the most bytes, as (id, bytes), the longest first, then the lowest id.
 
     >>> longest_tokens(BPETokenizer.train("aaaa bb " * 4, 259), 2)
     [(258, b'aaaa'), (256, b'aa')]
 
     Raises BPELabError for a `number` below 0.
     """
-    number = integer("number", number, 0)
+    number = require_integer("number", number, 0)
     return sorted(tokenizer.model.tokens.items(), key=lambda entry: (-len(entry[1]), entry[0]))[:number]
 
 
 def never_merged(tokenizer: BPETokenizer) -> list[int]:
-    """The ids of tokens that no merge makes and no alphabet has: no text gives them by merging.
+    """Return the ids of tokens that no merge makes and the alphabet lacks: merging never produces them.
 
-    Where the model takes a piece whole that is a token (`take_whole`), such a token still comes when it is a piece.
-    Added tokens, and the byte tokens that characters fall back to, are no merges' business and are left out.
+    With `ignore_merges`, such a token is still produced by a piece that equals it. Added tokens, and the byte tokens of
+    byte fallback, don't come from merges and are left out.
 
     >>> from bpelab import BPEModel
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}
@@ -40,27 +40,27 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
     model = tokenizer.model
     added = {token.id for token in tokenizer.added_tokens}
     spelled = set((model.units.byte_tokens or {}).values()) if model.units is not None else set()
-    candidates = [i for i in model.recovered.unreachable if i not in added and i not in spelled]
-    # What merging makes of a token inside a text it makes of its bytes alone; `recovered` gives up a token that ranks
-    # before its parts, and such a one may merge.
+    candidates = [i for i in model.recovered_merges.unreachable if i not in added and i not in spelled]
+    # Merging a token's bytes alone does what it does inside a text; `recovered_merges` gives up on tokens that rank
+    # before their parts, and such a token may merge.
     merging = NaiveEncoder(BPEModel(model.tokens, model.merges, model.alphabet, units=model.units))
     return [i for i in candidates if merging.encode_piece(model.tokens[i]) != [i]]
 
 
 CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
-"""What `unmet` puts before and behind a token, since a pattern may cut differently there. Some of o200k_base's tokens
-come only behind a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
+"""What `unreachable_alone` puts before and after a token, since a pattern may cut differently there. Some of
+o200k_base's tokens come only after a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
 
 
-def unmet(tokenizer: BPETokenizer) -> list[int]:
-    """The ids of tokens that their own text doesn't give, neither alone nor in one of `CONTEXTS`.
+def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
+    """Return the ids of tokens that encoding their own text doesn't produce, neither alone nor in one of `CONTEXTS`.
 
-    The pattern cuts them, the normalizer changes them, or no merge makes them: a model behind this tokenizer has hardly
-    seen them. It is no proof, since another context could do it. Left out are tokens that are parts of characters,
-    which have no text, and added tokens. Raises BPELabError where tokens are not bytes but characters.
+    The pattern splits them, the normalizer changes them, or no merge makes them: a model with this tokenizer has hardly
+    seen them. It is no proof, since another context could produce one. Left out are tokens that are parts of
+    characters, which have no text, and added tokens. Raises BPELabError where tokens are not bytes but characters.
 
     >>> across = BPETokenizer.train("a b", 258, pattern=None, min_frequency=1).model
-    >>> [across.tokens[token_id] for token_id in unmet(BPETokenizer(across, pattern="cl100k"))]
+    >>> [across.tokens[token_id] for token_id in unreachable_alone(BPETokenizer(across, pattern="cl100k"))]
     [b'a b']
     """
     if tokenizer.model.units is not None and tokenizer.model.units.characters:
@@ -74,7 +74,7 @@ def unmet(tokenizer: BPETokenizer) -> list[int]:
             text = token.decode()
         except UnicodeDecodeError:
             continue
-        texts = (before + text + behind for before, behind in CONTEXTS)
+        texts = (before + text + after for before, after in CONTEXTS)
         if not any(token_id in tokenizer.encode(each, add_special_tokens=False) for each in texts):
             found.append(token_id)
     return found
@@ -82,13 +82,13 @@ def unmet(tokenizer: BPETokenizer) -> list[int]:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two vocabularies share, as bytes, whatever the ids.
+    """What two vocabularies share: tokens with equal bytes, with any ids.
 
     Attributes:
-        shared: tokens that both have.
-        share_of_first: the part of the first's tokens that the second has too, 0 to 1.
-        share_of_second: the part of the second's that the first has.
-        same_id: shared tokens that have one id in both.
+        shared: number of tokens that both have.
+        share_of_first: the fraction of the first's tokens that the second has too, 0 to 1.
+        share_of_second: the fraction of the second's that the first has.
+        same_id: number of shared tokens with the same id in both.
     """
 
     shared: int

@@ -1,14 +1,17 @@
-"""Numbers that a caller gives: finite, not negative, an integer where there is no half. Chapter: Measuring."""
+"""Validation of numbers from the caller: finite, not negative, an integer where a fraction makes no sense.
+
+Chapter: Measuring.
+"""
 
 import sys
 
 from ..errors import BPELabError
 
 
-def number(name: str, value: float, *, above: bool = False) -> float:
-    """`value` if it is a finite number of at least 0, or `above` 0. Raises BPELabError, which calls it `name`.
+def require_number(name: str, value: float, *, above: bool = False) -> float:
+    """Return `value` if it is finite and at least 0, or with `above` more than 0. Raises BPELabError that names `name`.
 
-    >>> number("rate", 2.5)
+    >>> require_number("rate", 2.5)
     2.5
     """
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
@@ -17,10 +20,10 @@ def number(name: str, value: float, *, above: bool = False) -> float:
     return value
 
 
-def integer(name: str, value: int, least: int = 1) -> int:
-    """`value` if it is an integer from `least` to 10**15. Raises BPELabError, which calls it `name`.
+def require_integer(name: str, value: int, least: int = 1) -> int:
+    """Return `value` if it is an integer from `least` to 10**15. Raises BPELabError that names `name`.
 
-    >>> integer("layers", 2)
+    >>> require_integer("layers", 2)
     2
     """
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 10**15:

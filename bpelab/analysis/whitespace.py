@@ -1,6 +1,6 @@
-"""What white space costs: runs of spaces, tabs and line ends, and the indentation of code.
+"""The cost of white space: runs of spaces, tabs and line ends, and the indentation of code.
 
-GPT-2's vocabulary has no tokens for long runs of spaces and pays for nearly each one; later vocabularies have.
+GPT-2's vocabulary has no tokens for long runs of spaces, so nearly each space is a token; later vocabularies have them.
 
 Chapter: Measuring. Cost: that of encoding.
 """
@@ -12,9 +12,9 @@ from .compression import ratio
 
 
 def run_lengths(tokenizer: BPETokenizer, character: str = " ", longest: int = 64, after: str = "") -> list[int]:
-    """How many tokens 1, 2, ... `longest` times `character` take; `after` stands behind the run, and its tokens count.
+    """Return how many tokens 1, 2, ... `longest` times `character` take, with the tokens of `after` that follows.
 
-    Patterns give the last space of a run to the word behind it, so a run alone and one before a word differ.
+    Patterns give the last space of a run to the word after it, so a run alone and one before a word differ.
 
     >>> run_lengths(BPETokenizer.train("    " * 9, 258, pattern=None), " ", 5)
     [1, 1, 2, 1, 2]
@@ -28,8 +28,8 @@ class Indentation:
     """The tokens of a piece of code.
 
     Attributes:
-        lines: that hold more than white space.
-        tokens: all of them.
+        lines: lines that hold more than white space.
+        tokens: all tokens.
         blank: tokens that hold nothing but white space.
     """
 
@@ -39,12 +39,12 @@ class Indentation:
 
     @property
     def tokens_per_line(self) -> float:
-        """Tokens for each line that holds something; NaN without such a line."""
+        """Tokens per line that is not blank; NaN without such a line."""
         return ratio(self.tokens, self.lines)
 
     @property
     def blank_share(self) -> float:
-        """The part of all tokens that is white space alone, 0 to 1; NaN without tokens."""
+        """The fraction of all tokens that is white space alone, 0 to 1; NaN without tokens."""
         return ratio(self.blank, self.tokens)
 
 

@@ -1,13 +1,14 @@
-"""The tour of chapter 2: five ways to cut text into tokens, each small, complete, and not byte-level BPE.
+"""Baselines, from chapter 2: five other ways to split text into tokens, each small, complete, and not byte-level BPE.
 
 All have the same small surface: `train(corpus, vocab_size)`, `encode`, `decode`, `tokens`, `unknown_count`, `len`, and
 `vocabulary`. They are here to be compared with; `BPETokenizer` is what the library recommends.
 
-`FewestTokens` stands beside them: the best cut that there is with the tokens of a BPE model.
+`FewestTokens` is for comparison too: it finds the segmentation with the fewest tokens of a BPE model. It
+may import the library. Begin with `schoolbook.py`.
 """
 
 from .characters import CharacterTokenizer
-from .fewest import FewestTokens
+from .minimal_tokens import FewestTokens
 from .schoolbook import SchoolbookBPE
 from .unigram import UnigramTokenizer
 from .wordpiece import WordPieceTokenizer

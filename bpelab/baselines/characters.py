@@ -1,6 +1,6 @@
-"""One token for each character. A text is its characters; those too rare for the vocabulary become one unknown token.
+"""Character-level tokenization: one token for each character; those too rare for the vocabulary are unknown.
 
-Nothing is learned but a list, the shortest vocabulary gives the longest sequences, and a character that the training
+Nothing is learned but a list, the smallest vocabulary makes the longest sequences, and a character that the training
 text didn't have can't be written.
 
 Chapter: Characters, words, subwords. Cost: O(n) for a text of n characters.
@@ -9,8 +9,8 @@ Source: none; the first thing anyone tries.
 
 from collections.abc import Iterable, Sequence
 
-from ..textio import valid_text
-from .counting import Corpus, count_words, look_up, most_frequent, require_room
+from .._support.textio import valid_text
+from .common import Corpus, count_words, most_frequent, require_vocab_size, tokens_of
 
 UNKNOWN = "<unk>"
 
@@ -27,7 +27,7 @@ class CharacterTokenizer:
     >>> tokenizer.encode("the tea"), tokenizer.unknown_count("the tea")
     ([1, 0, 5, 2, 1, 5, 3], 1)
 
-    Raises ValueError for a character that is given twice or is no single character.
+    Raises ValueError for a duplicate, or for a string that is not one character.
     """
 
     def __init__(self, characters: Sequence[str]) -> None:
@@ -37,16 +37,16 @@ class CharacterTokenizer:
         if len(set(characters)) != len(characters):
             raise ValueError("a character is given twice")
         self.vocabulary = [UNKNOWN, *characters]
-        self._ids = {char: number for number, char in enumerate(characters, start=1)}
+        self._ids = {char: index for index, char in enumerate(characters, start=1)}
 
     @classmethod
     def train(cls, corpus: Corpus, vocab_size: int) -> "CharacterTokenizer":
-        """The `vocab_size` - 1 most frequent characters of a text (or of counted words), and the unknown token.
+        """Keep the unknown token, and the `vocab_size` - 1 most frequent characters of a text (or of counted words).
 
         The vocabulary is smaller where the text has fewer characters. Raises TrainingError (a ValueError) for an empty
         corpus or a size below 2.
         """
-        require_room(vocab_size, 2, "the unknown token and one character")
+        require_vocab_size(vocab_size, 2, "the unknown token and one character")
         counts = count_words(corpus, lambda text: list(valid_text(text)))
         return cls(most_frequent(counts, vocab_size - 1))
 
@@ -54,18 +54,18 @@ class CharacterTokenizer:
         return len(self.vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`, one for each character. Lone surrogates count as U+FFFD."""
+        """Return the ids of `text`, one for each character. Lone surrogates count as U+FFFD."""
         get = self._ids.get
         return [get(char, 0) for char in valid_text(text)]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids`. Raises UnknownTokenError (a KeyError) for an id that doesn't exist."""
-        return "".join(look_up(ids, ["\ufffd", *self.vocabulary[1:]]))
+        """Return the text of `ids`. Raises UnknownTokenError (a KeyError) for an id that doesn't exist."""
+        return "".join(tokens_of(ids, ["\ufffd", *self.vocabulary[1:]]))
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`, to be read."""
+        """Return the tokens of `text` as strings, for display."""
         return [self.vocabulary[token_id] for token_id in self.encode(text)]
 
     def unknown_count(self, text: str) -> int:
-        """How many tokens of `text` are the unknown token."""
+        """Count the tokens of `text` that are the unknown token."""
         return self.encode(text).count(0)

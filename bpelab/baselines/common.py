@@ -1,4 +1,4 @@
-"""What the baselines share: counting words, finding tokens, and pair counts that are kept up to date.
+"""Helpers that the baselines share: word counts, token lookup, and pair counts that are updated merge by merge.
 
 Chapter: Characters, words, subwords. Cost: linear, and for a merge the words that hold the pair.
 """
@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..decoding import as_ids
+from .._support.textio import valid_text
+from ..core.detokenize import to_ids
 from ..errors import TrainingError, UnknownTokenError
-from ..pretokenizers.unicode_tables import category
-from ..textio import valid_text
 from ..trainers.naive import replace_pair
+from ..unicode.tables import category
 
 Corpus = str | Mapping[str, int]
 """A text, or words and how often each occurs."""
@@ -20,7 +20,7 @@ T = TypeVar("T")
 Key = TypeVar("Key", bound=Hashable)
 
 
-class _Isolate(dict[int, str]):
+class _PunctuationSpacer(dict[int, str]):
     """For str.translate: a space on both sides of every punctuation mark and symbol."""
 
     def __missing__(self, code_point: int) -> str:
@@ -29,34 +29,34 @@ class _Isolate(dict[int, str]):
         return self[code_point]
 
 
-_ISOLATE = _Isolate()
+_PUNCTUATION_SPACER = _PunctuationSpacer()
 
 
 def words_and_marks(text: str) -> list[str]:
-    """The words of a text, and every punctuation mark and symbol as a word of its own. White space is not kept.
+    """Return the words of a text, and every punctuation mark and symbol as a word of its own. White space is not kept.
 
     >>> words_and_marks("Don't stop: 3.50!")
     ['Don', "'", 't', 'stop', ':', '3', '.', '50', '!']
     """
-    return valid_text(text).translate(_ISOLATE).split()
+    return valid_text(text).translate(_PUNCTUATION_SPACER).split()
 
 
 def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[str]:
-    """How often each word occurs in a corpus, in the order in which they are met.
+    """Count the words of a corpus, in the order of their first occurrence.
 
-    Raises TypeError for what is no corpus, and TrainingError for one without a word or with a count below 1.
+    Raises TypeError for anything but a corpus, and TrainingError for one without a word or with a count below 1.
     """
     words: Counter[str] = Counter()
     if isinstance(corpus, str):
         words.update(split(corpus))
     elif isinstance(corpus, Mapping):
-        for text, number in corpus.items():
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise TypeError(f"the count of {text!r} must be an integer, not {number!r}")
-            if number < 1:
-                raise TrainingError(f"the count of {text!r} must be at least 1, not {number}")
+        for text, count in corpus.items():
+            if isinstance(count, bool) or not isinstance(count, int):
+                raise TypeError(f"the count of {text!r} must be an integer, not {count!r}")
+            if count < 1:
+                raise TrainingError(f"the count of {text!r} must be at least 1, not {count}")
             for word in split(text):
-                words[word] += number
+                words[word] += count
     else:
         raise TypeError(f"a corpus is a str, or a dict of words and counts, not {type(corpus).__name__}")
     if not words:
@@ -64,27 +64,30 @@ def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[st
     return words
 
 
-def require_room(vocab_size: object, needed: int, for_what: str) -> None:
-    """Raises TypeError or TrainingError where `vocab_size` is no number of at least `needed`."""
+def require_vocab_size(vocab_size: object, needed: int, for_what: str) -> None:
+    """Raise TypeError or TrainingError where `vocab_size` is not a number of at least `needed`."""
     if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
         raise TypeError(f"vocab_size must be an integer, not {vocab_size!r}")
     if vocab_size < needed:
         raise TrainingError(f"vocab_size={vocab_size} is too small: {needed} are needed for {for_what}")
 
 
-def most_frequent(counts: Mapping[str, int], number: int) -> list[str]:
-    """The `number` most frequent keys; of equals, the one that sorts first.
+def most_frequent(counts: Mapping[str, int], count: int) -> list[str]:
+    """Return the `count` most frequent keys; of equals, the one that sorts first.
 
     >>> most_frequent({"b": 2, "a": 2, "c": 5}, 2)
     ['c', 'a']
     """
-    return sorted(counts, key=lambda key: (-counts[key], key))[:number]
+    return sorted(counts, key=lambda key: (-counts[key], key))[:count]
 
 
-def look_up(ids: Iterable[Any], tokens: Sequence[T]) -> list[T]:
-    """The token of each id. Raises UnknownTokenError for an id that doesn't exist, TypeError for what is no id."""
+def tokens_of(ids: Iterable[Any], tokens: Sequence[T]) -> list[T]:
+    """Return the token of each id.
+
+    Raises UnknownTokenError for an id that doesn't exist, TypeError for anything but integers.
+    """
     found = []
-    for position, token_id in enumerate(as_ids(ids)):
+    for position, token_id in enumerate(to_ids(ids)):
         if not 0 <= token_id < len(tokens):
             raise UnknownTokenError(
                 f"there is no token with the id {token_id} (position {position}; the highest id is {len(tokens) - 1})"
@@ -93,8 +96,8 @@ def look_up(ids: Iterable[Any], tokens: Sequence[T]) -> list[T]:
     return found
 
 
-def encode_each(words: Iterable[str], encode_word: Callable[[str], list[int]]) -> list[int]:
-    """The ids of all words, each distinct word encoded once."""
+def encode_words(words: Iterable[str], encode_word: Callable[[str], list[int]]) -> list[int]:
+    """Return the ids of all words, each distinct word encoded once."""
     known: dict[str, list[int]] = {}
     ids: list[int] = []
     for word in words:
@@ -105,34 +108,34 @@ def encode_each(words: Iterable[str], encode_word: Callable[[str], list[int]]) -
 
 
 class PairCounts:
-    """How often each symbol and each pair of neighbours stands in counted words, kept right from merge to merge."""
+    """Counts of symbols and of neighbouring pairs in counted words, updated by each merge."""
 
     def __init__(self, words: Iterable[tuple[list[int], int]]) -> None:
         self.symbols: Counter[int] = Counter()
         self.pairs: Counter[Pair] = Counter()
         self.pairs_with: defaultdict[int, set[Pair]] = defaultdict(set)
         self._words = list(words)
-        self._places: defaultdict[Pair, set[int]] = defaultdict(set)
-        for number, (ids, occurrences) in enumerate(self._words):
-            self._add(number, ids, occurrences)
+        self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
+        for index, (ids, occurrences) in enumerate(self._words):
+            self._add(index, ids, occurrences)
 
-    def _add(self, number: int, ids: list[int], occurrences: int) -> set[Pair]:
+    def _add(self, index: int, ids: list[int], occurrences: int) -> set[Pair]:
         changed = set(zip(ids, ids[1:]))
         for symbol in ids:
             self.symbols[symbol] += occurrences
         for pair in zip(ids, ids[1:]):
             self.pairs[pair] += occurrences
-            self._places[pair].add(number)
+            self._words_with[pair].add(index)
         for pair in changed:
             self.pairs_with[pair[0]].add(pair)
             self.pairs_with[pair[1]].add(pair)
         return changed
 
     def merge(self, pair: Pair, new: int) -> set[Pair]:
-        """Put `new` in place of `pair` everywhere; the pairs that were counted anew."""
+        """Replace `pair` with `new` everywhere; return the pairs whose counts may have changed."""
         changed: set[Pair] = set()
-        for number in sorted(self._places.pop(pair)):
-            ids, occurrences = self._words[number]
+        for index in sorted(self._words_with.pop(pair)):
+            ids, occurrences = self._words[index]
             merged = replace_pair(ids, pair, new)
             if len(merged) == len(ids):
                 continue  # another merge took the pair from this word
@@ -141,6 +144,6 @@ class PairCounts:
             for old in zip(ids, ids[1:]):
                 self.pairs[old] -= occurrences
                 changed.add(old)
-            self._words[number] = merged, occurrences
-            changed |= self._add(number, merged, occurrences)
+            self._words[index] = merged, occurrences
+            changed |= self._add(index, merged, occurrences)
         return changed

@@ -1,7 +1,7 @@
-"""NOT byte-pair encoding: the fewest tokens of a vocabulary that a piece can be cut into.
+"""Minimal segmentation, which is NOT byte-pair encoding: the fewest tokens of a vocabulary that spell a piece.
 
 BPE repeats its merges and doesn't look for few tokens. How many would do? Give every token the score -1, and the cut
-with the highest sum is the one with the fewest: the search is `viterbi`, and bytes stand in it as Latin-1 characters.
+with the highest sum is the one with the fewest: the search is `viterbi`, with bytes written as Latin-1 characters.
 
 Chapter: Claims, tested. Cost: O(n * longest token) for a piece of n bytes. Source: dynamic programming; for Unigram,
 where scores are log probabilities, Kudo 2018.
@@ -10,12 +10,12 @@ where scores are log probabilities, Kudo 2018.
 import math
 
 from ..errors import ModelError
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 from .lattice import viterbi
 
 
 class FewestTokens:
-    """The shortest way to write a piece as tokens of a model. Of several, the one whose last token is longer.
+    """The shortest segmentation of a piece into tokens of a model. Of several, the one whose last token is longer.
 
     >>> model = BPEModel.from_merges([(b"b", b"c"), (b"a", b"b"), (b"c", b"d")])
     >>> [model.tokens[i] for i in FewestTokens(model).encode_piece(b"abcd")]  # BPE: a, bc, d
@@ -25,12 +25,12 @@ class FewestTokens:
     """
 
     def __init__(self, model: BPEModel) -> None:
-        if not model.bytewise:
+        if not model.is_byte_level:
             raise ModelError("the fewest tokens are looked for among bytes, and this model doesn't start from all 256")
         self.model = model
         self._scores = {token.decode("latin-1"): -1.0 for token in model.ids}
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """The ids of the fewest tokens that spell `piece`."""
+        """Return the ids of the fewest tokens that spell `piece`."""
         parts, _ = viterbi(piece.decode("latin-1"), self._scores, self.model.max_token_bytes, -math.inf)
         return [self.model.ids[part.encode("latin-1")] for part in parts]

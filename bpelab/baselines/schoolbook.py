@@ -1,4 +1,4 @@
-"""BPE as it came to language: words of characters, an end-of-word mark `</w>`, and the most frequent pair merged.
+"""Character-level BPE, its first form for text: words of characters, an end-of-word mark `</w>`, merges by frequency.
 
 Words are cut at white space and counted once; a merge never leaves a word. Encoding merges, again and again, every
 place of the pair that was learned first. A character that training didn't meet is unknown, and the kind and number of
@@ -12,14 +12,14 @@ Source: Sennrich, Haddow and Birch 2016, section 3.2 and algorithm 1; subword-nm
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
+from .._support.textio import valid_text
 from ..errors import ModelError
-from ..textio import valid_text
 from ..trainers.naive import replace_pair
-from .counting import Corpus, Pair, PairCounts, count_words, encode_each, look_up, require_room
+from .common import Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of
 
-UNKNOWN, END = "<unk>", "</w>"
+UNKNOWN, END_OF_WORD = "<unk>", "</w>"
 Symbol = tuple[str, bool]
-"""Characters, and whether a word ends behind them: so a text that holds `</w>` can't be mistaken for the mark."""
+"""Characters, and whether they end a word: so a text that contains `</w>` can't be mistaken for the mark."""
 
 
 def _words(text: str) -> list[str]:
@@ -44,7 +44,7 @@ class SchoolbookBPE:
 
     def __init__(self, characters: Sequence[str], merges: Sequence[Pair] = ()) -> None:
         self._symbols: list[Symbol] = [("\ufffd", False), ("", True), *((char, False) for char in characters)]
-        self._alphabet = {char: number for number, char in enumerate(characters, start=2)}
+        self._alphabet = {char: index for index, char in enumerate(characters, start=2)}
         self._merges: dict[Pair, int] = {}
         for rank, (left, right) in enumerate(merges):
             new = len(self._symbols)
@@ -53,7 +53,7 @@ class SchoolbookBPE:
             self._symbols.append((self._symbols[left][0] + self._symbols[right][0], self._symbols[right][1]))
             self._merges[left, right] = new
         self._pairs = {new: pair for pair, new in self._merges.items()}
-        self.vocabulary = [UNKNOWN, *(chars + END * ends for chars, ends in self._symbols[1:])]
+        self.vocabulary = [UNKNOWN, *(chars + END_OF_WORD * ends for chars, ends in self._symbols[1:])]
 
     @classmethod
     def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "SchoolbookBPE":
@@ -64,9 +64,11 @@ class SchoolbookBPE:
         """
         words = count_words(corpus, _words)
         characters = sorted({char for word in words for char in word})
-        require_room(vocab_size, len(characters) + 2, f"{len(characters)} characters, {UNKNOWN} and {END}")
-        ids = {char: number for number, char in enumerate(characters, start=2)}
-        counts = PairCounts(([*map(ids.__getitem__, word), 1], number) for word, number in words.items())
+        require_vocab_size(
+            vocab_size, len(characters) + 2, f"{len(characters)} characters, {UNKNOWN} and {END_OF_WORD}"
+        )
+        ids = {char: index for index, char in enumerate(characters, start=2)}
+        counts = PairCounts(([*map(ids.__getitem__, word), 1], count) for word, count in words.items())
         heap = [(-count, pair) for pair, count in counts.pairs.items() if count >= min_frequency]
         heapify(heap)
         merges: list[Pair] = []
@@ -97,20 +99,20 @@ class SchoolbookBPE:
         return ids
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`; its words end in a token that carries `</w>`."""
-        return encode_each(_words(text), self._encode_word)
+        """Return the ids of `text`; its words end in a token that carries `</w>`."""
+        return encode_words(_words(text), self._encode_word)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids`, with one space between words and U+FFFD for the unknown token.
+        """Return the text of `ids`, with one space between words and U+FFFD for the unknown token.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
-        return "".join(chars + " " * ends for chars, ends in look_up(ids, self._symbols)).removesuffix(" ")
+        return "".join(chars + " " * ends for chars, ends in tokens_of(ids, self._symbols)).removesuffix(" ")
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`, to be read."""
+        """Return the tokens of `text` as strings, for display."""
         return [self.vocabulary[token_id] for token_id in self.encode(text)]
 
     def unknown_count(self, text: str) -> int:
-        """How many tokens of `text` are the unknown token."""
+        """Count the tokens of `text` that are the unknown token."""
         return self.encode(text).count(0)

@@ -14,25 +14,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
+from .._support.textio import valid_text
 from ..errors import ModelError, TrainingError
-from ..textio import valid_text
-from .counting import Corpus, count_words, encode_each, look_up, most_frequent, require_room
+from .common import Corpus, count_words, encode_words, most_frequent, require_vocab_size, tokens_of
 from .lattice import expected_counts, viterbi
 
 UNKNOWN, MARK = "<unk>", "\u2581"
-LOST = "\ud800"  # stands for a U+2581 of the text itself; a valid text never holds it, so it is always unknown
+ESCAPED_MARK = "\ud800"
+"""Replaces a U+2581 of the text itself; a valid text never holds it, so it is always unknown."""
 MAX_LENGTH = 16
-PENALTY = 10.0  # an unknown character is e^10 times less likely than the least likely token, as in SentencePiece
+UNKNOWN_PENALTY = 10.0
+"""An unknown character is e^10 times less likely than the least likely token, as in SentencePiece."""
 _WORD = re.compile(f"{MARK}?[^{MARK}\\s]+|[{MARK}\\s]")
 
 
 def marked_words(text: str) -> list[str]:
-    """The text with a mark for each space and one in front, cut before each mark; other white space stands alone.
+    """Write spaces as marks, add one in front, and split before each mark; other white space is a piece by itself.
 
     >>> marked_words("two  words")
     ['▁two', '▁', '▁words']
     """
-    text = valid_text(text).replace(MARK, LOST).replace(" ", MARK)
+    text = valid_text(text).replace(MARK, ESCAPED_MARK).replace(" ", MARK)
     return _WORD.findall(MARK + text) if text else []
 
 
@@ -46,7 +48,7 @@ class UnigramTokenizer:
     >>> tokenizer.tokens("ab a"), tokenizer.decode(tokenizer.encode("ab  a"))
     (['▁a', 'b', '▁a'], 'ab  a')
 
-    Raises ModelError for an empty vocabulary, an empty token, or a log probability that is no number of at most 0.
+    Raises ModelError for an empty vocabulary, an empty token, or a log probability that is not a number of at most 0.
     """
 
     def __init__(self, log_probabilities: Mapping[str, float]) -> None:
@@ -57,9 +59,9 @@ class UnigramTokenizer:
             raise ModelError("a vocabulary needs at least one token")
         self.log_probabilities = dict(log_probabilities)
         self.vocabulary = [UNKNOWN, *log_probabilities]
-        self._ids = {piece: number for number, piece in enumerate(log_probabilities, start=1)}
-        self._longest = max(map(len, log_probabilities))
-        self._unknown = min(log_probabilities.values()) - PENALTY
+        self._ids = {piece: index for index, piece in enumerate(log_probabilities, start=1)}
+        self._max_length = max(map(len, log_probabilities))
+        self._unknown = min(log_probabilities.values()) - UNKNOWN_PENALTY
 
     @classmethod
     def train(
@@ -75,18 +77,18 @@ class UnigramTokenizer:
         """
         if not 0 < keep < 1 or min(seeds, rounds) < 1:
             raise TrainingError(f"keep={keep} must be between 0 and 1, seeds={seeds} and rounds={rounds} at least 1")
-        words = count_words(corpus, lambda text: [part for word in marked_words(text) for part in word.split(LOST)])
+        words = count_words(corpus, lambda text: [p for word in marked_words(text) for p in word.split(ESCAPED_MARK)])
         words.pop("", None)
         characters = sorted({MARK, *chain.from_iterable(words)})
-        require_room(vocab_size, len(characters) + 1, f"{len(characters)} characters and {UNKNOWN}")
+        require_vocab_size(vocab_size, len(characters) + 1, f"{len(characters)} characters and {UNKNOWN}")
         wanted = vocab_size - 1
-        scores = _log(_seeds(words, characters, seeds * vocab_size))
+        scores = _normalize(_seed_tokens(words, characters, seeds * vocab_size))
         while True:
             for _ in range(rounds):
                 expected = expected_counts(words, scores)
                 small = len(scores) <= wanted
                 kept = [piece for piece in scores if small or len(piece) == 1 or expected.get(piece, 0.0) >= 0.5]
-                scores = _log({piece: max(expected.get(piece, 0.0), 0.5) for piece in kept})
+                scores = _normalize({piece: max(expected.get(piece, 0.0), 0.5) for piece in kept})
             if len(scores) <= wanted:
                 break
             scores = _prune(scores, expected, max(wanted, int(keep * len(scores))))
@@ -96,54 +98,54 @@ class UnigramTokenizer:
         return len(self.vocabulary)
 
     def best_cut(self, word: str) -> tuple[list[str], float]:
-        """The likeliest cut of a word, mark included, and its log probability; unknown characters stand alone."""
-        return viterbi(word, self.log_probabilities, self._longest, self._unknown)
+        """Return the likeliest cut of a word, mark included, and its log probability; unknown characters are alone."""
+        return viterbi(word, self.log_probabilities, self._max_length, self._unknown)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`; an unknown character is one 0. A U+2581 in the text counts as unknown."""
-        return encode_each(marked_words(text), lambda word: [self._ids.get(p, 0) for p in self.best_cut(word)[0]])
+        """Return the ids of `text`; an unknown character is one 0. A U+2581 in the text counts as unknown."""
+        return encode_words(marked_words(text), lambda word: [self._ids.get(p, 0) for p in self.best_cut(word)[0]])
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids`, exactly as it was but for U+FFFD in place of each unknown character.
+        """Return the text of `ids`, exactly as it was but for U+FFFD in place of each unknown character.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
-        return "".join(look_up(ids, ["\ufffd", *self.vocabulary[1:]])).removeprefix(MARK).replace(MARK, " ")
+        return "".join(tokens_of(ids, ["\ufffd", *self.vocabulary[1:]])).removeprefix(MARK).replace(MARK, " ")
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`, to be read."""
+        """Return the tokens of `text` as strings, for display."""
         return [self.vocabulary[token_id] for token_id in self.encode(text)]
 
     def unknown_count(self, text: str) -> int:
-        """How many characters of `text` are unknown."""
+        """Count the unknown characters of `text`."""
         return self.encode(text).count(0)
 
 
-def _seeds(words: Mapping[str, int], characters: list[str], number: int) -> dict[str, float]:
-    """All characters, and the substrings that cover the most text, each with the number of its characters there."""
+def _seed_tokens(words: Mapping[str, int], characters: list[str], count: int) -> dict[str, float]:
+    """Return all characters, and the substrings that cover the most text, with the number of characters each covers."""
     counts: Counter[str] = Counter()
     for word, occurrences in words.items():
         for start in range(len(word)):
             for end in range(start + 1, min(len(word), start + MAX_LENGTH) + 1):
                 counts[word[start:end]] += occurrences
     covered = {piece: n * len(piece) for piece, n in counts.items() if n >= 2 and len(piece) > 1}
-    return {char: counts[char] + 0.5 for char in characters} | {p: covered[p] for p in most_frequent(covered, number)}
+    return {char: counts[char] + 0.5 for char in characters} | {p: covered[p] for p in most_frequent(covered, count)}
 
 
-def _log(counts: Mapping[str, float]) -> dict[str, float]:
+def _normalize(counts: Mapping[str, float]) -> dict[str, float]:
     total = math.log(sum(counts.values()))
     return {piece: min(0.0, math.log(count) - total) for piece, count in counts.items()}
 
 
 def _prune(scores: dict[str, float], expected: Mapping[str, float], size: int) -> dict[str, float]:
-    """The `size` tokens without which the words would lose the most likelihood, and always the single characters.
+    """Return the `size` tokens without which the words would lose most likelihood, and always single characters.
 
     What is lost with a token: it would be cut into others, less likely together, as often as it is expected.
     """
-    longest, loss = max(map(len, scores)), {}
+    max_length, loss = max(map(len, scores)), {}
     for piece in [piece for piece in scores if len(piece) > 1]:
         score = scores.pop(piece)
-        loss[piece] = expected[piece] * (score - viterbi(piece, scores, longest, -math.inf)[1])
+        loss[piece] = expected[piece] * (score - viterbi(piece, scores, max_length, -math.inf)[1])
         scores[piece] = score
     characters = [piece for piece in scores if len(piece) == 1]
     kept = sorted(loss, key=lambda piece: (-loss[piece], piece))[: size - len(characters)]

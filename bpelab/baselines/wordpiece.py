@@ -13,9 +13,9 @@ Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenizat
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from .counting import Corpus, Pair, PairCounts, count_words, encode_each, look_up, require_room, words_and_marks
+from .common import Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of, words_and_marks
 
-UNKNOWN, CONTINUES = "[UNK]", "##"
+UNKNOWN, CONTINUATION = "[UNK]", "##"
 
 
 class WordPieceTokenizer:
@@ -34,11 +34,11 @@ class WordPieceTokenizer:
     """
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        if len(set(pieces)) != len(pieces) or not all(piece.removeprefix(CONTINUES) for piece in pieces):
+        if len(set(pieces)) != len(pieces) or not all(piece.removeprefix(CONTINUATION) for piece in pieces):
             raise ValueError("a piece is empty or given twice")
         self.vocabulary = [UNKNOWN, *pieces]
-        self._ids = {piece: number for number, piece in enumerate(pieces, start=1)}
-        self._longest = max((len(piece.removeprefix(CONTINUES)) for piece in pieces), default=0)
+        self._ids = {piece: index for index, piece in enumerate(pieces, start=1)}
+        self._max_length = max((len(piece.removeprefix(CONTINUATION)) for piece in pieces), default=0)
 
     @classmethod
     def train(
@@ -56,11 +56,11 @@ class WordPieceTokenizer:
             raise ValueError(f'score is "likelihood" or "frequency", not {score!r}')
         min_frequency = max(1, min_frequency)
         words = count_words(corpus, words_and_marks)
-        spelled = {word: [word[0], *(CONTINUES + char for char in word[1:])] for word in words}
+        spelled = {word: [word[0], *(CONTINUATION + char for char in word[1:])] for word in words}
         pieces = sorted({piece for spelling in spelled.values() for piece in spelling})
-        require_room(vocab_size, len(pieces) + 1, f"{len(pieces)} characters and {UNKNOWN}")
-        ids = {piece: number for number, piece in enumerate(pieces)}
-        counts = PairCounts(([ids[piece] for piece in spelled[word]], number) for word, number in words.items())
+        require_vocab_size(vocab_size, len(pieces) + 1, f"{len(pieces)} characters and {UNKNOWN}")
+        ids = {piece: index for index, piece in enumerate(pieces)}
+        counts = PairCounts(([ids[piece] for piece in spelled[word]], count) for word, count in words.items())
 
         def entry(pair: Pair) -> tuple[float, Pair]:
             chance = counts.symbols[pair[0]] * counts.symbols[pair[1]] if score == "likelihood" else 1
@@ -73,7 +73,7 @@ class WordPieceTokenizer:
             pair = left, right = claimed[1]
             if counts.pairs[pair] < min_frequency or claimed != entry(pair):
                 continue  # out of date: the true entry is on the heap as well
-            piece = pieces[left] + pieces[right].removeprefix(CONTINUES)
+            piece = pieces[left] + pieces[right].removeprefix(CONTINUATION)
             new = ids.setdefault(piece, len(pieces))
             if new == len(pieces):
                 pieces.append(piece)
@@ -90,8 +90,8 @@ class WordPieceTokenizer:
         ids: list[int] = []
         start = 0
         while start < len(word):
-            mark = CONTINUES if start else ""
-            for end in range(min(len(word), start + self._longest), start, -1):
+            mark = CONTINUATION if start else ""
+            for end in range(min(len(word), start + self._max_length), start, -1):
                 if (found := self._ids.get(mark + word[start:end])) is not None:
                     ids.append(found)
                     start = end
@@ -101,21 +101,22 @@ class WordPieceTokenizer:
         return ids
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`: the longest pieces from left to right, and one 0 for a word that they can't spell."""
-        return encode_each(words_and_marks(text), self._encode_word)
+        """Return the ids of `text`: the longest pieces from left to right, and one 0 for a word they can't spell."""
+        return encode_words(words_and_marks(text), self._encode_word)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The words of `ids`, with a space before each: the spaces of the text are not known any more.
+        """Return the words of `ids`, with one space between them: the text's own spaces are lost.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
-        parts = look_up(ids, self.vocabulary)
-        return "".join(p.removeprefix(CONTINUES) if p.startswith(CONTINUES) else f" {p}" for p in parts).lstrip(" ")
+        parts = tokens_of(ids, self.vocabulary)
+        spaced = (p.removeprefix(CONTINUATION) if p.startswith(CONTINUATION) else f" {p}" for p in parts)
+        return "".join(spaced).lstrip(" ")
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`, to be read."""
+        """Return the tokens of `text` as strings, for display."""
         return [self.vocabulary[token_id] for token_id in self.encode(text)]
 
     def unknown_count(self, text: str) -> int:
-        """How many words of `text` are the unknown token."""
+        """Count the words of `text` that are the unknown token."""
         return self.encode(text).count(0)

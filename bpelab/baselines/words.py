@@ -1,7 +1,7 @@
-"""One token for each word. Words are cut at white space and around punctuation; the most frequent ones are kept.
+"""Word-level tokenization: one token for each of the most frequent words, split at white space and punctuation.
 
-Sequences are short, but every form of a word is a token of its own, what training didn't meet is one unknown token
-whatever it was, and the white space is gone: decoding puts a space between all tokens.
+Sequences are short, but every form of a word is a token of its own, any word that training didn't meet is the same
+unknown token, and white space is lost: decoding puts a space between all tokens.
 
 Chapter: Characters, words, subwords. Cost: O(n) for a text of n characters.
 Source: how text was cut before subwords; Sennrich, Haddow and Birch 2016 begin with what is wrong with it.
@@ -9,7 +9,7 @@ Source: how text was cut before subwords; Sennrich, Haddow and Birch 2016 begin 
 
 from collections.abc import Iterable, Sequence
 
-from .counting import Corpus, count_words, look_up, most_frequent, require_room, words_and_marks
+from .common import Corpus, count_words, most_frequent, require_vocab_size, tokens_of, words_and_marks
 
 UNKNOWN = "<unk>"
 
@@ -36,39 +36,39 @@ class WordTokenizer:
         if len(set(words)) != len(words):
             raise ValueError("a word is given twice")
         self.vocabulary = [UNKNOWN, *words]
-        self._ids = {word: number for number, word in enumerate(words, start=1)}
+        self._ids = {word: index for index, word in enumerate(words, start=1)}
 
     @classmethod
     def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "WordTokenizer":
-        """The `vocab_size` - 1 most frequent words that occur at least `min_frequency` times, and the unknown token.
+        """Keep the unknown token, and the `vocab_size` - 1 most frequent words of at least `min_frequency` occurrences.
 
         The vocabulary is smaller where fewer words are that frequent. Raises TrainingError (a ValueError) for an empty
         corpus or a size below 2.
         """
-        require_room(vocab_size, 2, "the unknown token and one word")
+        require_vocab_size(vocab_size, 2, "the unknown token and one word")
         counts = count_words(corpus, words_and_marks)
-        frequent = {word: number for word, number in counts.items() if number >= min_frequency}
+        frequent = {word: count for word, count in counts.items() if count >= min_frequency}
         return cls(most_frequent(frequent, vocab_size - 1))
 
     def __len__(self) -> int:
         return len(self.vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the words of `text`."""
+        """Return the ids of the words of `text`."""
         get = self._ids.get
         return [get(word, 0) for word in words_and_marks(text)]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The words of `ids`, with a space between each two: the spaces of the text are not known any more.
+        """Return the words of `ids`, with one space between them: the text's own spaces are lost.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
-        return " ".join(look_up(ids, self.vocabulary))
+        return " ".join(tokens_of(ids, self.vocabulary))
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`, to be read."""
+        """Return the tokens of `text` as strings, for display."""
         return [self.vocabulary[token_id] for token_id in self.encode(text)]
 
     def unknown_count(self, text: str) -> int:
-        """How many tokens of `text` are the unknown token."""
+        """Count the tokens of `text` that are the unknown token."""
         return self.encode(text).count(0)

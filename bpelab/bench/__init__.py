@@ -1,4 +1,5 @@
-"""Measuring: this library against the others, on the same machine, in the same run, with ids that were compared first.
+"""Benchmarks: this library against others, on one machine, in one run, with ids compared before anything is timed.
 
-`bpelab bench` is the way in; see `command.py`. What is measured says `plan.py`; how each library is called, `peers`.
+`bpelab bench` runs them. `peers` has how each library is called. It may import everything but `cli`, and the peers
+where they are installed. Begin with `plan.py`, which lists what is measured.
 """

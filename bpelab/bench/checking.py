@@ -1,15 +1,15 @@
-"""Are the ids right? Every call that will be timed is compared with tiktoken first, in a process that times nothing.
+"""Correctness checks: every call that will be timed is compared with tiktoken first, in a process that times nothing.
 
-The process is another one than that of the timing, so that nothing a library keeps from it makes "unseen" untrue.
+Timing runs in another process, so nothing that a library caches here makes "unseen" untrue there.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .job import Step
 from .peers.base import Peer
-from .steps import Step
-from .texts import documents
+from .texts import split_documents
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,42 +19,42 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.uint32]
 
-DOCUMENT = 2_000
-"""Bytes of a document in batches and loops."""
+DOCUMENT_BYTES = 2_000
+"""Size of a document in batches and loops, in bytes."""
 
 
 def check(worker: "Worker", step: Step) -> None:
-    """Compare what each library gives with what the first library gave; the first one's ids are kept in a file."""
-    warm, parts = worker.material(step.text)
-    for name in worker.able(step):
-        peer = worker.kept(name)
+    """Compare each library's output with that of the first library, whose ids are kept in a file."""
+    warm, parts = worker.read_parts(step.text)
+    for name in worker.participants(step):
+        peer = worker.cached(name)
         if peer is None:
             continue
-        texts = [shortened(text, peer) for text in [*warm, *parts]]
+        texts = [shorten(text, peer) for text in [*warm, *parts]]
         if step.output.startswith("decode"):
-            worker.attempt(name, step.output, check_decoding, worker, step, peer, texts)
+            worker.run_guarded(name, step.output, check_decoding, worker, step, peer, texts)
             continue
-        rows = worker.attempt(name, step.output, encode, peer, step.output, texts)
+        rows = worker.run_guarded(name, step.output, encode, peer, step.output, texts)
         if rows is not None:
-            compare(worker, step, peer, flat(rows))
+            compare_ids(worker, step, peer, flatten(rows))
 
 
-def shortened(text: str, peer: Peer) -> str:
-    """What a library is given of a text: all of it, unless it is too slow for that."""
+def shorten(text: str, peer: Peer) -> str:
+    """Return the part of a text that a library encodes: all of it, unless the library is too slow for that."""
     return text[: len(text) // peer.part].rstrip()
 
 
 def encode(peer: Peer, output: str, texts: Sequence[str]) -> list[Any]:
-    """The ids of each text, in whatever form the library gives them."""
+    """Return the ids of each text, in whatever form the library returns them."""
     if output == "list":
         return [peer.encode_list(text) for text in texts]
     if output == "array":
         return [peer.encode_array(text) for text in texts]
-    return [row for text in texts for row in rows_of(peer, output, documents(text, DOCUMENT), 1)]
+    return [row for text in texts for row in encode_batch(peer, output, split_documents(text, DOCUMENT_BYTES), 1)]
 
 
-def rows_of(peer: Peer, output: str, texts: Sequence[str], threads: int) -> list[Any]:
-    """The rows of a batch."""
+def encode_batch(peer: Peer, output: str, texts: Sequence[str], threads: int) -> list[Any]:
+    """Encode a batch of texts; return the ids of each as a row."""
     if output == "batch list":
         rows: list[Any] = peer.batch_list(texts, threads)
         return rows
@@ -62,57 +62,57 @@ def rows_of(peer: Peer, output: str, texts: Sequence[str], threads: int) -> list
     return [ids[begin:end] for begin, end in zip(offsets.tolist(), offsets[1:].tolist())]
 
 
-def flat(rows: Sequence[Any]) -> "Array":
-    """Rows of ids as one array."""
+def flatten(rows: Sequence[Any]) -> "Array":
+    """Concatenate rows of ids into one uint32 array."""
     import numpy as np
 
     return np.concatenate([np.asarray(row, np.uint32) for row in rows] or [np.empty(0, np.uint32)])
 
 
-def first_difference(ids: "Array", right: "Array") -> int | None:
-    """The place of the first id that is another one; None if there is none.
+def first_difference(ids: "Array", expected: "Array") -> int | None:
+    """Return the index of the first id that differs, or None if none does.
 
     >>> import numpy as np
     >>> one, other = np.array([5, 6, 7]), np.array([5, 6, 8])
     >>> first_difference(one, one), first_difference(one, other), first_difference(one[:2], one)
     (None, 2, 2)
     """
-    size = min(len(ids), len(right))
-    differing = (ids[:size] != right[:size]).nonzero()[0]
+    size = min(len(ids), len(expected))
+    differing = (ids[:size] != expected[:size]).nonzero()[0]
     if len(differing):
         return int(differing[0])
-    return None if len(ids) == len(right) else size
+    return None if len(ids) == len(expected) else size
 
 
-def reference(worker: "Worker", step: Step, peer: Peer) -> Path:
-    """Where the right ids are: of whole texts or of documents, and of shortened texts."""
+def reference_path(worker: "Worker", step: Step, peer: Peer) -> Path:
+    """Return the file of the expected ids; whole texts, documents and shortened texts have one each."""
     kind = "documents" if step.output.startswith("batch") else "texts"
     return Path(worker.job.folder, f"{worker.job.vocabulary.name}-{step.text}-{kind}-{peer.part}.npy")
 
 
-def compare(worker: "Worker", step: Step, peer: Peer, ids: "Array") -> None:
-    """Tell where ids differ; those of the library whose ids nobody has given before are the ones to compare with."""
+def compare_ids(worker: "Worker", step: Step, peer: Peer, ids: "Array") -> None:
+    """Report where ids differ from the expected ones; the first library to get here provides those."""
     import numpy as np
 
-    path = reference(worker, step, peer)
+    path = reference_path(worker, step, peer)
     if path.exists():
-        right = np.load(path)
-        if (place := first_difference(ids, right)) is not None:
-            got, wanted = ids[place : place + 1].tolist(), right[place : place + 1].tolist()
-            why = f"differs at token {place:,}: {got or 'the end'}, not {wanted or 'the end'}"
-            worker.tell("fault", library=peer.name, doing=step.output, why=why)
+        expected = np.load(path)
+        if (position := first_difference(ids, expected)) is not None:
+            got, wanted = ids[position : position + 1].tolist(), expected[position : position + 1].tolist()
+            why = f"differs at token {position:,}: {got or 'the end'}, not {wanted or 'the end'}"
+            worker.emit("fault", library=peer.name, doing=step.output, why=why)
     else:
         np.save(path, ids)
 
 
 def check_decoding(worker: "Worker", step: Step, peer: Peer, texts: Sequence[str]) -> None:
-    """Whether the library's own ids are its texts again."""
+    """Check that decoding the library's own ids returns the texts."""
     import numpy as np
 
-    for number, text in enumerate(texts):
+    for index, text in enumerate(texts):
         ids = peer.encode_list(text)
         back = peer.decode_list(ids) if step.output == "decode list" else peer.decode_array(np.array(ids, np.uint32))
         if back != text:
-            why = f"text {number} of {len(texts)} comes back as another one"
-            worker.tell("fault", library=peer.name, doing=step.output, why=why)
+            why = f"text {index} of {len(texts)} does not survive the round trip"
+            worker.emit("fault", library=peer.name, doing=step.output, why=why)
             return

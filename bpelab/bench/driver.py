@@ -1,7 +1,7 @@
-"""A run: which processes are started, and for what.
+"""The driver of a run: which worker processes are started, and for what.
 
-First all libraries' ids are compared, in one process; then, in others, those that were right take turns and are timed.
-What may end a process is done by each library in a process of its own.
+First the ids of all libraries are compared, in one process; then, in others, the libraries that were right take turns
+and are timed. Measures that may end a process run each library in a process of its own.
 """
 
 import json
@@ -11,20 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .fresh import HELLO
+from .fresh_process import HELLO
+from .job import Job, Step
 from .peers import BASELINE, PEERS, Vocabulary
 from .plan import Plan
 from .record import Record, load_average
 from .runner import Runner
-from .steps import Job, Step
-from .texts import Text, parts
-from .vocabularies import PUBLISHED, NotHere, prepare
+from .texts import Text, split_parts
+from .vocabularies import PUBLISHED, Unavailable, prepare
 
 GIB = 1 << 30
 
 
 class Driver:
-    """Runs a plan and fills a record. `on_step` is told what is being done, `on_row` what has been measured."""
+    """Runs a plan and fills a record; calls `on_step` with what is being done, `on_row` with what has been measured."""
 
     def __init__(
         self,
@@ -38,30 +38,30 @@ class Driver:
     ) -> None:
         self.plan, self.record, self.folder = plan, record, folder
         self.texts = texts[: plan.texts or None]
-        self.names = sorted(names, key=lambda name: name != BASELINE)  # whose ids are right comes first
+        self.names = sorted(names, key=lambda name: name != BASELINE)  # the baseline's ids are the reference
         self._on_step, self._runner = on_step, Runner(record, on_step, on_row)
 
     def run(self) -> None:
-        """Everything."""
+        """Run every section of the plan."""
         vocabularies = self._vocabularies()
-        material = {text.name: self._material(text, self.plan.part) for text in self.texts}
-        batches = {text.name: self._material(text, self.plan.batch, "batch") for text in self.texts[:1]}
-        for number, vocabulary in enumerate(vocabularies):
-            all_measures = number == 0 or self.plan.everything
+        text_files = {text.name: self._write_parts(text, self.plan.part) for text in self.texts}
+        batches = {text.name: self._write_parts(text, self.plan.batch, "batch") for text in self.texts[:1]}
+        for index, vocabulary in enumerate(vocabularies):
+            all_measures = index == 0 or self.plan.everything
             sections = [name for name in self.plan.sections if all_measures or name == "encode"]
-            job = Job(vocabulary, self.names, [], material, str(self.folder))
+            job = Job(vocabulary, self.names, [], text_files, str(self.folder))
             job.values = {"cold rounds": self.plan.cold_rounds, "pathological bytes": self.plan.pathological_bytes}
-            self._paired(job, batches, sections)
+            self._run_paired(job, batches, sections)
             if "load" in sections:
-                self._load(job)
+                self._run_load(job)
             if "fresh" in sections and vocabulary.published:
-                self._fresh(job)
+                self._run_fresh(job)
             if "memory" in sections:
-                self._memory(job)
+                self._run_memory(job)
             if "pathological" in sections:
-                self._pathological(job)
+                self._run_pathological(job)
         if "train" in self.plan.sections and vocabularies:
-            self._train(vocabularies[0])
+            self._run_train(vocabularies[0])
         self.record["machine"]["load_average_at_the_end"] = load_average()
 
     def _vocabularies(self) -> list[Vocabulary]:
@@ -70,36 +70,36 @@ class Driver:
             self._on_step(f"write the files of {name}")
             try:
                 found.append(prepare(name, self.folder / "vocabularies"))
-            except NotHere as error:
+            except Unavailable as error:
                 self.record["notes"].append(str(error))
         if not any(vocabulary.published for vocabulary in found) and PUBLISHED.keys() & set(self.plan.encodings):
             self.record["notes"].append("so a tokenizer was trained on the book's text, which fewer libraries can load")
             found.insert(0, prepare("trained", self.folder / "vocabularies"))
         return found
 
-    def _material(self, text: Text, size: int, kind: str = "") -> str:
-        warm, pieces = parts(text.content, self.plan.rounds, size)
-        return self._file(f"{kind}{text.name}.json", {"warm": warm, "parts": pieces})
+    def _write_parts(self, text: Text, size: int, kind: str = "") -> str:
+        warm, pieces = split_parts(text.content, self.plan.rounds, size)
+        return self._write_json(f"{kind}{text.name}.json", {"warm": warm, "parts": pieces})
 
-    def _file(self, name: str, content: Any) -> str:
+    def _write_json(self, name: str, content: Any) -> str:
         path = self.folder / name
         path.write_text(json.dumps(content), "utf-8")
         return str(path)
 
-    def _paired(self, job: Job, batches: dict[str, str], sections: list[str]) -> None:
+    def _run_paired(self, job: Job, batches: dict[str, str], sections: list[str]) -> None:
         """Check, then time."""
         steps = list(self._steps(sections))
-        asked = {(step.text, step.asks): step.measure == "batch" for step in steps}
+        asked = {(step.text, step.capability): step.measure == "batch" for step in steps}
         faults = []
-        for own, of_batches in ((job.material, False), (batches, True)):
+        for own, of_batches in ((job.text_files, False), (batches, True)):
             checks = [Step("check", *what) for what, is_batch in asked.items() if is_batch == of_batches]
-            faults += self._runner.run(replace(job, steps=checks, material=own), self.plan.seconds)
+            faults += self._runner.run(replace(job, steps=checks, text_files=own), self.plan.seconds)
         wrong = {(name, step.text, step.output) for name, step in faults}
         for threads in sorted({step.threads for step in steps}):
-            for own, of_batches in ((job.material, False), (batches, True)):
+            for own, of_batches in ((job.text_files, False), (batches, True)):
                 some = [s for s in steps if s.threads == threads and (s.measure == "batch") == of_batches]
-                out = [(n, s) for n in self.names for s in some if (n, s.text, s.asks) in wrong]
-                self._runner.run(replace(job, steps=some, material=own, without=out), self.plan.seconds, threads)
+                out = [(n, s) for n in self.names for s in some if (n, s.text, s.capability) in wrong]
+                self._runner.run(replace(job, steps=some, text_files=own, excluded=out), self.plan.seconds, threads)
 
     def _steps(self, sections: list[str]) -> Iterable[Step]:
         names = [text.name for text in self.texts]
@@ -117,48 +117,48 @@ class Driver:
         for name in names[:1] if "batch" in sections else []:
             yield from (Step("batch", name, out, n) for n in (1, 2) for out in ("batch list", "batch array"))
 
-    def _load(self, job: Job) -> None:
+    def _run_load(self, job: Job) -> None:
         here_before = any(sample["encoding"] == job.vocabulary.name for sample in self.record["samples"])
         for number in range(here_before, self.plan.load_rounds + 1):  # the first time on a machine is not counted
             for name in self.names:
                 self._on_step(f"{job.vocabulary.name}: load, round {number}, {name}")
                 one = replace(job, peers=[name], steps=[Step("load", "")])
-                self._runner.run(one, self.plan.seconds, number=number - 1, keep=number > 0)
+                self._runner.run(one, self.plan.seconds, round_index=number - 1, keep=number > 0)
 
-    def _fresh(self, job: Job) -> None:
+    def _run_fresh(self, job: Job) -> None:
         names = [name for name in self.names if PEERS[name].part == 1]
         content = {HELLO: HELLO}
         for size in self.plan.fresh:
-            content[f"{size / 1e6:g} MB"] = self._corpus(size)
+            content[f"{size / 1e6:g} MB"] = self._repeated_text(size)
         for title, text in content.items():
             path = self.folder / f"fresh {title}.txt"
             path.write_text(text, "utf-8", newline="")
             self._on_step(f"{job.vocabulary.name}: fresh processes, {title}")
-            one = replace(job, peers=names, steps=[Step("fresh", title)], material={title: str(path)})
+            one = replace(job, peers=names, steps=[Step("fresh", title)], text_files={title: str(path)})
             self._runner.run(one, self.plan.seconds)
 
-    def _memory(self, job: Job) -> None:
+    def _run_memory(self, job: Job) -> None:
         text = self.texts[0]
         size = round(self.plan.memory * len(text.content) / text.bytes)
         content = (text.content * -(-self.plan.memory // text.bytes))[:size]
-        path = self._file("memory.json", {"warm": [], "parts": [content]})
+        path = self._write_json("memory.json", {"warm": [], "parts": [content]})
         for name in (name for name in self.names if PEERS[name].part == 1):
             self._on_step(f"{job.vocabulary.name}: memory of {name}")
             step = Step("memory", text.name, "list")
-            one = replace(job, peers=[name], steps=[step], material={text.name: path}, memory_limit=8 * GIB)
+            one = replace(job, peers=[name], steps=[step], text_files={text.name: path}, memory_limit=8 * GIB)
             self._runner.run(one, self.plan.seconds)
 
-    def _pathological(self, job: Job) -> None:
+    def _run_pathological(self, job: Job) -> None:
         steps = [Step("pathological", name, "list") for name in self.plan.pathological]
         for name in (name for name in self.names if PEERS[name].part == 1):
             self._on_step(f"{job.vocabulary.name}: pathological inputs, {name}")
             one = replace(job, peers=[name], steps=steps, memory_limit=4 * GIB)
             self._runner.run(one, self.plan.pathological_seconds)
 
-    def _train(self, vocabulary: Vocabulary) -> None:
+    def _run_train(self, vocabulary: Vocabulary) -> None:
         for size, tokens in self.plan.train:
             path, title = self.folder / f"train-{size}.txt", f"{size / 1e6:g} MB to {tokens:,} tokens"
-            text = self._corpus(size)
+            text = self._repeated_text(size)
             path.write_text(text, "utf-8", newline="")
             values = {"vocabulary": tokens}
             job = Job(vocabulary, [], [Step("train", title)], {title: str(path)}, str(self.folder), values=values)
@@ -167,18 +167,18 @@ class Driver:
                 self._runner.run(replace(job, peers=[name]), max(self.plan.seconds, size / 1e5))
             self._compare_training(title)
 
-    def _corpus(self, size: int) -> str:
-        """So many bytes of the texts, one after the other, repeated until there is enough."""
-        content, there = "\n".join(text.content for text in self.texts), sum(text.bytes for text in self.texts)
-        if there < size:
+    def _repeated_text(self, size: int) -> str:
+        """Return `size` bytes of the texts, concatenated and repeated until there are enough."""
+        content, size_of_texts = "\n".join(text.content for text in self.texts), sum(text.bytes for text in self.texts)
+        if size_of_texts < size:
             self.record["notes"].append(
-                f"the text for training, {there / 1e6:.1f} MB, was repeated to be {size / 1e6:g}"
+                f"the text for training, {size_of_texts / 1e6:.1f} MB, was repeated to be {size / 1e6:g}"
             )
-            content *= -(-size // there)
+            content *= -(-size // size_of_texts)
         return content.encode()[:size].decode("utf-8", "ignore")
 
     def _compare_training(self, title: str) -> None:
-        """Libraries cut ties in different ways, so what they learn is compared by how much of it they share."""
+        """Compare learned vocabularies by the share of tokens in common, since libraries break ties differently."""
         files = {name: self.folder / f"tokens-{title}-{name}" for name in self.names}
         learned = {name: set(pickle.loads(path.read_bytes())) for name, path in files.items() if path.exists()}
         ours = learned.get("bpelab")

@@ -1,15 +1,15 @@
-"""The figure of a record: how fast each library encodes unseen text, and how much of that is the list it makes."""
+"""The figure of a record: how fast each library encodes unseen text, and how much of that time goes into the list."""
 
 from typing import Any
 
 from ..errors import BPELabError
-from ..figures import COLOURS, GREY, pyplot
+from ..notebook.plotting import COLOURS, GREY, pyplot
 from .record import Record
 from .summary import Row, Speed, speeds
 
 
 def bench_figure(record: Record, encoding: str | None = None) -> Any:
-    """A matplotlib figure: a panel for each text, a bar for each library, and a second one where it gives arrays.
+    """Draw a matplotlib figure: a panel for each text, a bar for each library, and a second one for arrays.
 
     `encoding` is the record's first by default. The bars are MB per second of processor time on unseen text; the
     number beside a bar is how many times as fast as the baseline that is. Raises BPELabError if there is nothing to
@@ -33,8 +33,8 @@ def bench_figure(record: Record, encoding: str | None = None) -> Any:
         lines, columns, sharey=True, sharex=True, squeeze=False, figsize=(8, lines * (0.5 + 0.3 * len(names)))
     )
     for panel, text in zip(panels.flat, texts):
-        for shift, (output, found), colour in zip((0.2, -0.2), outputs.items(), COLOURS):
-            _bars(panel, names, found[text], shift, colour, f"as {'a list' if output == 'list' else 'an array'}")
+        for offset, (output, found), colour in zip((0.2, -0.2), outputs.items(), COLOURS):
+            _bars(panel, names, found[text], offset, colour, f"as {'a list' if output == 'list' else 'an array'}")
         panel.set_title(f"{text}, {encoding}", fontsize=10)
         panel.grid(axis="y", visible=False)
     for panel in panels.flat[len(texts) :]:
@@ -53,12 +53,12 @@ def _slowest_first(record: Record, speed: dict[str, Speed]) -> list[str]:
     return sorted(speed, key=lambda name: speed[name].rate)
 
 
-def _bars(panel: Any, names: list[str], speed: dict[str, Speed], shift: float, colour: str, label: str) -> None:
-    places = [at + shift for at, name in enumerate(names) if name in speed]
+def _bars(panel: Any, names: list[str], speed: dict[str, Speed], offset: float, colour: str, label: str) -> None:
+    positions = [index + offset for index, name in enumerate(names) if name in speed]
     rates = [speed[name].rate for name in names if name in speed]
-    panel.barh(places, rates, height=0.36, color=colour, label=label)
-    for place, name in zip(places, (name for name in names if name in speed)):
+    panel.barh(positions, rates, height=0.36, color=colour, label=label)
+    for y, name in zip(positions, (name for name in names if name in speed)):
         times = speed[name].times
         if times is not None:
-            beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 7, "color": GREY}
-            panel.annotate(f"{times.median:.1f}x", (speed[name].rate, place), **beside)
+            style = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 7, "color": GREY}
+            panel.annotate(f"{times.median:.1f}x", (speed[name].rate, y), **style)

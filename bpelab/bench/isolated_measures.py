@@ -1,4 +1,4 @@
-"""Measures for which a library has a process of its own: loading, memory, training, and what may end the process."""
+"""Measures that run each library in its own process: loading, memory, training, pathological inputs."""
 
 import hashlib
 import pickle
@@ -10,12 +10,12 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ..no_collection import no_collection
-from .checking import flat
-from .memory import Memory
+from .._support.gc_paused import gc_paused
+from .checking import flatten
+from .job import Step
+from .memory import MemoryMeter
+from .paired_measures import WARM_UP_TEXT, encode_call
 from .peers import PEERS, Peer, Vocabulary
-from .rounds import START, encoder
-from .steps import Step
 from .timing import timed
 
 if TYPE_CHECKING:
@@ -37,61 +37,61 @@ PATHOLOGICAL: dict[str, Callable[[int], str]] = {
     "base64": _b64,
     "ACGT": lambda size: "".join(Random(4).choices("ACGT", k=size)),
 }
-"""Inputs on which some libraries take minutes: name -> a text of so many bytes."""
+"""Inputs on which some libraries take minutes: name -> a function from a size in bytes to a text."""
 
 
 def load(worker: "Worker", step: Step) -> None:
-    """Load the vocabulary and encode a few words, after the imports."""
-    for name in worker.able(step):
+    """Time loading the vocabulary and encoding a few words, after the imports."""
+    for name in worker.participants(step):
         import_all(worker, name)
 
-        with no_collection():
-            tell_times(worker, step, name, partial(start, PEERS[name], worker.job.vocabulary))
+        with gc_paused():
+            emit_time(worker, step, name, partial(load_and_encode, PEERS[name], worker.job.vocabulary))
 
 
-def start(peer: type[Peer], vocabulary: Vocabulary) -> list[int]:
-    """Load a vocabulary and use it."""
-    ids: list[int] = peer(vocabulary).encode_list(START)
+def load_and_encode(peer: type[Peer], vocabulary: Vocabulary) -> list[int]:
+    """Load a vocabulary and encode a few words with it."""
+    ids: list[int] = peer(vocabulary).encode_list(WARM_UP_TEXT)
     return ids
 
 
 def memory(worker: "Worker", step: Step) -> None:
-    """Resident memory: what a loaded vocabulary takes, and how much more there is at most while a text is encoded."""
-    for name in worker.able(step):
-        (text,) = worker.material(step.text)[1]
+    """Measure resident memory: that of a loaded vocabulary, and the peak beyond it while a text is encoded."""
+    for name in worker.participants(step):
+        (text,) = worker.read_parts(step.text)[1]
         import_all(worker, name)
-        meter = Memory()
-        before = meter.now()
+        meter = MemoryMeter()
+        before = meter.current()
         peer = worker.load(name)
-        if peer is None or worker.attempt(name, "encode", peer.encode_list, START) is None:
+        if peer is None or worker.run_guarded(name, "encode", peer.encode_list, WARM_UP_TEXT) is None:
             continue
-        model = meter.now()
+        model = meter.current()
         meter.restart()
-        ids = worker.attempt(name, "encode", best(peer), text)
+        ids = worker.run_guarded(name, "encode", preferred_call(peer), text)
         if ids is not None:
             peak = meter.peak()
-            facts = {"measure": "memory", "text": step.text, "output": "array" if peer.does("array") else "list"}
+            facts = {"measure": "memory", "text": step.text, "output": "array" if peer.supports("array") else "list"}
             added = max(peak - model, 0)
-            worker.tell("sample", library=name, **facts, bytes=len(text.encode()), model=model - before, added=added)
+            worker.emit("sample", library=name, **facts, bytes=len(text.encode()), model=model - before, added=added)
 
 
-def best(peer: Peer) -> Callable[[str], Any]:
-    """The call for an array where there is one, and else that for a list."""
-    return encoder(peer, "array" if peer.does("array") else "list")
+def preferred_call(peer: Peer) -> Callable[[str], Any]:
+    """Return the call that encodes to an array, or, for a library without one, to a list."""
+    return encode_call(peer, "array" if peer.supports("array") else "list")
 
 
 def pathological(worker: "Worker", step: Step) -> None:
-    """One of PATHOLOGICAL: its ids as a digest, and their number."""
-    for name in worker.able(step):
+    """Time one of PATHOLOGICAL; report the digest of its ids and their count."""
+    for name in worker.participants(step):
         text = PATHOLOGICAL[step.text](worker.job.values["pathological bytes"])
         peer = worker.load(name)
         if peer is None:
             continue
-        worker.attempt(name, "warm up", best(peer), START)
-        ids = tell_times(worker, step, name, partial(best(peer), text), bytes=len(text))
+        worker.run_guarded(name, "warm up", preferred_call(peer), WARM_UP_TEXT)
+        ids = emit_time(worker, step, name, partial(preferred_call(peer), text), bytes=len(text))
         if ids is not None:
-            array = flat([ids])
-            worker.tell(
+            array = flatten([ids])
+            worker.emit(
                 "digest",
                 library=name,
                 text=step.text,
@@ -101,12 +101,12 @@ def pathological(worker: "Worker", step: Step) -> None:
 
 
 def train(worker: "Worker", step: Step) -> None:
-    """Learn a vocabulary of so many tokens from a file; it is left in a file, to be compared."""
+    """Time training on a file; the learned tokens are written to another file, to be compared."""
     size = worker.job.values["vocabulary"]
-    for name in worker.able(step):
+    for name in worker.participants(step):
         import_all(worker, name)
-        path, peer = worker.job.material[step.text], PEERS[name]
-        tokens = tell_times(
+        path, peer = worker.job.text_files[step.text], PEERS[name]
+        tokens = emit_time(
             worker, step, name, partial(peer.train, path, size), bytes=Path(path).stat().st_size, size=size
         )
         if tokens is not None:
@@ -116,16 +116,16 @@ def train(worker: "Worker", step: Step) -> None:
 def import_all(worker: "Worker", name: str) -> None:
     """Import a library, numpy, and what the library would import later."""
     peer = PEERS[name]
-    for module in (*peer.needs, peer.module, *peer.imports):
-        worker.attempt(name, "import", import_module, module)
+    for module in (*peer.requires, peer.module, *peer.imports):
+        worker.run_guarded(name, "import", import_module, module)
 
 
-def tell_times(worker: "Worker", step: Step, name: str, call: Callable[[], Any], **facts: Any) -> Any:
-    """Time one call and tell it; what it returned, None if it raised."""
-    done = worker.attempt(name, step.measure, timed, call)
+def emit_time(worker: "Worker", step: Step, name: str, call: Callable[[], Any], **facts: Any) -> Any:
+    """Time one call and emit the sample; return the call's result, or None if it raised."""
+    done = worker.run_guarded(name, step.measure, timed, call)
     if done is None:
         return None
     result, cpu, wall = done
     about = {"measure": step.measure, "text": step.text, "output": step.output}
-    worker.tell("sample", library=name, **about, cpu=cpu, wall=wall, **facts)
+    worker.emit("sample", library=name, **about, cpu=cpu, wall=wall, **facts)
     return result

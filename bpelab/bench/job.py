@@ -1,4 +1,4 @@
-"""What one process is asked to do: steps, each of them one row of the table."""
+"""Jobs for worker processes: lists of steps, each of them one row of a table."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ class Step:
         measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "fresh", "memory",
             "pathological", "train".
         text: the name of a text, or of a pathological input.
-        output: what is asked of a library, as in `Peer.calls`; "" where that says nothing.
+        output: a key of `Peer.calls`; "" for measures that have only one kind of call.
         threads: how many may be used.
     """
 
@@ -24,39 +24,40 @@ class Step:
     threads: int = 1
 
     @property
-    def asks(self) -> str:
-        """What a library has to be able to do, as in `Peer.calls`."""
+    def capability(self) -> str:
+        """The capability that a library needs for this step, a key of `Peer.calls`."""
         same = {"load": "list", "fresh": "fresh", "train": "train"}
         return {"calls": "list", "documents": "list", **same}.get(self.measure, self.output)
 
 
 @dataclass
 class Job:
-    """What a process does: for every step, all libraries.
+    """The work of one process: every step, for all libraries.
 
     Attributes:
-        material: the name of a text -> a JSON file with the strings to encode, "warm" and "parts".
-        folder: for what is handed from process to process: ids to compare with, learned tokens.
-        without: (library, step) pairs to leave out: what differed, failed or crashed before.
+        text_files: the name of a text -> a JSON file with the strings to encode, "warm" and "parts".
+        folder: files that processes share: expected ids, learned tokens.
+        excluded: (library, step) pairs to skip, because they differed, failed or crashed before.
         values: numbers that a measure needs, such as the size of a vocabulary.
+        memory_limit: of the process's address space, in bytes; None for no limit.
     """
 
     vocabulary: Vocabulary
     peers: list[str]
     steps: list[Step]
-    material: dict[str, str]
+    text_files: dict[str, str]
     folder: str
-    without: list[tuple[str, Step]] = field(default_factory=list)
+    excluded: list[tuple[str, Step]] = field(default_factory=list)
     values: dict[str, int] = field(default_factory=dict)
     memory_limit: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return a dictionary that JSON can hold."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Job":
-        """What `to_json` gave."""
+        """Restore a job from the dictionary that `to_json` returned."""
         steps = [Step(**step) for step in data["steps"]]
-        without = [(name, Step(**step)) for name, step in data["without"]]
-        return cls(**{**data, "vocabulary": Vocabulary(**data["vocabulary"]), "steps": steps, "without": without})
+        excluded = [(name, Step(**step)) for name, step in data["excluded"]]
+        return cls(**{**data, "vocabulary": Vocabulary(**data["vocabulary"]), "steps": steps, "excluded": excluded})

@@ -1,13 +1,13 @@
-"""What can be measured, by name."""
+"""The registry of measures: name -> the function that runs one step of it in a worker."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .alone import load, memory, pathological, train
 from .checking import check
-from .fresh import fresh
-from .rounds import batch, calls, cold, decode, documents_in_a_loop, warm
-from .steps import Step
+from .fresh_process import fresh
+from .isolated_measures import load, memory, pathological, train
+from .job import Step
+from .paired_measures import batch, calls, cold, decode, documents_in_a_loop, warm
 
 if TYPE_CHECKING:
     from .worker import Worker

@@ -1,7 +1,7 @@
-"""Resident memory of this process: now, and at most since a moment.
+"""Resident memory of this process: the current value, and the peak since a chosen moment.
 
-Linux says both in /proc, and lets a process start the maximum anew. Elsewhere psutil says what is there now, and the
-maximum is looked for by a thread, which may miss a short one.
+Linux reports both in /proc, and lets a process reset the peak. Elsewhere psutil reports the current value, and a thread
+polls it for the peak; it may miss a short one.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ def _from_status(key: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-class Memory:
-    """A meter.
+class MemoryMeter:
+    """A meter of resident memory; `current()` returns bytes.
 
-    >>> Memory().now() > 1_000_000
+     MemoryMeter().current() > 1_000_000
     True
 
     Raises MissingDependencyError where there is neither /proc nor psutil.
@@ -29,27 +29,27 @@ class Memory:
 
     def __init__(self) -> None:
         self._linux = STATUS.exists()
-        self.now: Callable[[], int] = (lambda: _from_status("VmRSS")) if self._linux else _psutil()
-        self._most, self._stop = 0, Event()
+        self.current: Callable[[], int] = (lambda: _from_status("VmRSS")) if self._linux else _psutil()
+        self._max, self._stop = 0, Event()
 
     def restart(self) -> None:
-        """Begin to look for the maximum."""
+        """Start a new peak."""
         if self._linux:
             CLEAR.write_text("5", "ascii")
         else:
-            self._most = self.now()
+            self._max = self.current()
             Thread(target=self._watch, daemon=True).start()
 
     def peak(self) -> int:
-        """The maximum since `restart`, in bytes."""
+        """Return the maximum since `restart`, in bytes."""
         if self._linux:
             return _from_status("VmHWM")
         self._stop.set()
-        return max(self._most, self.now())
+        return max(self._max, self.current())
 
     def _watch(self) -> None:
         while not self._stop.wait(0.005):
-            self._most = max(self._most, self.now())
+            self._max = max(self._max, self.current())
 
 
 def _psutil() -> Callable[[], int]:

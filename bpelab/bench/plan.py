@@ -1,28 +1,28 @@
-"""How much is measured: quickly, by default, or in full."""
+"""Plans: how much is measured with `--quick`, by default, and with `--full`."""
 
 from dataclasses import dataclass, replace
 
-from .alone import PATHOLOGICAL
+from .isolated_measures import PATHOLOGICAL
 
 SECTIONS = ("encode", "calls", "batch", "decode", "load", "fresh", "memory", "pathological", "train")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes and numbers of a run.
+    """The sizes and counts of a run.
 
     Attributes:
-        sections: of SECTIONS.
-        encodings: the first one has every measure, the others those of encoding, unless `everything`.
+        sections: some of SECTIONS.
+        encodings: the first one gets every measure, the others only those of encoding, unless `everything`.
         rounds: of the paired measures; `cold_rounds` of those with a fresh object each, `load_rounds` of loading.
         part: bytes of a text in one round. bpe-openai takes no text of more than 200,000 tokens.
         batch: bytes of a batch.
-        fresh: bytes of the files that are counted in a fresh process, beside a few words.
+        fresh: bytes of the files that are encoded in a fresh process, besides a few words.
         memory: bytes of the text for which memory is measured.
         pathological: the names of the inputs, and `pathological_bytes` each.
         train: (bytes of text, tokens to learn).
-        seconds: how long a library may take for one thing; `pathological_seconds` there.
-        texts: how many of the texts; 0 for all.
+        seconds: how long a library may take for one call; `pathological_seconds` for a pathological input.
+        texts: how many of the texts are used; 0 for all.
     """
 
     sections: tuple[str, ...] = SECTIONS
@@ -44,7 +44,7 @@ class Plan:
 
     @property
     def characters(self) -> int:
-        """How many of each text are read at most."""
+        """The maximum number of characters read of each text."""
         return max(self.memory, self.batch * (self.rounds + 4), *(size for size, _ in self.train))
 
 

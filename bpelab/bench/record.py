@@ -1,4 +1,4 @@
-"""The record of a run: what was measured, on what, with what; as JSON, all of it."""
+"""The record of a run, as JSON: machine, versions, options, texts, and every sample."""
 
 import os
 import platform
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..documents import thread_count
+from ..core.batch import thread_count
 from ..errors import BPELabError
-from .peers import BASELINE, PEERS, obstacle, version
+from .peers import BASELINE, PEERS, Peer, version, why_unavailable
 from .plan import Plan
 from .texts import Text
 
@@ -20,8 +20,8 @@ FORMAT = 1
 Record = dict[str, Any]
 
 
-def begin(plan: Plan, texts: list[Text]) -> Record:
-    """A record with nothing measured yet."""
+def new_record(plan: Plan, texts: list[Text]) -> Record:
+    """Return a record with nothing measured yet."""
     return {
         "format": FORMAT,
         "what": "bpelab bench",
@@ -31,10 +31,7 @@ def begin(plan: Plan, texts: list[Text]) -> Record:
         "machine": machine(),
         "packages": dict(sorted((d.name, d.version) for d in metadata.distributions() if d.name)),
         "options": asdict(plan),
-        "libraries": {
-            name: {"version": version(peer), "obstacle": obstacle(peer), "calls": peer.calls, "lacks": peer.lacks}
-            for name, peer in PEERS.items()
-        },
+        "libraries": {name: _library(peer) for name, peer in PEERS.items()},
         "texts": [{"name": text.name, "source": text.source, "bytes": text.bytes} for text in texts],
         "samples": [],
         "left_out": [],
@@ -42,10 +39,14 @@ def begin(plan: Plan, texts: list[Text]) -> Record:
     }
 
 
+def _library(peer: type[Peer]) -> dict[str, Any]:
+    return {"version": version(peer), "obstacle": why_unavailable(peer), "calls": peer.calls, "lacks": peer.lacks}
+
+
 def machine() -> dict[str, Any]:
-    """The machine and what it was doing."""
+    """Describe the machine and its load."""
     return {
-        "cpu": cpu(),
+        "cpu": cpu_name(),
         "cores": thread_count(None),
         "load_average": load_average(),
         "system": f"{platform.system()} {platform.release()}",
@@ -54,8 +55,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def cpu() -> str:
-    """The processor's name, as far as the system says it."""
+def cpu_name() -> str:
+    """Return the processor's name, as far as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n")
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
@@ -64,15 +65,15 @@ def cpu() -> str:
 
 
 def load_average() -> list[float] | None:
-    """How many processes wanted to run in the last 1, 5 and 15 minutes; None where nobody counts."""
+    """Return the load averages of the last 1, 5 and 15 minutes; None where the system has none."""
     try:
-        return [round(number, 2) for number in os.getloadavg()]
+        return [round(load, 2) for load in os.getloadavg()]
     except (AttributeError, OSError):
         return None
 
 
-def checked(record: Any) -> Record:
-    """A record read from JSON. Raises BPELabError for what is none."""
+def validate(record: Any) -> Record:
+    """Return a record read from JSON. Raises BPELabError for anything else."""
     if not isinstance(record, dict) or record.get("what") != "bpelab bench" or record.get("format") != FORMAT:
-        raise BPELabError(f"this is no record of `bpelab bench --json` of format {FORMAT}")
+        raise BPELabError(f"this is not a record of `bpelab bench --json` of format {FORMAT}")
     return record

@@ -1,22 +1,22 @@
-"""The tables of a run, in plain text."""
+"""The report of a run: all tables, in plain text."""
 
-from . import summary, tables_of_one, tables_of_rounds
+from . import summary, tables_isolated, tables_paired
 from .record import Record
 
 
 def report(record: Record) -> str:
-    """Everything that was measured, as tables, with what they mean and what is missing in them."""
+    """Return all tables of a record, with what they mean and what is missing from them."""
     blocks = [_head(record)]
     rows = summary.speeds(record)
     for encoding in dict.fromkeys(row.encoding for row in rows):
         texts = dict.fromkeys(row.text for row in rows if row.encoding == encoding)
-        blocks += [block for text in texts if (block := tables_of_rounds.encode(record, rows, encoding, text))]
-        blocks += [block for text in texts if (block := tables_of_rounds.many(record, rows, encoding, text))]
+        blocks += [block for text in texts if (block := tables_paired.encode(record, rows, encoding, text))]
+        blocks += [block for text in texts if (block := tables_paired.many_texts(record, rows, encoding, text))]
     blocks += [
-        tables_of_one.once(record),
-        tables_of_one.fresh(record),
-        tables_of_one.pathological(record),
-        tables_of_one.train(record),
+        tables_isolated.load_and_memory(record),
+        tables_isolated.fresh_process(record),
+        tables_isolated.pathological(record),
+        tables_isolated.train(record),
         _left_out(record),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -45,7 +45,7 @@ def _head(record: Record) -> str:
 
 
 def _left_out(record: Record) -> str:
-    """What went wrong, once for each library and reason."""
+    """List what went wrong, once for each library and reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for entry in record["left_out"]:
         doing = entry["doing"] if entry["measure"] in ("", "check") else entry["measure"]

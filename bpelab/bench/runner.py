@@ -1,96 +1,98 @@
-"""Jobs run to their end, whatever libraries do, and what is measured taken over into the record.
+"""Run jobs to their end, whatever libraries do, and copy the samples into the record.
 
-A library that crashes, hangs or is stopped at its limits is left out of the step it was at, which is done again
-without it; what that step had measured before is dropped, so that rounds are whole.
+A library that crashes, hangs or reaches its limits is left out of the step it was at. That step then runs again without
+it, and the samples of the first attempt are dropped, so that rounds are complete.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from . import processes
+from . import worker_process
+from .job import Job, Step
 from .peers import PEERS
-from .processes import Ending, Event
 from .record import Record
-from .steps import Job, Step
+from .worker_process import Event, ProcessExit
 
 
 class Runner:
-    """Runs jobs. `on_step` is told what is being done, `on_row` what has been measured."""
+    """Runs jobs; calls `on_step` with what is being done, `on_row` with what has been measured."""
 
     def __init__(self, record: Record, on_step: Callable[[str], None], on_row: Callable[[str, Step], None]) -> None:
         self._record, self._on_step, self._on_row = record, on_step, on_row
 
     def run(
-        self, job: Job, seconds: float, threads: int = 1, number: int | None = None, keep: bool = True
+        self, job: Job, seconds: float, threads: int = 1, round_index: int | None = None, keep: bool = True
     ) -> list[tuple[str, Step]]:
-        """All of a job's steps; libraries may take `seconds` for one thing, and have `threads`.
+        """Run all steps of a job; return the (library, step) pairs that failed.
 
-        `number` is that of the round where each round is a job. What was measured is kept if `keep`. Returns what went
-        wrong: libraries and steps.
+        A library may take `seconds` for one call, and use `threads`. `round_index` is given where each round is a job
+        of its own. Samples go into the record if `keep`.
         """
-        job = replace(job, steps=[s for s in job.steps if any(PEERS[name].does(s.asks) for name in job.peers)])
+        job = replace(
+            job, steps=[s for s in job.steps if any(PEERS[name].supports(s.capability) for name in job.peers)]
+        )
         environment = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
         faults: list[tuple[str, Step]] = []
         while job.steps:
-            attempt = _Attempt(self, job, faults, number, keep)
-            ending = processes.run(job, attempt.hear, seconds, environment)
-            if ending.why is None:
+            process_run = _ProcessRun(self, job, faults, round_index, keep)
+            process_exit = worker_process.run(job, process_run.on_event, seconds, environment)
+            if process_exit.why is None:
                 break
-            faults.append(self._after(job, ending))
-            again = len(job.peers) > 1 and ending.library
-            job = replace(job, steps=job.steps[ending.step + (not again) :], without=[*job.without, faults[-1]])
+            faults.append(self._record_exit(job, process_exit))
+            again = len(job.peers) > 1 and process_exit.library
+            job = replace(job, steps=job.steps[process_exit.step + (not again) :], excluded=[*job.excluded, faults[-1]])
         return faults
 
-    def _after(self, job: Job, ending: Ending) -> tuple[str, Step]:
-        step = job.steps[ending.step]
-        self.leave_out(job, step, ending.library, ending.doing, str(ending.why))
-        return ending.library, step
+    def _record_exit(self, job: Job, process_exit: ProcessExit) -> tuple[str, Step]:
+        step = job.steps[process_exit.step]
+        self.leave_out(job, step, process_exit.library, process_exit.doing, str(process_exit.why))
+        return process_exit.library, step
 
-    def keep(self, samples: list[Event], faulty: set[str], number: int | None) -> None:
-        """Take over what a finished step has measured, of libraries with which nothing was wrong."""
+    def keep(self, samples: list[Event], faulty: set[str], round_index: int | None) -> None:
+        """Copy a finished step's samples into the record, except those of `faulty` libraries."""
         digests = {sample["library"]: sample for sample in samples if "digest" in sample}
         for sample in samples:
             if "digest" in sample or sample["library"] in faulty:
                 continue
             if sample["library"] in digests:
                 sample |= {key: digests[sample["library"]][key] for key in ("digest", "tokens")}
-            self._record["samples"].append(sample if number is None else {**sample, "round": number})
+            self._record["samples"].append(sample if round_index is None else {**sample, "round": round_index})
 
     def leave_out(self, job: Job, step: Step, library: str, doing: str, why: str) -> None:
-        """Take down what went wrong, once."""
+        """Record a failure, once."""
         entry = {"library": library, "encoding": job.vocabulary.name, "doing": doing, "why": why}
-        entry["measure"], entry["text"] = ("", "") if _of_all(step, doing) else (step.measure, step.text)
+        entry["measure"], entry["text"] = ("", "") if _concerns_all_measures(step, doing) else (step.measure, step.text)
         if entry not in self._record["left_out"]:
             self._record["left_out"].append(entry)
 
-    def begun(self, job: Job, step: Step) -> None:
-        """Say what is being done, where that is not one library's turn."""
+    def step_started(self, job: Job, step: Step) -> None:
+        """Report the step, unless it is one library's own (the driver has reported that)."""
         if len(job.peers) > 1:
             threads = f", {step.threads} threads" if step.threads > 1 else ""
             self._on_step(f"{job.vocabulary.name}: {step.measure} {step.text}, {step.output}{threads}")
 
-    def finished(self, job: Job, step: Step) -> None:
-        """Say what has been measured."""
+    def step_finished(self, job: Job, step: Step) -> None:
+        """Report what has been measured."""
         self._on_row(job.vocabulary.name, step)
 
 
-class _Attempt:
-    """One process's events."""
+class _ProcessRun:
+    """Receives the events of one worker process."""
 
     def __init__(
-        self, runner: Runner, job: Job, faults: list[tuple[str, Step]], number: int | None, keep: bool
+        self, runner: Runner, job: Job, faults: list[tuple[str, Step]], round_index: int | None, keep: bool
     ) -> None:
         self._runner, self._job, self._faults = runner, job, faults
-        self._number, self._keep = number, keep
+        self._round_index, self._keep = round_index, keep
         self._samples: list[Event] = []
         self._step = job.steps[0]
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         kind = event.pop("event")
         if kind == "step":
-            self._step = self._job.steps[event["number"]]
+            self._step = self._job.steps[event["index"]]
             self._samples = []
-            self._runner.begun(self._job, self._step)
+            self._runner.step_started(self._job, self._step)
         elif kind in ("sample", "digest"):
             self._samples.append({"encoding": self._job.vocabulary.name, **event})
         elif kind == "fault":
@@ -98,10 +100,10 @@ class _Attempt:
             self._runner.leave_out(self._job, self._step, event["library"], event["doing"], event["why"])
         elif kind == "finished" and self._keep:
             faulty = {name for name, step in self._faults if step == self._step}
-            self._runner.keep(self._samples, faulty, self._number)
-            self._runner.finished(self._job, self._step)
+            self._runner.keep(self._samples, faulty, self._round_index)
+            self._runner.step_finished(self._job, self._step)
 
 
-def _of_all(step: Step, doing: str) -> bool:
-    """Whether what went wrong concerns all measures: the vocabulary could not be loaded where that is not measured."""
+def _concerns_all_measures(step: Step, doing: str) -> bool:
+    """Whether a failure concerns all measures: loading the vocabulary failed in a step that measures something else."""
     return doing == "load" and step.measure != "load"

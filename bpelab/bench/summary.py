@@ -1,14 +1,14 @@
-"""From single measurements to what a table or a figure shows."""
+"""Summaries of samples: the medians and ratios that tables and figures show."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
 
 from .record import Record
-from .timing import Spread, paired, spread
+from .timing import Spread, paired_ratio, spread
 
 
 class Row(NamedTuple):
-    """What is compared: a measure on a text, of one encoding, with one kind of output."""
+    """One comparison: a measure on a text, for one encoding and one kind of output."""
 
     encoding: str
     measure: str
@@ -32,7 +32,7 @@ class Speed(NamedTuple):
 
 
 def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
-    """For each row the speed of each library that was measured in it."""
+    """Return, for each row, the speed of each library that was measured in it."""
     seconds: dict[Row, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
     for sample in record["samples"]:
         if "round" in sample and sample["measure"] != "load":
@@ -44,20 +44,20 @@ def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
 def _row(row: Row, libraries: dict[str, dict[int, dict[str, Any]]], baseline: str) -> dict[str, Speed]:
     clock = "wall" if row.measure == "batch" else "cpu"
     rates = {
-        name: {number: sample["bytes"] / max(sample[clock], 1e-9) / 1e6 for number, sample in rounds.items()}
+        name: {index: sample["bytes"] / max(sample[clock], 1e-9) / 1e6 for index, sample in rounds.items()}
         for name, rounds in libraries.items()
     }
-    found = {}
+    speeds_of = {}
     for name, rounds in libraries.items():
         calls = [sample["cpu"] / sample["calls"] for sample in rounds.values() if sample.get("calls")]
         call = spread(calls).median if calls else None
-        times = paired(rates[name], rates[baseline]) if baseline in rates else None
-        found[name] = Speed(spread(list(rates[name].values())).median, times, call)
-    return found
+        times = paired_ratio(rates[name], rates[baseline]) if baseline in rates else None
+        speeds_of[name] = Speed(spread(list(rates[name].values())).median, times, call)
+    return speeds_of
 
 
-def ones(record: Record, measure: str, key: str) -> dict[tuple[str, str], dict[str, float]]:
-    """Of measures that are no race: (encoding, text) -> library -> the median of a number such as "cpu" or "model"."""
+def single_measures(record: Record, measure: str, key: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Summarise an unpaired measure: (encoding, text) -> library -> the median of `key`, such as "cpu" or "model"."""
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for sample in record["samples"]:
         if sample["measure"] == measure:
@@ -66,7 +66,7 @@ def ones(record: Record, measure: str, key: str) -> dict[tuple[str, str], dict[s
 
 
 def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
-    """The digests of what the libraries gave for a pathological input."""
+    """Return the digest of each library's ids for a pathological input."""
     return {
         sample["library"]: sample["digest"]
         for sample in record["samples"]
@@ -75,15 +75,15 @@ def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
 
 
 def right_digest(record: Record, encoding: str, text: str) -> str | None:
-    """The baseline's digest; where it failed, that on which most agree, or None if nothing was given."""
+    """Return the baseline's digest; where it failed, the most frequent one, or None if there is none."""
     found = digests(record, encoding, text)
     if record["baseline"] in found:
         return found[record["baseline"]]
     return max(found.values(), key=list(found.values()).count, default=None)
 
 
-def why_not(record: Record, library: str, encoding: str, measure: str, text: str) -> str | None:
-    """Why a library is missing there, if something went wrong."""
+def missing_reason(record: Record, library: str, encoding: str, measure: str, text: str) -> str | None:
+    """Return why a library is missing from a row, or None if nothing went wrong."""
     for entry in record["left_out"]:
         same = entry["measure"] in ("", measure) and entry["text"] in ("", text)
         if same and (entry["library"], entry["encoding"]) == (library, encoding):

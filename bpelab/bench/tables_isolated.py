@@ -1,20 +1,20 @@
-"""The tables of what each library did by itself: loading, memory, hard inputs, training."""
+"""The tables of isolated measures: loading, memory, fresh processes, pathological inputs, training."""
 
 from collections.abc import Callable
 
 from . import summary
-from .layout import NOTHING, Cell, table
 from .record import Record
+from .text_table import MISSING, Cell, library_table
 
 Numbers = dict[str, float]
-LAST = 1e9
-"""Seconds, for the order of a table, of what was not measured."""
+UNMEASURED = 1e9
+"""Seconds assumed for libraries that were not measured, so that tables end with them."""
 
 
-def once(record: Record) -> str:
-    """Loading, and memory."""
-    cpu = summary.ones(record, "load", "cpu")
-    model, added = (summary.ones(record, "memory", key) for key in ("model", "added"))
+def load_and_memory(record: Record) -> str:
+    """Return the tables of loading times and memory."""
+    cpu = summary.single_measures(record, "load", "cpu")
+    model, added = (summary.single_measures(record, "memory", key) for key in ("model", "added"))
     size = next((s["bytes"] for s in record["samples"] if s["measure"] == "memory"), 0)
     kinds = (
         ("load, ms", cpu, "load", 1e3),
@@ -24,61 +24,65 @@ def once(record: Record) -> str:
     blocks = []
     for encoding in dict.fromkeys(at[0] for at in [*cpu, *model]):
         columns = [
-            (head, _number(record, _of(values, encoding), encoding, measure, scale))
+            (head, _number_cell(record, _of_encoding(values, encoding), encoding, measure, scale))
             for head, values, measure, scale in kinds
         ]
         title = f"Load {encoding} and encode once, after the imports (processor time); resident memory"
-        blocks.append(table(record, title, columns, _order(_of(cpu, encoding))))
+        blocks.append(library_table(record, title, columns, _fastest_first(_of_encoding(cpu, encoding))))
     return "\n\n".join(blocks)
 
 
-def _of(values: dict[tuple[str, str], Numbers], encoding: str) -> Numbers:
+def _of_encoding(values: dict[tuple[str, str], Numbers], encoding: str) -> Numbers:
     return next((found for at, found in values.items() if at[0] == encoding), {})
 
 
-def _order(seconds: Numbers) -> Callable[[str], float]:
-    return lambda name: seconds.get(name, LAST)
+def _fastest_first(seconds: Numbers) -> Callable[[str], float]:
+    return lambda name: seconds.get(name, UNMEASURED)
 
 
-def _number(record: Record, values: dict[str, float], encoding: str, measure: str, scale: float) -> Cell:
+def _number_cell(record: Record, values: dict[str, float], encoding: str, measure: str, scale: float) -> Cell:
     def cell(name: str) -> str:
         if name in values:
             number = values[name] * scale
             return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
         wrong = any(e["library"] == name and e["measure"] == measure for e in record["left_out"])
-        return "!" if wrong else NOTHING
+        return "!" if wrong else MISSING
 
     return cell
 
 
-def fresh(record: Record) -> str:
-    times = summary.ones(record, "fresh", "cpu")
+def fresh_process(record: Record) -> str:
+    times = summary.single_measures(record, "fresh", "cpu")
     blocks = []
     for encoding in dict.fromkeys(at[0] for at in times):
         here = {text: found for (of, text), found in times.items() if of == encoding}
-        columns = [(text, _printed({n: s * 1e3 for n, s in found.items()}, "{:,.0f}")) for text, found in here.items()]
+        columns = [
+            (text, _format_cell({n: s * 1e3 for n, s in found.items()}, "{:,.0f}")) for text, found in here.items()
+        ]
         title = f"A fresh process that imports, loads {encoding} and encodes: milliseconds of processor time"
-        blocks.append(table(record, title, columns, _order(next(iter(here.values())))))
+        blocks.append(library_table(record, title, columns, _fastest_first(next(iter(here.values())))))
     return "\n\n".join(blocks)
 
 
 def pathological(record: Record) -> str:
-    times = summary.ones(record, "pathological", "cpu")
+    times = summary.single_measures(record, "pathological", "cpu")
     entries = [(e["encoding"], e["text"]) for e in record["left_out"] if e["measure"] == "pathological"]
     asked = list(dict.fromkeys([*times, *entries]))
     blocks = []
     for encoding in dict.fromkeys(at[0] for at in asked):
-        columns = [(text, _hard(record, times, encoding, text)) for e, text in asked if e == encoding]
+        columns = [(text, _pathological_cell(record, times, encoding, text)) for e, text in asked if e == encoding]
         size = record["options"]["pathological_bytes"]
         title = f"{size / 1e6:g} MB of one kind, {encoding}: milliseconds of processor time"
         limit = record["options"]["pathological_seconds"]
         here = [times.get(at, {}) for at in asked if at[0] == encoding]
         total = {name: sum(found.get(name, limit) for found in here) for name in record["libraries"]}
-        blocks.append(table(record, title, columns, _order(total)))
+        blocks.append(library_table(record, title, columns, _fastest_first(total)))
     return "\n\n".join(blocks)
 
 
-def _hard(record: Record, times: dict[tuple[str, str], dict[str, float]], encoding: str, text: str) -> Cell:
+def _pathological_cell(
+    record: Record, times: dict[tuple[str, str], dict[str, float]], encoding: str, text: str
+) -> Cell:
     right = summary.right_digest(record, encoding, text)
 
     def cell(name: str) -> str:
@@ -86,9 +90,9 @@ def _hard(record: Record, times: dict[tuple[str, str], dict[str, float]], encodi
             if summary.digests(record, encoding, text)[name] != right:
                 return "other ids"
             return f"{times[encoding, text][name] * 1e3:,.3g}".replace("e+03", "k")
-        why = summary.why_not(record, name, encoding, "pathological", text)
+        why = summary.missing_reason(record, name, encoding, "pathological", text)
         if why is None:
-            return NOTHING
+            return MISSING
         if why.startswith("took more"):
             return f"> {record['options']['pathological_seconds']:g} s"
         return "crash" if why.startswith(("crashed", "ended")) else "refuses" if "Error" in why else "fails"
@@ -97,19 +101,19 @@ def _hard(record: Record, times: dict[tuple[str, str], dict[str, float]], encodi
 
 
 def train(record: Record) -> str:
-    times, walls = summary.ones(record, "train", "cpu"), summary.ones(record, "train", "wall")
+    times, walls = summary.single_measures(record, "train", "cpu"), summary.single_measures(record, "train", "wall")
     blocks = []
     for at, found in times.items():
         shared = {s["library"]: s["shared"] for s in record["samples"] if s["text"] == at[1] and "shared" in s}
         columns = [
-            ("processor, s", _printed(found, "{:.2f}")),
-            ("clock, s", _printed(walls[at], "{:.2f}")),
-            ("tokens as bpelab's", _printed(shared, "{:.1%}")),
+            ("processor, s", _format_cell(found, "{:.2f}")),
+            ("clock, s", _format_cell(walls[at], "{:.2f}")),
+            ("tokens as bpelab's", _format_cell(shared, "{:.1%}")),
         ]
         title = f"Train {at[1]}, GPT-2's pattern, one thread; reading the file included"
-        blocks.append(table(record, title, columns, _order(found)))
+        blocks.append(library_table(record, title, columns, _fastest_first(found)))
     return "\n\n".join(blocks)
 
 
-def _printed(values: Numbers, form: str) -> Cell:
-    return lambda name: form.format(values[name]) if name in values else NOTHING
+def _format_cell(values: Numbers, number_format: str) -> Cell:
+    return lambda name: number_format.format(values[name]) if name in values else MISSING

@@ -1,11 +1,11 @@
-"""The tables of what was measured in rounds."""
+"""The tables of paired measures: speeds, and their ratios to the baseline."""
 
 from collections.abc import Callable
 
 from . import summary
-from .layout import NOTHING, Cell, table
 from .record import Record
 from .summary import Row, Speed
+from .text_table import MISSING, Cell, library_table
 
 ENCODE = [(measure, output) for output in ("list", "array") for measure in ("cold", "unseen", "again")]
 Speeds = dict[Row, dict[str, Speed]]
@@ -15,17 +15,18 @@ def encode(record: Record, rows: Speeds, encoding: str, text: str) -> str:
     columns: list[tuple[str, Cell]] = []
     for measure, output in ENCODE:
         row = Row(encoding, measure, text, output, 1)
-        columns.append((f"{output}, {measure}", _speed(record, rows, row)))
+        columns.append((f"{output}, {measure}", _speed_cell(record, rows, row)))
     unseen = {**rows.get(Row(encoding, "unseen", text, "list", 1), {})}
-    return table(record, f"Encode {text}, {encoding}", columns, _fastest(unseen))
+    return library_table(record, f"Encode {text}, {encoding}", columns, _fastest_first(unseen))
 
 
-def many(record: Record, rows: Speeds, encoding: str, text: str) -> str:
+def many_texts(record: Record, rows: Speeds, encoding: str, text: str) -> str:
     calls = rows.get(Row(encoding, "calls", text, "list", 1), {})
 
     def call(name: str) -> str:
-        speed = calls.get(name)
-        return _speed(record, rows, Row(encoding, "calls", text, "list", 1))(name) if speed is None else _call(speed)
+        if name in calls:
+            return _format_call(calls[name])
+        return _speed_cell(record, rows, Row(encoding, "calls", text, "list", 1))(name)
 
     kinds = [
         ("2 kB each, lists", "documents", "list", 1),
@@ -37,35 +38,37 @@ def many(record: Record, rows: Speeds, encoding: str, text: str) -> str:
         ("decode an array", "decode", "decode array", 1),
     ]
     columns: list[tuple[str, Cell]] = [("µs for 60 characters", call)]
-    columns += [(head, _speed(record, rows, Row(encoding, kind, text, out, n))) for head, kind, out, n in kinds]
-    order = _fastest(rows.get(Row(encoding, "documents", text, "list", 1), {}))
-    return table(record, f"Many texts, and back: {text}, {encoding}; batches by the clock", columns, order)
+    columns += [(head, _speed_cell(record, rows, Row(encoding, kind, text, out, n))) for head, kind, out, n in kinds]
+    order = _fastest_first(rows.get(Row(encoding, "documents", text, "list", 1), {}))
+    return library_table(record, f"Many texts, and back: {text}, {encoding}; batches by the clock", columns, order)
 
 
-def _call(speed: Speed) -> str:
+def _format_call(speed: Speed) -> str:
     assert speed.call is not None
-    ratio = shown(speed).partition(" ")[2]
+    ratio = format_speed(speed).partition(" ")[2]
     return f"{speed.call * 1e6:.2f} {ratio}".rstrip()
 
 
-def _speed(record: Record, rows: Speeds, row: Row) -> Cell:
+def _speed_cell(record: Record, rows: Speeds, row: Row) -> Cell:
     measure = "warm" if row.measure in ("unseen", "again") else row.measure
 
     def cell(name: str) -> str:
         speed = rows.get(row, {}).get(name)
         if speed is None:
-            missing = any(summary.why_not(record, name, row.encoding, kind, row.text) for kind in (measure, "check"))
-            return "!" if missing and row in rows and row.output in record["libraries"][name]["calls"] else NOTHING
-        return shown(speed)
+            missing = any(
+                summary.missing_reason(record, name, row.encoding, kind, row.text) for kind in (measure, "check")
+            )
+            return "!" if missing and row in rows and row.output in record["libraries"][name]["calls"] else MISSING
+        return format_speed(speed)
 
     return cell
 
 
-def shown(speed: Speed) -> str:
-    """A speed and its ratio.
+def format_speed(speed: Speed) -> str:
+    """Format a speed and its ratio.
 
     >>> from .timing import Spread
-    >>> shown(Speed(61.234, Spread(5.61, 5.4, 5.82), None))
+    >>> format_speed(Speed(61.234, Spread(5.61, 5.4, 5.82), None))
     '61.2 (5.6±0.2)'
     """
     number = f"{speed.rate:.3g}" if speed.rate < 1000 else f"{speed.rate:,.0f}"
@@ -77,5 +80,5 @@ def shown(speed: Speed) -> str:
     return f"{number} ({speed.times.median:.{2 if small else digits}f}±{half:.{2 if small else digits}f})"
 
 
-def _fastest(speeds: dict[str, Speed]) -> Callable[[str], float]:
+def _fastest_first(speeds: dict[str, Speed]) -> Callable[[str], float]:
     return lambda name: -speeds[name].rate if name in speeds else 1.0

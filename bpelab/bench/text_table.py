@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 
 from .record import Record
 
-NOTHING = "-"
+MISSING = "-"
 Cell = Callable[[str], str]
-"""What a column says about a library."""
+"""The text of a column for a library."""
 
 
-def layout(title: str, rows: list[list[str]]) -> str:
-    """A table: the first column to the left, the others to the right, a line under the head.
+def format_table(title: str, rows: list[list[str]]) -> str:
+    """Lay out a table: first column aligned left, the others right, with a line under the header.
 
-    >>> print(layout("Speed", [["", "MB/s"], ["one", "7"], ["two", "12"]]))
+    >>> print(format_table("Speed", [["", "MB/s"], ["one", "7"], ["two", "12"]]))
     Speed
            MB/s
     ---  ------
@@ -26,12 +26,14 @@ def layout(title: str, rows: list[list[str]]) -> str:
     return "\n".join([title, *lines])
 
 
-def table(record: Record, title: str, columns: Sequence[tuple[str, Cell]], order: Callable[[str], float]) -> str:
-    """A row for each library of which a column says something, the quickest first; "" if there is none."""
+def library_table(
+    record: Record, title: str, columns: Sequence[tuple[str, Cell]], order: Callable[[str], float]
+) -> str:
+    """Lay out a table with a row for each library that has a value, sorted by `order`; "" if none has."""
     body = [[name, *(cell(name) for _, cell in columns)] for name in sorted(record["libraries"], key=order)]
-    body = [row for row in body if set(row[1:]) - {NOTHING}]
+    body = [row for row in body if set(row[1:]) - {MISSING}]
     if not body:
         return ""
-    kept = [at for at in range(1, len(columns) + 1) if {row[at] for row in body} != {NOTHING}]
+    shown = [at for at in range(1, len(columns) + 1) if {row[at] for row in body} != {MISSING}]
     rows = [["", *(name for name, _ in columns)], *body]
-    return layout(title, [[row[0], *(row[at] for at in kept)] for row in rows])
+    return format_table(title, [[row[0], *(row[at] for at in shown)] for row in rows])

@@ -1,4 +1,4 @@
-"""The texts of a run: what the user names, and otherwise what is at hand. Nothing is ever downloaded."""
+"""The texts of a run: those that the user names, or else those found on this machine. Nothing is ever downloaded."""
 
 import lzma
 import re
@@ -9,14 +9,14 @@ from pathlib import Path
 from random import Random
 
 from ..errors import BPELabError
-from ..notebook import book_text
+from ..notebook.live_source import book_text
 
 FOLDER_VARIABLE = "BPELAB_BENCH_TEXTS"
-SMALLEST = 2_000_000
-"""Bytes from which a file of a folder is taken: shorter ones have too little that is new."""
-CODE = 24_000_000
-WARM = 12_000_000
-"""Bytes that warm up, at most: what a process at work has met after a short while."""
+MIN_FILE_BYTES = 2_000_000
+"""Files of a folder that are shorter than this are left out: they have too little unseen text."""
+STDLIB_CHARS = 24_000_000
+WARM_UP_BYTES = 12_000_000
+"""Maximum size of the warm-up text: what a process in service has encoded after a short while."""
 
 
 @dataclass(frozen=True)
@@ -33,65 +33,68 @@ class Text:
         return len(self.content.encode())
 
 
-def at_hand(folder: Path | None, named: Iterable[str] = (), most: int | None = None) -> list[Text]:
-    """The texts of a run: the files in `named` ("NAME=FILE") alone, or else those in `folder` and the code at hand.
+def find_texts(folder: Path | None, named: Iterable[str] = (), max_chars: int | None = None) -> list[Text]:
+    """Return the texts of a run: the files in `named` ("NAME=FILE"), or else those in `folder` and Python's own code.
 
-    Without either, the book's own text stands in for prose. At most `most` characters are read of each.
+    Without either, the book's own text serves as prose. At most `max_chars` characters are read of each.
     Raises BPELabError naming the file that can't be read.
     """
-    texts = [_named(entry, most) for entry in named]
+    texts = [_named(entry, max_chars) for entry in named]
     if texts:
         return texts
     if folder is not None:
         if not folder.is_dir():
-            raise BPELabError(f"{folder} is no folder of texts")
+            raise BPELabError(f"{folder} is not a folder of texts")
         files = [path for path in sorted(folder.iterdir()) if path.name.endswith((".txt", ".txt.xz"))]
-        texts = [read(_name(path), path, most) for path in files]
-        texts = [text for text in texts if text.bytes >= SMALLEST]
+        texts = [read(_name(path), path, max_chars) for path in files]
+        texts = [text for text in texts if text.bytes >= MIN_FILE_BYTES]
         texts.sort(key=lambda text: (text.name != "english", text.name))
-    texts = texts or [Text("book", "the frozen text that comes with bpelab", plain(book_text()[:most]))]
-    return [texts[0], Text("code", "the standard library's sources", plain(code()[:most])), *texts[1:]]
+    if not texts:
+        prose = escape_special_tokens(book_text()[:max_chars])
+        texts = [Text("book", "the frozen text that comes with bpelab", prose)]
+    code = escape_special_tokens(stdlib_sources()[:max_chars])
+    return [texts[0], Text("code", "the standard library's sources", code), *texts[1:]]
 
 
 def _name(path: Path) -> str:
-    """`english` for english_16MB.txt.xz."""
+    """Return `english` for english_16MB.txt.xz."""
     return re.sub(r"_\d+[kMG]B$", "", path.name.partition(".")[0])
 
 
-def _named(entry: str, most: int | None) -> Text:
-    name, there, path = entry.partition("=")
-    if not (name and there and path):
+def _named(entry: str, max_chars: int | None) -> Text:
+    name, equals, path = entry.partition("=")
+    if not (name and equals and path):
         raise BPELabError(f"--text takes NAME=FILE, not {entry!r}")
-    return read(name, Path(path).expanduser(), most)
+    return read(name, Path(path).expanduser(), max_chars)
 
 
-def read(name: str, path: Path, most: int | None = None) -> Text:
-    """A UTF-8 file, plain or `.xz`."""
+def read(name: str, path: Path, max_chars: int | None = None) -> Text:
+    """Read a UTF-8 file, plain or `.xz`."""
     try:
         if path.suffix == ".xz":
             with lzma.open(path, "rt", encoding="utf-8", newline="") as file:
-                content = file.read(most)
+                content = file.read(max_chars)
         else:
             with path.open(encoding="utf-8", newline="") as file:
-                content = file.read(most)
+                content = file.read(max_chars)
     except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
         raise BPELabError(f"the text {name} can't be read from {path}: {error}") from error
     if not content.strip():
         raise BPELabError(f"the text {name}, {path}, is empty")
-    return Text(name, path.name, plain(content))
+    return Text(name, path.name, escape_special_tokens(content))
 
 
-def plain(text: str) -> str:
-    """A text in which nothing looks like a special token: some libraries' quickest calls take those for what they mean.
+def escape_special_tokens(text: str) -> str:
+    """Put a space into what looks like a special token: the fastest calls of some libraries would parse it as one.
 
-    >>> plain("a <|endoftext|>")
+    >>> escape_special_tokens("a <|endoftext|>")
     'a < |endoftext|>'
     """
     return text.replace("<|", "< |")
 
 
-def code(most: int = CODE) -> str:
-    """The standard library's sources in an order that mixes its packages, its tests left out."""
+def stdlib_sources(max_chars: int = STDLIB_CHARS) -> str:
+    """Read the standard library's sources, without its tests, in an order that mixes its packages."""
     root = Path(sysconfig.get_path("stdlib"))
     left_out = {"site-packages", "test", "tests", "idle_test", "lib2to3"}
     paths = sorted(path for path in root.rglob("*.py") if not left_out & set(path.relative_to(root).parts))
@@ -103,34 +106,34 @@ def code(most: int = CODE) -> str:
         except (OSError, UnicodeDecodeError):
             continue
         size += len(parts[-1])
-        if size >= most:
+        if size >= max_chars:
             break
     return "\n".join(parts)
 
 
-def parts(text: str, number: int, size: int) -> tuple[list[str], list[str]]:
-    """Parts of a text for warming up, up to 12 MB, and the `number` behind them, each of `size` bytes or less.
+def split_parts(text: str, count: int, size: int) -> tuple[list[str], list[str]]:
+    """Split a text into parts of at most `size` bytes: up to 12 MB for warming up, and the next `count` to measure.
 
-    No part ends in white space: the pattern of cl100k was changed once in how a text's last spaces are cut, and
-    libraries that have the older one would be left out for that.
+    No part ends in white space: cl100k's pattern was once changed in how it splits trailing spaces, and libraries with
+    the older one would be left out for that.
 
-    >>> parts("one two three four", 3, 100)
+    >>> split_parts("one two three four", 3, 100)
     (['one'], ['two', 'thre', 'e fo'])
     """
-    step = max(1, min(_characters(text, size), len(text) // (number + 1)))
-    several = [text[start : start + step].rstrip() for start in range(0, step * (len(text) // step), step)]
-    warm = min(len(several) - number, max(1, WARM // size))
-    return several[:warm], several[warm : warm + number]
+    step = max(1, min(_chars_for(text, size), len(text) // (count + 1)))
+    chunks = [text[start : start + step].rstrip() for start in range(0, step * (len(text) // step), step)]
+    warm = min(len(chunks) - count, max(1, WARM_UP_BYTES // size))
+    return chunks[:warm], chunks[warm : warm + count]
 
 
-def documents(text: str, size: int) -> list[str]:
-    """A text in pieces of about `size` bytes, none of which ends in white space."""
-    step = _characters(text, size)
+def split_documents(text: str, size: int) -> list[str]:
+    """Split a text into documents of about `size` bytes, none of which ends in white space."""
+    step = _chars_for(text, size)
     pieces = (text[start : start + step].rstrip() for start in range(0, len(text), step))
     return [piece for piece in pieces if piece]
 
 
-def _characters(text: str, size: int) -> int:
-    """How many characters of `text` take `size` bytes."""
+def _chars_for(text: str, size: int) -> int:
+    """Estimate how many characters of `text` take `size` bytes."""
     sample = text[: 1 << 20]
     return max(1, round(size * len(sample) / len(sample.encode())))

@@ -1,7 +1,7 @@
 """Clocks, and the arithmetic of paired runs.
 
 On a machine that others use too, a library that is measured a minute after another is measured on another machine. So
-within a round all run one after the other on the same text, a ratio is taken within its round, and what is told is the
+within a round all run one after the other on the same text, each ratio is taken within its round, and the result is the
 median of the rounds' ratios with its quartiles. Cost: that of what is timed.
 """
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Spread(NamedTuple):
-    """A median, and the quartiles around it."""
+    """A median and its quartiles."""
 
     median: float
     low: float
@@ -23,7 +23,7 @@ class Spread(NamedTuple):
 
 
 def timed(call: Callable[[], T]) -> tuple[T, float, float]:
-    """What `call` returns, and its seconds: of processor time, user and system of all threads, and by the clock.
+    """Time a call; return its result, processor seconds (user and system, of all threads) and wall seconds.
 
     >>> timed(lambda: 3)[0]
     3
@@ -33,15 +33,15 @@ def timed(call: Callable[[], T]) -> tuple[T, float, float]:
     return result, time.process_time() - cpu, time.perf_counter() - wall
 
 
-def settle() -> None:
-    """Collect now, and leave out of later collections what is there: tokenizers hold a million objects."""
+def freeze_heap() -> None:
+    """Collect garbage, then exempt what is left from later collections: tokenizers hold a million objects."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
 
 
 def spread(values: list[float]) -> Spread:
-    """Median and quartiles; of two values or one, the least and the greatest.
+    """Return the median and quartiles; for two values or one, the minimum and maximum instead of quartiles.
 
     >>> spread([4.0, 1.0, 2.0, 3.0, 5.0])
     Spread(median=3.0, low=2.0, high=4.0)
@@ -52,13 +52,13 @@ def spread(values: list[float]) -> Spread:
     return Spread(middle, low, high)
 
 
-def paired(own: Mapping[int, float], baseline: Mapping[int, float]) -> Spread | None:
-    """The ratio of two speeds, from the rounds that both have; None if there is no such round.
+def paired_ratio(own: Mapping[int, float], baseline: Mapping[int, float]) -> Spread | None:
+    """Return the ratio of two speeds over the rounds that both have; None if there is no such round.
 
-    A slow round slows both and leaves its ratio as it is; the ratio of the two medians would be 20 / 10 here.
+    A slow round slows both and leaves its ratio unchanged; the ratio of the two medians would be 20 / 10 here.
 
-    >>> paired({0: 30.0, 1: 20.0, 2: 3.0}, {0: 10.0, 1: 10.0, 2: 1.0})
+    >>> paired_ratio({0: 30.0, 1: 20.0, 2: 3.0}, {0: 10.0, 1: 10.0, 2: 1.0})
     Spread(median=3.0, low=2.5, high=3.0)
     """
-    ratios = [own[number] / baseline[number] for number in sorted(own) if number in baseline]
+    ratios = [own[index] / baseline[index] for index in sorted(own) if index in baseline]
     return spread(ratios) if ratios else None

@@ -1,8 +1,8 @@
-"""The process in which libraries run: `python -m bpelab.bench.worker JOB.json`.
+"""The worker process in which libraries run: `python -m bpelab.bench.worker JOB.json`.
 
-It says on its standard output, one line of JSON each, what it is about to do, what it measured and what went wrong, so
-that the process that started it knows which library it was, should this one crash or hang. What libraries print goes
-to standard error.
+It writes events to its standard output, one line of JSON each: what it is about to do, what it measured, what went
+wrong. So the process that started it knows which library was running, should this one crash or hang. What libraries
+print goes to standard error.
 """
 
 import json
@@ -12,72 +12,72 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .job import Job, Step
 from .measures import MEASURES
 from .peers import PEERS
 from .peers.base import Peer, Unsupported
-from .steps import Job, Step
 
 
 class Worker:
-    """Runs a job's steps and tells what happens."""
+    """Runs a job's steps and emits events."""
 
     def __init__(self, job: Job, write: Callable[[str], object]) -> None:
         self.job, self._write = job, write
-        self._without = set(job.without)
-        self._kept: dict[str, Peer | None] = {}
+        self._excluded = set(job.excluded)
+        self._cache: dict[str, Peer | None] = {}
 
-    def tell(self, event: str, **facts: Any) -> None:
-        """Write one line."""
+    def emit(self, event: str, **facts: Any) -> None:
+        """Write one event, a line of JSON."""
         self._write(json.dumps({"event": event, **facts}) + "\n")
 
     def run(self) -> None:
-        """All steps."""
-        for number, step in enumerate(self.job.steps):
-            self.tell("step", number=number)
+        """Run all steps."""
+        for index, step in enumerate(self.job.steps):
+            self.emit("step", index=index)
             MEASURES[step.measure](self, step)
-            self.tell("finished", number=number)
+            self.emit("finished", index=index)
 
-    def able(self, step: Step) -> list[str]:
-        """The libraries that take part in a step."""
-        out = self._without
-        return [name for name in self.job.peers if PEERS[name].does(step.asks) and (name, step) not in out]
+    def participants(self, step: Step) -> list[str]:
+        """Return the names of the libraries that take part in a step."""
+        out = self._excluded
+        return [name for name in self.job.peers if PEERS[name].supports(step.capability) and (name, step) not in out]
 
-    def attempt(self, name: str, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What `call` returns; None after saying what the library raised.
+    def run_guarded(self, name: str, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `call` returns, or None after emitting what it raised.
 
-        A panic in Rust arrives as a BaseException that is no Exception, so those are caught too.
+        A panic in Rust arrives as a BaseException that is not an Exception, so those are caught too.
         """
-        self.tell("at", library=name, doing=what)
+        self.emit("at", library=name, doing=what)
         try:
             return call(*arguments)
         except (KeyboardInterrupt, SystemExit):
             raise
         except Unsupported as error:
-            self.tell("fault", library=name, doing=what, why=str(error), unsupported=True)
+            self.emit("fault", library=name, doing=what, why=str(error), unsupported=True)
         except BaseException as error:
             words = " ".join(str(error).split())
-            self.tell("fault", library=name, doing=what, why=f"{type(error).__name__}: {words[:200]}")
+            self.emit("fault", library=name, doing=what, why=f"{type(error).__name__}: {words[:200]}")
         return None
 
     def load(self, name: str) -> Peer | None:
-        """A fresh object of a library, its vocabulary loaded."""
-        peer: Peer | None = self.attempt(name, "load", PEERS[name], self.job.vocabulary)
+        """Make a fresh object of a library, with its vocabulary loaded."""
+        peer: Peer | None = self.run_guarded(name, "load", PEERS[name], self.job.vocabulary)
         return peer
 
-    def kept(self, name: str) -> Peer | None:
-        """The same object each time, where what it remembers changes nothing."""
-        if name not in self._kept:
-            self._kept[name] = self.load(name)
-        return self._kept[name]
+    def cached(self, name: str) -> Peer | None:
+        """Return the same object each time, for measures that its caches don't affect."""
+        if name not in self._cache:
+            self._cache[name] = self.load(name)
+        return self._cache[name]
 
-    def material(self, text: str) -> tuple[list[str], list[str]]:
-        """The parts that warm up, and those to measure on."""
-        content = json.loads(Path(self.job.material[text]).read_text("utf-8"))
+    def read_parts(self, text: str) -> tuple[list[str], list[str]]:
+        """Return the parts of a text for warming up, and those to measure on."""
+        content = json.loads(Path(self.job.text_files[text]).read_text("utf-8"))
         return content["warm"], content["parts"]
 
 
 def limit_memory(size: int) -> None:
-    """Let this process have no more than `size` bytes of address space, where the system can do that."""
+    """Limit this process to `size` bytes of address space, where the system can do that."""
     try:
         import resource
     except ImportError:  # Windows

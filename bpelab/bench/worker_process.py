@@ -1,6 +1,6 @@
-"""Worker processes seen from outside: their events, and what becomes of those that crash, hang or want too much.
+"""Worker processes, seen from the process that starts them: events, timeouts and crashes.
 
-A library that ends its process or says nothing for too long is named in an Ending, its process is killed, and the
+A library that ends its process, or is silent for too long, is named in a ProcessExit; its process is killed, and the
 caller goes on without it.
 """
 
@@ -19,23 +19,23 @@ from typing import Any
 
 import bpelab
 
-from .steps import Job
+from .job import Job
 
 Event = dict[str, Any]
 START = 60
-"""Seconds that Python may take to start, on a machine that is busy with something else."""
+"""Seconds that Python may take to start on a busy machine."""
 WORKER = f"{__package__}.worker"
 
 
 @dataclass(frozen=True)
-class Ending:
+class ProcessExit:
     """How a process ended.
 
     Attributes:
-        why: a sentence; None if it did all it was asked to.
-        library: what ran last.
-        doing: what that was doing.
-        step: the number of the step it was at.
+        why: a sentence; None if the job was finished.
+        library: the library that ran last.
+        doing: what it was doing.
+        step: the index of the step it was at.
     """
 
     why: str | None = None
@@ -44,8 +44,8 @@ class Ending:
     step: int = 0
 
 
-def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment: Mapping[str, str]) -> Ending:
-    """Run a job in a process of its own; a library may take `seconds` for one thing."""
+def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment: Mapping[str, str]) -> ProcessExit:
+    """Run a job in a process of its own; a library may take `seconds` for one call."""
     with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as folder:
         path = Path(folder, "job.json")
         path.write_text(json.dumps(job.to_json()), "utf-8")
@@ -60,46 +60,46 @@ def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment
                 env={**os.environ, **environment, "PYTHONPATH": search},
             )
             try:
-                return _follow(process, on_event, seconds, lambda: _last_line(Path(folder, "errors")))
+                return _follow_events(process, on_event, seconds, lambda: _last_line(Path(folder, "errors")))
             finally:
                 process.kill()
-                process.wait()  # its end of the pipe is closed then, so the thread that reads comes to its end
+                process.wait()  # this closes its end of the pipe, so the reading thread ends too
 
 
-def _follow(
+def _follow_events(
     process: "subprocess.Popen[bytes]", on_event: Callable[[Event], None], seconds: float, last: Callable[[], str]
-) -> Ending:
+) -> ProcessExit:
     lines: Queue[bytes] = Queue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
-    library, doing, step, patience = "", "starting", 0, max(seconds, START)
+    library, doing, step, timeout = "", "starting", 0, max(seconds, START)
     while True:
-        line = _next(lines, process.pid, patience)
+        line = _next_line(lines, process.pid, timeout)
         if line is None:
-            return Ending(f"took more than {patience:g} s", library, doing, step)
+            return ProcessExit(f"took more than {timeout:g} s", library, doing, step)
         if not line:
             code = process.wait()
-            return Ending(_reason(code, last()) if code else None, library, doing, step)
-        event, patience = json.loads(line), seconds
+            return ProcessExit(_reason(code, last()) if code else None, library, doing, step)
+        event, timeout = json.loads(line), seconds
         if event["event"] == "at":
             library, doing = event["library"], event["doing"]
         elif event["event"] == "step":
-            step = event["number"]
+            step = event["index"]
         on_event(event)
 
 
-def _next(lines: "Queue[bytes]", process: int, seconds: float) -> bytes | None:
-    """The next line; None from a process that took too long for it.
+def _next_line(lines: "Queue[bytes]", process: int, seconds: float) -> bytes | None:
+    """Return the next line, or None if the process took too long for it.
 
     On a busy machine a process may get a small part of a processor. So one that works has `seconds` of processor time,
-    where the system tells; one that sleeps, or of which nothing is known, `seconds` by the clock.
+    where the system reports it; one that sleeps, or whose processor time is unknown, has `seconds` by the clock.
     """
-    begin = before = _processor_time(process)
+    started = before = _processor_time(process)
     while True:
         try:
             return lines.get(timeout=seconds)
         except Empty:
             now = _processor_time(process)
-        if begin is None or before is None or now is None or now - begin >= seconds or now - before < seconds / 50:
+        if started is None or before is None or now is None or now - started >= seconds or now - before < seconds / 50:
             return None
         before = now
 
@@ -113,7 +113,7 @@ def _processor_time(process: int) -> float | None:
 
 
 def _read(process: "subprocess.Popen[bytes]", lines: "Queue[bytes]") -> None:
-    """A thread's work: a pipe can't be read with a time limit everywhere."""
+    """Read lines into a queue, in a thread: not every system can read a pipe with a time limit."""
     assert process.stdout is not None
     with process.stdout as pipe:
         for line in pipe:

@@ -1,6 +1,6 @@
 r"""Where a text can be cut so that the two halves give the pieces of the whole: proved from two characters.
 
-A pre-tokenizer's pattern is a table (`pretokenizers/dfa.py`). Take every state in which the search can be after a
+A pre-tokenizer's pattern is a table (`regex/dfa.py`). Take every state in which the search can be after a
 character of the class of `a`, whatever came before. If all of them end at `b`, no match reaches over the place between
 `a` and `b`, and a new search begins there. If besides the end of the text would have done the same as `b`, the left
 half doesn't notice that `b` is missing, nor the right half that `a` is. So the table says of each two classes whether a
@@ -14,32 +14,32 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..pretokenizers.dfa import DFA, NotRegular, dfa_for
-from ..pretokenizers.matching import Pattern
-from ..pretokenizers.patterns import recognised
-from ..pretokenizers.regex_sets import Dialect, escaped
+from ..regex.charsets import Dialect, escaped
+from ..regex.dfa import DFA, NotRegular, dfa_for
+from ..regex.matchers import Pattern
+from ..regex.patterns import as_named_pattern
 
 SafePair = Callable[[str, str], bool]
 REMEMBERED = 1 << 14
 
 
-class Sight(NamedTuple):
+class BoundaryFacts(NamedTuple):
     """What a pattern's table says about the place between two characters."""
 
     restarts: bool
     """Whether a search surely begins there."""
-    forgets: bool
+    ignores_left_context: bool
     """Whether that search goes as one at the beginning of a text."""
     left: bool | None
     """Whether the character before it is matched; None for perhaps."""
     right: bool | None
-    """Whether the one behind it is."""
+    """Whether the one after it is."""
 
 
-class Pairs:
+class BoundaryTable:
     """What a table says about the place between a character of one class and a character of another.
 
-    >>> cl100k = Pairs(dfa_for(r"\\p{L}+|\\s+(?!\\S)|\\s+"))
+    >>> cl100k = BoundaryTable(dfa_for(r"\\p{L}+|\\s+(?!\\S)|\\s+"))
     >>> cl100k.restarts("a", " "), cl100k.restarts(" ", " ")
     (True, False)
     """
@@ -60,29 +60,29 @@ class Pairs:
                         seen.add(state)
                         waiting.append(state)
         self._entries = entries
-        self._known: dict[tuple[int, int], Sight] = {}
+        self._known: dict[tuple[int, int], BoundaryFacts] = {}
 
     def _step(self, state: int, kind: int) -> int:
         return self._dfa.trans[state * self._dfa.width + kind]
 
-    def look(self, a: str, b: str) -> Sight:
-        """What is known of the place between `a` and `b`."""
-        codes = self._dfa._codes
+    def look(self, a: str, b: str) -> BoundaryFacts:
+        """Return what is known of the place between `a` and `b`."""
+        codes = self._dfa.codes
         key = codes[ord(a)], codes[ord(b)]
         if key not in self._known:
             self._known[key] = self._look(*key)
         return self._known[key]
 
     def restarts(self, a: str, b: str) -> bool:
-        """Whether the matches in a text are those before, and those behind a place between `a` and `b`."""
+        """Whether the matches in a text are those before, and those after a place between `a` and `b`."""
         found = self.look(a, b)
-        return found.restarts and found.forgets
+        return found.restarts and found.ignores_left_context
 
-    def restarts_behind(self, a: str, b: str) -> bool:
-        """As `restarts`, where the search for the matches behind is shown the `a` that stands before them."""
+    def restarts_with_context(self, a: str, b: str) -> bool:
+        """As `restarts`, where the search for the matches behind is shown the `a` that is before them."""
         return self.look(a, b).restarts
 
-    def _look(self, a: int, b: int) -> Sight:
+    def _look(self, a: int, b: int) -> BoundaryFacts:
         entry = self._dfa.entries[a]
         ends = {self._step(state, b) for state in self._after[a]}
         if (
@@ -91,7 +91,7 @@ class Pairs:
             or any(step >> 1 for step in ends)
             or any((self._step(state, b) ^ self._step(state, self._edge)) & 1 for state in self._after[a])
         ):
-            return Sight(False, False, None, None)
+            return BoundaryFacts(False, False, None, None)
         left = right = None
         if ends <= {0}:
             left = False
@@ -102,20 +102,20 @@ class Pairs:
             right = False
         elif all(self._step(begun, kind) & 1 for kind in range(self._dfa.width)):
             right = True
-        return Sight(True, entry == self._dfa.entries[self._edge], left, right)
+        return BoundaryFacts(True, entry == self._dfa.entries[self._edge], left, right)
 
 
 @lru_cache(256)
-def pairs_of(pattern: str, dialect: Dialect) -> Pairs | None:
-    """The pairs of a pattern; None for one that no table can run, of which nothing can be said."""
-    named = recognised(pattern, dialect)
+def pairs_of(pattern: str, dialect: Dialect) -> BoundaryTable | None:
+    """Return the pairs of a pattern; None for one that no table can run, of which nothing can be said."""
+    named = as_named_pattern(pattern, dialect)
     try:
-        return Pairs(dfa_for(named.regex, "rust") if named else dfa_for(pattern, dialect))
+        return BoundaryTable(dfa_for(named.regex, "rust") if named else dfa_for(pattern, dialect))
     except NotRegular:
         return None
 
 
-def pairs_of_pattern(pattern: Pattern) -> Pairs | None:
-    """The pairs of a file's pattern."""
+def pairs_of_pattern(pattern: Pattern) -> BoundaryTable | None:
+    """Return the pairs of a file's pattern."""
     text = pattern.text if pattern.kind == "Regex" else "".join(escaped(ord(char)) for char in pattern.text)
     return pairs_of(text, "oniguruma")

@@ -1,7 +1,7 @@
 """Cuts that a vocabulary implies where there is no pre-tokenizer, as in SentencePiece's models.
 
 Two neighbouring characters can only ever share a token if some token has them side by side. In most such vocabularies
-no token has `▁`, which stands for a space, behind another character: then every text can be cut before a `▁` that
+no token has `▁`, which stands for a space, after another character: then every text can be cut before a `▁` that
 follows something else, and its words become pieces that a cache can keep. The ids are those of the whole text.
 
 Chapter: File formats. Cost: one look at every token, then linear in the text.
@@ -10,15 +10,15 @@ Chapter: File formats. Cost: one look at every token, then linear in the text.
 import re
 from collections.abc import Collection
 
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 
 SPACE = "▁"
 
 
-class ImpliedCuts:
-    """Cuts before `▁`, except behind those characters that some token has before it.
+class VocabularyBoundaries:
+    """Cuts before `▁`, except after those characters that some token has before it.
 
-    Where a character can vanish, or is merged under another name, cuts are made behind `known` characters only.
+    Where a character can vanish, or is merged under another name, cuts are made after `known` characters only.
     `behind` are the characters behind which cuts are made, or, with True beside them, all others.
     """
 
@@ -29,10 +29,10 @@ class ImpliedCuts:
         self._piece = re.compile(f"(?<={_one_of(chars, '^' * negated)})(?={SPACE})")
 
     @classmethod
-    def of(cls, model: BPEModel) -> "ImpliedCuts | None":
-        """The cuts of a model; None where nothing can be said: `▁` is no token, or whole pieces are looked up."""
+    def of(cls, model: BPEModel) -> "VocabularyBoundaries | None":
+        """Return the boundaries of a model; None if nothing can be said: `▁` is no token, or `ignore_merges` is on."""
         units = model.units
-        if units is None or not units.characters or units.prefix or units.suffix or model.take_whole:
+        if units is None or not units.characters or units.prefix or units.suffix or model.ignore_merges:
             return None
         if SPACE.encode() not in model.alphabet:
             return None
@@ -47,9 +47,9 @@ class ImpliedCuts:
         return cls(before, known)
 
     def split(self, text: str) -> list[str]:
-        """The pieces of `text`; joined they are the text.
+        """Return the pieces of `text`; joined they are the text.
 
-        >>> ImpliedCuts(frozenset(",")).split("▁one▁▁two,▁three▁4")
+        >>> VocabularyBoundaries(frozenset(",")).split("▁one▁▁two,▁three▁4")
         ['▁one', '▁▁two,▁three', '▁4']
         """
         return self._piece.split(text) if text else []

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from .unicode_tables import class_body, complement, property_ranges, union
+from ..unicode.tables import class_body, complement, property_ranges, union
 
 
 @lru_cache(1)
@@ -19,23 +19,23 @@ def _cut() -> re.Pattern[str]:
     return re.compile(f"[{class_body(letters)}](?=[{class_body(stops)}])")
 
 
-def last_safe_cut(text: str, end: int) -> int:
-    """The last safe place to cut `text` at or before `end`; 0 if there is none.
+def last_boundary(text: str, end: int) -> int:
+    """Return the last safe place to cut `text` at or before `end`; 0 if there is none.
 
-    >>> last_safe_cut("two words, and", 14)
+    >>> last_boundary("two words, and", 14)
     9
     """
     window = 64
     while True:
         start = max(0, end - window)
-        places = [match.end() for match in _cut().finditer(text, start, end)]
-        if places or start == 0:
-            return places[-1] if places else 0
+        offsets = [match.end() for match in _cut().finditer(text, start, end)]
+        if offsets or start == 0:
+            return offsets[-1] if offsets else 0
         window *= 4
 
 
 def safe_cuts(text: str, start: int) -> Iterator[int]:
-    """The safe places to cut `text` from `start` on, the last of them before its last character.
+    """Return the safe places to cut `text` from `start` on, the last of them before its last character.
 
     >>> list(safe_cuts("two words, and", 4))
     [9]
@@ -43,11 +43,11 @@ def safe_cuts(text: str, start: int) -> Iterator[int]:
     return (match.end() for match in _cut().finditer(text, max(0, start - 1)) if match.end() >= start)
 
 
-def safe_parts(text: str) -> list[str]:
+def split_at_boundaries(text: str) -> list[str]:
     """`text` cut at every safe place.
 
-    >>> safe_parts("two words, and")
+    >>> split_at_boundaries("two words, and")
     ['two', ' words', ', and']
     """
-    places = [0, *safe_cuts(text, 0), len(text)]
-    return [text[a:b] for a, b in zip(places, places[1:]) if a < b]
+    offsets = [0, *safe_cuts(text, 0), len(text)]
+    return [text[a:b] for a, b in zip(offsets, offsets[1:]) if a < b]

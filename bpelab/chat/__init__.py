@@ -5,39 +5,40 @@ Jinja, by name, from the tokenizer's files, or your own; they run in a sandbox w
 output knows where it comes from, and only the template's own can be a control token's. `ChatSession` talks with a
 model, on any of several backends.
 
-The names are loaded when they are first used. Chapters: Special tokens, chat templates, injection; Chat on your
+The names are loaded when they are first used. It may import everything below the tokenizer, and the packages of its
+backends when one is opened. Begin with `session.py`. Chapters: Special tokens, chat templates, injection; Chat on your
 hardware.
 """
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
-    from .answering import Answer as Answer, Piece as Piece
-    from .conversation import (
-        Fitted as Fitted,
+    from ..chat_templates.apply import (
+        FittedConversation as FittedConversation,
         apply_chat_template as apply_chat_template,
         count_conversation as count_conversation,
         fit_to_context as fit_to_context,
     )
-    from .named import NAMED as NAMED, NamedTemplate as NamedTemplate
+    from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
+    from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
 
 _HOMES = {
-    "NAMED": "named",
-    "NamedTemplate": "named",
-    "Fitted": "conversation",
-    "apply_chat_template": "conversation",
-    "count_conversation": "conversation",
-    "fit_to_context": "conversation",
+    "NAMED": ".chat_templates.builtin",
+    "NamedTemplate": ".chat_templates.builtin",
+    "FittedConversation": ".chat_templates.apply",
+    "apply_chat_template": ".chat_templates.apply",
+    "count_conversation": ".chat_templates.apply",
+    "fit_to_context": ".chat_templates.apply",
     "ChatSession": "session",
-    "Answer": "answering",
-    "Piece": "answering",
+    "Response": "response",
+    "StreamedToken": "response",
     "Sampling": "sampling",
     "GREEDY": "sampling",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

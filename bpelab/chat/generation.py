@@ -1,4 +1,4 @@
-"""From ids to ids: the loop that every backend shares.
+"""The generation loop that every backend shares: ids in, ids out.
 
 Ask the model for logits, choose a token, add it, ask again; end at a stop id, at the limit, or where the context is
 full. Chapter: Chat on your hardware. Cost: one call of the model a token.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
 
-from .backends.base import Backend, Cancelled, never
+from .backends.base import Backend, Cancelled, not_cancelled
 from .sampling import GREEDY, Sampling
 
 Reason = Literal["stop", "length", "context", "cancelled"]
@@ -37,15 +37,15 @@ def generate(
     *,
     max_new_tokens: int,
     stop: frozenset[int] = frozenset(),
-    cancelled: Callable[[], bool] = never,
+    cancelled: Callable[[], bool] = not_cancelled,
 ) -> Generator[Generated, None, Reason]:
-    """The tokens that a model goes on with after `ids`, as they come; the generator's value is why it ended.
+    """Yield the tokens that a model generates after `ids`, as they come; the generator's value is why it ended.
 
     Args:
         stop: ids at which the answer ends. The one that ends it is not yielded.
         cancelled: asked before each token, and between the parts of a long prompt.
 
-    "stop": at a stop id; "length": after max_new_tokens; "context": the model can hold no more; "cancelled".
+    "stop": at a stop id; "length": after max_new_tokens; "context": the context is full; "cancelled".
     Raises ConversationError for a prompt that is longer than the context.
     """
     began = perf_counter()

@@ -1,4 +1,4 @@
-"""Open a model on the best device, and on the processor where a GPU fails: chosen with a reason, and never in silence.
+"""Open a model on the best device, for a stated reason, and on the processor where a GPU fails, never silently.
 
 Chapter: Chat on your hardware. Cost: that of a look at this machine, once a process, and of loading the model.
 """
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BackendError, ModelFileError
 from .backends import open_backend
 from .backends.base import Backend
-from .hardware import Choice
+from .hardware.detect import Choice
 
 if TYPE_CHECKING:
-    from .models import ModelFiles
+    from .models.find import ModelFiles
 
 CPU = "cpu"
 
@@ -23,20 +23,20 @@ class OnProcessor(UserWarning):
 
 
 def choose(backend: str, files: "ModelFiles | None") -> Choice:
-    """The backend for a model, and why it. The shipped model needs no look at the machine."""
+    """Return the backend for a model, and the reason. The shipped model needs no look at the machine."""
     if backend != "auto" or files is None:
         return Choice(backend, "it was asked for")
-    from .models import SHIPPED
+    from .models.find import SHIPPED
 
     if files.folder == SHIPPED and not os.environ.get("BPELAB_BACKEND"):
         return Choice("reference", "the shipped model is so small that nothing else pays")
-    from .hardware import detect
+    from .hardware.detect import detect
 
     return detect().explain(files)
 
 
-def open_somewhere(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
-    """The model, as `options` of `open_backend` ask; on the processor where no device was asked for and a GPU fails.
+def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
+    """Open the model with `options` of `open_backend`; on the processor if no device is named and a GPU fails.
 
     Warns then with OnProcessor, in one line, and notes the device in `options`, so that it isn't tried again. Raises
     what `open_backend` raises for the processor.
@@ -55,7 +55,7 @@ def open_somewhere(name: str, files: "ModelFiles", options: dict[str, Any]) -> B
 
 def _has_gpu(name: str) -> bool:
     """Whether a backend would use something else than the processor here."""
-    from .hardware import detect
+    from .hardware.detect import detect
 
     kinds = {kind for status in detect().backends if status.name == name for kind in status.kinds}
     return bool(kinds - {CPU})

@@ -2,7 +2,7 @@
 
 The settings are applied in this order, each to what the one before left: repetition penalty, temperature, top-k, top-p,
 min-p. That is the order of Hugging Face's transformers, and each setting means what it means there. One number between
-0 and 1 is drawn for each token; the tokens that are left stand in the order of their ids, each as wide as it is
+0 and 1 is drawn for each token; the tokens that are left occur in the order of their ids, each as wide as it is
 probable, and the number falls into one. So a seed and the same logits give the same ids on every backend, and anyone
 can repeat it: the numbers are those of NumPy's `Generator(PCG64(seed)).random()`.
 
@@ -12,7 +12,7 @@ transformers `generation/logits_process.py`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf, isfinite
 from sys import float_info
 from typing import TYPE_CHECKING, Any
@@ -41,11 +41,11 @@ class Sampling:
         top_k: only this many of the most likely tokens stay, and what is equal to the last of them; 0 for all.
         top_p: only the most likely tokens stay, as many as it takes to reach this probability together.
         min_p: only tokens stay that are at least this fraction as probable as the most likely one.
-        repetition_penalty: the logits of ids that stand in the row already are divided by it where they are positive
+        repetition_penalty: the logits of ids that occur in the row already are divided by it where they are positive
             and multiplied where they are negative. 1 for none.
         seed: for the same choices again; None for others each time.
 
-    Raises ValueError for a value that none can have.
+    Raises ValueError for a value that a setting can't have.
 
     >>> choose = Sampling(temperature=0.8, top_k=2, seed=1).chooser()
     >>> import numpy as np
@@ -73,10 +73,10 @@ class Sampling:
             _check("seed", self.seed, 0, whole=True)
 
     def chooser(self) -> "Callable[[Logits, Sequence[int]], tuple[int, float]]":
-        """A function from logits, of the shape (vocabulary,), and the ids before to the next id and its probability.
+        """Return a function from logits, of shape (vocabulary,), and the ids before to the next id and its probability.
 
         The probability is what the model gives that token, before any setting. Each chooser begins with a new random
-        state from the seed, and two never share one. It raises BackendError for logits that are no numbers.
+        state from the seed, and two never share one. It raises BackendError for logits that are not numbers.
         """
         import numpy as np
 
@@ -85,29 +85,31 @@ class Sampling:
         def choose(logits: "Logits", row: Sequence[int]) -> tuple[int, float]:
             scores = np.asarray(logits, np.float64)
             if scores.ndim != 1 or not scores.size:
-                raise BackendError(f"the model gave logits of the shape {scores.shape}, and one row was expected")
+                raise BackendError(f"the model returned logits of the shape {scores.shape}, and one row was expected")
             highest = float(scores.max())  # NaN, if there is one
             if not isfinite(highest):
-                what = "rules every token out" if highest == -inf else f"gave the logit {highest} for the next token"
+                what = (
+                    "rules every token out" if highest == -inf else f"returned the logit {highest} for the next token"
+                )
                 raise BackendError(f"the model {what}: its weights are damaged, or its numbers overflow on this device")
-            settled = self._penalized(scores, row)
-            token = int(settled.argmax()) if random is None else self._drawn(settled, float(random.random()))
+            settled = self._penalize(scores, row)
+            token = int(settled.argmax()) if random is None else self._draw(settled, float(random.random()))
             return token, float(np.exp(scores[token] - highest) / np.exp(scores - highest).sum())
 
         return choose
 
-    def _penalized(self, scores: "Scores", row: Sequence[int]) -> "Scores":
+    def _penalize(self, scores: "Scores", row: Sequence[int]) -> "Scores":
         import numpy as np
 
         if self.repetition_penalty == 1 or not row:
             return scores
-        scores, said = scores.copy(), list(set(row))
-        old = scores[said]
-        scores[said] = np.where(old < 0, old * self.repetition_penalty, old / self.repetition_penalty)
+        scores, seen = scores.copy(), list(set(row))
+        old = scores[seen]
+        scores[seen] = np.where(old < 0, old * self.repetition_penalty, old / self.repetition_penalty)
         return scores
 
-    def _drawn(self, scores: "Scores", number: float) -> int:
-        """The token into which a number between 0 and 1 falls."""
+    def _draw(self, scores: "Scores", number: float) -> int:
+        """Return the token whose share of the probabilities contains `number`, which is between 0 and 1."""
         import numpy as np
 
         with np.errstate(over="ignore", divide="ignore"):  # a temperature near 0 makes what is far from the best -inf
@@ -124,12 +126,12 @@ class Sampling:
         weights[weights < self.min_p] = 0
         kept = np.flatnonzero(weights)
         ends = np.cumsum(weights[kept])
-        place = int(np.searchsorted(ends, number * ends[-1], side="right"))
-        return int(kept[min(place, len(kept) - 1)])
+        index = int(np.searchsorted(ends, number * ends[-1], side="right"))
+        return int(kept[min(index, len(kept) - 1)])
 
 
 def _check(name: str, value: Any, least: float, most: float = float_info.max, *, whole: bool = False) -> None:
-    """That a setting is a number between the two; bools, NaN and infinities are none."""
+    """Check that a setting is a number between the two; bools, NaN and infinities are refused."""
     kinds = (int,) if whole else (int, float)
     if not isinstance(value, kinds) or isinstance(value, bool) or not least <= value <= most:
         kind = "a whole number" if whole else "a number"
@@ -137,5 +139,7 @@ def _check(name: str, value: Any, least: float, most: float = float_info.max, *,
         raise ValueError(f"{name} must be {kind} {between}, and is {value!r}")
 
 
+SETTINGS = tuple(field.name for field in fields(Sampling))
+"""The names of the settings, which are keywords of what answers."""
 GREEDY = Sampling()
 """The most likely token, always."""

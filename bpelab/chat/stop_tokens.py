@@ -1,7 +1,7 @@
-"""Where an answer ends: the ids that a model says when it has said all.
+"""Stop tokens: the end-of-text and end-of-turn ids at which an answer ends.
 
-They are gathered from every place that may name them, since none is sure to: the model's files, the tokenizer's
-end-of-text token, and the template, which writes a control token right behind what an assistant has said. They are ids,
+They are gathered from every source that may name them, since none is sure to: the model's files, the tokenizer's
+end-of-text token, and the template, which writes a control token right after what an assistant has said. They are ids,
 never strings: a text that spells a control token ends nothing.
 
 Chapter: Chat on your hardware. Cost: one rendering of three short messages.
@@ -10,9 +10,9 @@ Chapter: Chat on your hardware. Cost: one rendering of three short messages.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..chat_templates.apply import apply_chat_template
+from ..chat_templates.encode import is_control
 from ..errors import ConversationError, TemplateError
-from .conversation import apply_chat_template
-from .encoding import is_control
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -30,22 +30,22 @@ def stop_ids(
     known: Iterable[int] = (),
     variables: Mapping[str, Any] | None = None,
 ) -> frozenset[int]:
-    """The ids at which an answer ends: `known` (those of the model's files) and what tokenizer and template add.
+    """Return the ids at which an answer ends: `known` (those of the model's files) and what tokenizer and template add.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("a", 259, special_tokens=["<|im_start|>", "<|im_end|>", "<|eos|>"], eos_token="<|eos|>")
     >>> sorted(t.id_to_token(i) for i in stop_ids(t, "chatml"))
     [b'<|eos|>', b'<|im_end|>']
     """
-    found = {*known, tokenizer.eos_token_id, _behind_an_answer(tokenizer, template, variables or {})}
+    found = {*known, tokenizer.eos_token_id, _end_of_turn_token(tokenizer, template, variables or {})}
     return frozenset(token for token in found if token is not None)
 
 
-def _behind_an_answer(tokenizer: "BPETokenizer", template: str | None, variables: Mapping[str, Any]) -> int | None:
-    """The control token that the template writes right behind an assistant's words, if it does.
+def _end_of_turn_token(tokenizer: "BPETokenizer", template: str | None, variables: Mapping[str, Any]) -> int | None:
+    """Return the control token that the template writes right after an assistant's words, if it does.
 
-    The mask that training uses says it: it ends with that token. A template that refuses the three messages, such as
-    one for completions, says nothing.
+    The assistant mask that training uses ends with that token. None for a template that refuses the three messages,
+    such as one for completions.
     """
     try:
         ids, mask = apply_chat_template(
@@ -53,6 +53,6 @@ def _behind_an_answer(tokenizer: "BPETokenizer", template: str | None, variables
         )
     except (ConversationError, TemplateError):
         return None
-    said = [token for token, own in zip(ids, mask) if own]
+    generated = [token for token, own in zip(ids, mask) if own]
     controls = {token.id for token in tokenizer.added_tokens if is_control(token)}
-    return said[-1] if said and said[-1] in controls else None
+    return generated[-1] if generated and generated[-1] in controls else None

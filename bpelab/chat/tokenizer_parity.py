@@ -1,8 +1,8 @@
-"""Parity: whether the backend's own tokenizer reads a prompt as bpelab does.
+"""Tokenizer parity: whether the backend's own tokenizer encodes a prompt as bpelab does.
 
-A model that is fed other ids than those it was trained on answers worse, and nothing says so. So the first prompt of a
-session, as text, also goes through the backend's tokenizer where it has one, and the two rows of ids are compared. Only
-bpelab's are fed.
+A model that is fed other ids than those it was trained on answers worse, without any error. So the first prompt of a
+session, as text, also goes through the backend's tokenizer where it has one, and the two lists of ids are compared.
+Only bpelab's are fed.
 
 Chapter: Chat on your hardware. Cost: as encoding the prompt twice.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import BackendError
-from ..formats.readable import visible
+from ..formats.listing import printable
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -46,11 +46,11 @@ class Parity:
     note: str = ""
 
 
-def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Sequence[int]) -> Parity:
-    """Compare `ids`, the prompt `text` as `tokenizer` encodes it, with what the backend's own tokenizer makes of it."""
+def check_parity(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Sequence[int]) -> Parity:
+    """Compare `ids`, the prompt `text` encoded by `tokenizer`, with the ids from the backend's own tokenizer."""
     whose = backend.name + ("'" if backend.name.endswith("s") else "'s")
     try:
-        other = backend.own_ids(text)
+        other = backend.native_encode(text)
     except BackendError as error:
         return Parity(False, note=f"{whose} own tokenizer failed: {error}")
     if other is None:
@@ -59,7 +59,7 @@ def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Seque
     if mine == theirs:
         return Parity(True, True, note=f"{whose} own tokenizer gives the same {len(mine):,} ids")
     pairs = enumerate(zip(mine, theirs))
-    first = next((place for place, (a, b) in pairs if a != b), min(len(mine), len(theirs)))
+    first = next((index for index, (a, b) in pairs if a != b), min(len(mine), len(theirs)))
     around = slice(max(first - AROUND, 0), first + AROUND + 1)
     ours, others = (tuple((token, _shown(tokenizer, token)) for token in row[around]) for row in (mine, theirs))
     what = " and ".join(f"{who} {_named(tokenizer, row, first)}" for who, row in (("bpelab", mine), (whose, theirs)))
@@ -71,10 +71,10 @@ def compare(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: Seque
     return Parity(True, False, first, ours, others, intended, note)
 
 
-def _named(tokenizer: "BPETokenizer", row: list[int], place: int) -> str:
-    return f"has {row[place]} {_shown(tokenizer, row[place])!r}" if place < len(row) else "ends"
+def _named(tokenizer: "BPETokenizer", row: list[int], index: int) -> str:
+    return f"has {row[index]} {_shown(tokenizer, row[index])!r}" if index < len(row) else "ends"
 
 
 def _shown(tokenizer: "BPETokenizer", token: int) -> str:
     data = tokenizer.id_to_token(token)
-    return "no token of bpelab's tokenizer" if data is None else visible(data)
+    return "no token of bpelab's tokenizer" if data is None else printable(data)

@@ -1,4 +1,4 @@
-"""A conversation as a file: JSON that people can read, written whole or not at all, and read without belief.
+"""Saved conversations: readable JSON, written whole or not at all, and validated on load.
 
 The file is an object with "bpelab_conversation" (the version of this format), "model" (its name, for people),
 "max_tokens", "sampling" and "messages"; other programs find the messages where they look for them.
@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from .._support.json_document import JSONFile, open_file
+from .._support.textio import expand_user, valid_text, write_atomically
+from ..chat_templates.messages import Message, check, taint_messages
 from ..errors import ConversationError, TokenizerFileError
-from ..formats.detect import in_home
-from ..formats.json_file import JSONFile, open_file
-from ..textio import valid_text, write_atomically
-from .messages import Message, check, marked_messages
 from .sampling import GREEDY, Sampling
 
 LARGEST = 1 << 24
@@ -42,29 +41,29 @@ class Transcript:
     sampling: Sampling = GREEDY
 
 
-def own(value: Any) -> Any:
-    """A copy that nobody else holds, of lists and dicts as JSON has them, lone surrogates replaced by U+FFFD.
+def deep_copy_json(value: Any) -> Any:
+    """Return a deep copy, with the lists and dicts of JSON, and lone surrogates replaced by U+FFFD.
 
-    >>> own(({"a": "\\ud800"},))
+    >>> deep_copy_json(({"a": "\\ud800"},))
     [{'a': '\ufffd'}]
     """
     if isinstance(value, str):
         return valid_text(str.__str__(value))
     if isinstance(value, Mapping):
-        return {own(key): own(part) for key, part in value.items()}
-    return [own(part) for part in value] if isinstance(value, (list, tuple)) else value
+        return {deep_copy_json(key): deep_copy_json(part) for key, part in value.items()}
+    return [deep_copy_json(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def own_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Copies of messages. Raises ConversationError, which names message and key, for what is none."""
+def copy_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Copy messages. Raises ConversationError, which names message and key, for what is not a message."""
     check(messages)
-    marked_messages(messages)  # looks at all that is in them
-    return [own(message) for message in messages]
+    taint_messages(messages)  # validates all that is in them
+    return [deep_copy_json(message) for message in messages]
 
 
 def write(path: str | Path, transcript: Transcript) -> None:
     """Write a file, or leave the one that is there. Raises ConversationError, saying why it can't be written."""
-    path = in_home(path)
+    path = expand_user(path)
     data = {"bpelab_conversation": VERSION, "model": valid_text(transcript.model), "max_tokens": transcript.max_tokens}
     data |= {"sampling": asdict(transcript.sampling), "messages": transcript.messages}
     size = 0
@@ -82,9 +81,9 @@ def write(path: str | Path, transcript: Transcript) -> None:
 
 
 def read(path: str | Path) -> Transcript:
-    """What `write` wrote. Raises ConversationError, which names the file and the key, for anything else."""
+    """Return what `write` wrote. Raises ConversationError, which names the file and the key, for anything else."""
     try:
-        return _read(in_home(path))
+        return _read(expand_user(path))
     except TokenizerFileError as error:  # what the reader of JSON files raises
         raise ConversationError(str(error)) from error
 
@@ -97,7 +96,7 @@ def _read(path: Path) -> Transcript:
     file = JSONFile(path, content)
     for key, kind in KEYS.items():
         if key not in file.data:
-            raise file.wrong(key, "is missing: this is no conversation that bpelab saved")
+            raise file.wrong(key, "is missing: this is not a conversation that bpelab saved")
         file.expect(file.data[key], kind, key)
     if file.data["bpelab_conversation"] != VERSION:
         raise file.wrong("bpelab_conversation", f"is {file.data['bpelab_conversation']}; this bpelab reads {VERSION}")
@@ -113,7 +112,7 @@ def _read(path: Path) -> Transcript:
     except ValueError as error:
         raise file.wrong("sampling", str(error)) from error
     try:
-        messages = own_messages(file.data["messages"]) if file.data["messages"] else []
+        messages = copy_messages(file.data["messages"]) if file.data["messages"] else []
     except ConversationError as error:
         raise file.wrong("", str(error)) from error
     return Transcript(messages, file.data["model"], file.data["max_tokens"], sampling)

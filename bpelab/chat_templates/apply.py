@@ -1,8 +1,8 @@
-"""Conversations as tokens: encoded, masked, counted, and shortened to what fits.
+"""Apply a chat template: encode a conversation, mask it, count its tokens, shorten it to fit a context.
 
-No character of a message becomes a control token, whatever the template does with it. The formats that have control
-tokens can be made safe so; Alpaca's headers are ordinary text, which a message can write as well: nothing can make that
-safe.
+No character of a message becomes a control token, whatever the template does with it. That makes the formats that
+have control tokens safe. Alpaca's headers are ordinary text, which a message can contain as well, and nothing can make
+that safe.
 
 Chapter: Special tokens, chat templates, injection. Cost: as encoding the text.
 """
@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConversationError, TemplateError
-from .encoding import Encoded, encode
-from .mask import assistant_mask
+from .assistant_mask import assistant_mask
+from .builtin import NAMED
+from .encode import Encoded, encode
 from .messages import Message, check, with_system_prompt
-from .named import NAMED
-from .provenance import Marked
-from .template import find_template, render
-from .variables import own_keywords, variables_for
+from .render import find_template, render
+from .tainted_string import TaintedStr
+from .template_variables import own_keywords, variables_for
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -43,7 +43,7 @@ def apply_chat_template(
     template_variables: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> Any:
-    """A conversation in a model's format: its ids, or its text.
+    """Return a conversation in a model's format: its ids, or its text.
 
     Args:
         messages: dicts with "role" and "content", and whatever else the template reads. They are not changed.
@@ -53,8 +53,8 @@ def apply_chat_template(
         tools: JSON schemas of functions; documents: dicts. Both go to the template.
         continue_final_message: leave the last message open, for the model to go on with.
         tokenize: ids (a list of int) if true, else the text.
-        return_assistant_mask: (ids, mask) instead, where mask has a 1 for each token that the assistant said.
-        end_of_turn: whether the control token right behind what the assistant said is in the mask.
+        return_assistant_mask: return (ids, mask) instead, where mask has a 1 for each token of the assistant's.
+        end_of_turn: whether the mask includes the control token right after an assistant's message.
         system_prompt: the text of a system message, for conversations without one.
         template_variables: what else the template reads, by name; their strings can't become control tokens.
         variables: the same as keywords (`enable_thinking=False`, say), which must be names that the template reads.
@@ -63,9 +63,9 @@ def apply_chat_template(
     text of a control token in it. Such a text is encoded as what it is, text. The post-processor is not applied: the
     template writes bos, if there is to be one. Alpaca's headers are ordinary text, and a message may forge them.
 
-    Raises ConversationError for messages that are none, naming message and key; TemplateError for a template that
-    fails, that takes too long or writes too much, or that refuses the conversation; TypeError for a keyword that is no
-    argument and that the template doesn't read; MissingDependencyError without jinja2.
+    Raises ConversationError for what is not a message, naming message and key; TemplateError for a template that
+    fails, that takes too long or writes too much, or that refuses the conversation; TypeError for a keyword that is not
+    an argument and that the template doesn't read; MissingDependencyError without jinja2.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("hello", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -78,10 +78,7 @@ def apply_chat_template(
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
     options: dict[str, Any] = {"tools": tools, "documents": documents}
-    if variables or template_variables is not None:
-        source = find_template(tokenizer, template, tools is not None)
-        own = own_keywords(apply_chat_template)
-        variables = variables_for("apply_chat_template", own, source, template_variables, variables)
+    variables = _variables(tokenizer, template, tools, template_variables, variables)
     text = _rendered(
         tokenizer,
         messages,
@@ -94,7 +91,7 @@ def apply_chat_template(
     )
     if not tokenize:
         return str.__str__(text)
-    encoded = _encoded(tokenizer, template, text, located=return_assistant_mask)
+    encoded = _encoded(tokenizer, template, text, with_offsets=return_assistant_mask)
     if not return_assistant_mask:
         return encoded.ids
     messages = with_system_prompt(messages, system_prompt)
@@ -117,6 +114,21 @@ def apply_chat_template(
     return encoded.ids, assistant_mask(tokenizer, encoded, messages, blocks, opening, end_of_turn)
 
 
+def _variables(
+    tokenizer: "BPETokenizer",
+    template: str | None,
+    tools: Sequence[Any] | None,
+    template_variables: Mapping[str, Any] | None,
+    keywords: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the template's variables. Raises TypeError for a keyword that the template doesn't read."""
+    if not keywords and template_variables is None:
+        return {}
+    source = find_template(tokenizer, template, tools is not None)
+    own = own_keywords(apply_chat_template)
+    return variables_for("apply_chat_template", own, source, template_variables, keywords)
+
+
 def _rendered(
     tokenizer: "BPETokenizer",
     messages: Sequence[Message],
@@ -126,7 +138,7 @@ def _rendered(
     add_generation_prompt: bool,
     continue_final_message: bool,
     **options: Any,
-) -> Marked:
+) -> TaintedStr:
     if add_generation_prompt and continue_final_message:
         raise ValueError(
             "add_generation_prompt begins a new message and continue_final_message goes on with the last: take one"
@@ -142,19 +154,19 @@ def _rendered(
     )
 
 
-def _encoded(tokenizer: "BPETokenizer", template: str | None, text: Marked, located: bool) -> Encoded:
-    if template in NAMED and (missing := NAMED[template].lacking(tokenizer)):
+def _encoded(tokenizer: "BPETokenizer", template: str | None, text: TaintedStr, with_offsets: bool) -> Encoded:
+    if template in NAMED and (missing := NAMED[template].missing_tokens(tokenizer)):
         raise TemplateError(
             f"{template} needs special tokens that this tokenizer doesn't have: {', '.join(missing)}. "
             f"tokenizer.with_special_tokens({missing!r}) adds them"
         )
-    return encode(tokenizer, text, located)
+    return encode(tokenizer, text, with_offsets)
 
 
 def count_conversation(
     tokenizer: "BPETokenizer", messages: Sequence[Message], template: str | None = None, **options: Any
 ) -> int:
-    """How many tokens a conversation takes, the template's own included; options as for `apply_chat_template`.
+    """Count the tokens of a conversation, the template's own included; options as for `apply_chat_template`.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user user", 261, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -166,18 +178,22 @@ def count_conversation(
     )
 
 
-class Fitted(NamedTuple):
+class FittedConversation(NamedTuple):
     """A conversation that fits.
 
     Attributes:
         messages: those that stay, in order.
         dropped: those that were left out, oldest first.
         tokens: how many tokens the ones that stay take, with the template's own and the beginning of the answer.
+        text: the rendered text of the messages that stay.
+        ids: the token ids of `text`, as `apply_chat_template` returns them.
     """
 
     messages: list[Message]
     dropped: list[Message]
     tokens: int
+    text: str
+    ids: list[int]
 
 
 def fit_to_context(
@@ -190,8 +206,8 @@ def fit_to_context(
     add_generation_prompt: bool = True,
     system_prompt: str | None = None,
     **options: Any,
-) -> Fitted:
-    """The conversation without its oldest turns, as few of them as makes it fit.
+) -> FittedConversation:
+    """Return the conversation without its oldest turns, as few of them as makes it fit.
 
     Args:
         max_tokens: the size of the model's context.
@@ -200,8 +216,8 @@ def fit_to_context(
         options: as for `apply_chat_template`.
 
     A turn is a user's message and what follows it, tool calls and results included, up to the next user's message.
-    System messages and the last turn always stay. Raises ConversationError if they don't fit alone. Cost: as counting
-    the conversation once for each doubling of the number of turns.
+    System messages and the last turn always stay. Raises ConversationError if they don't fit alone. Cost: as encoding
+    the conversation once where it fits, else once more for each doubling of the number of turns.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -211,33 +227,66 @@ def fit_to_context(
     (['second', 'third'], ['first'], 38)
     """
     check(messages)
-    room = max_tokens - reserve
+    limit = max_tokens - reserve
     messages = with_system_prompt(messages, system_prompt)
     options |= {"add_generation_prompt": add_generation_prompt}
-    turn = 0
-    numbers: list[int | None] = []
+    last_turn = 0
+    turns: list[int | None] = []  # the turn of each message; None for a system message
     for message in messages:
-        turn += message["role"] == "user" and any(number is not None for number in numbers)
-        numbers.append(None if message["role"] in ("system", "developer") else turn)
-    counts: dict[int, int] = {}
+        last_turn += message["role"] == "user" and any(turn is not None for turn in turns)
+        turns.append(None if message["role"] in ("system", "developer") else last_turn)
+    encoded: dict[int, tuple[str, list[int]]] = {}
 
-    def stays(number: int | None, dropped: int) -> bool:
-        return number is None or number >= dropped
+    def stays(turn: int | None, dropped: int) -> bool:
+        return turn is None or turn >= dropped
 
     def fits(dropped: int) -> bool:
-        kept = [message for message, number in zip(messages, numbers) if stays(number, dropped)]
-        counts[dropped] = count_conversation(tokenizer, kept, template, **options)
-        return counts[dropped] <= room
+        kept = [message for message, turn in zip(messages, turns) if stays(turn, dropped)]
+        encoded[dropped] = _text_and_ids(tokenizer, kept, template, **options)
+        return len(encoded[dropped][1]) <= limit
 
-    dropped = 0 if fits(0) else bisect_left(range(turn + 1), True, lo=1, key=fits)
-    if dropped > turn:
-        least = counts.get(turn, counts[0])
+    dropped = 0 if fits(0) else bisect_left(range(last_turn + 1), True, lo=1, key=fits)
+    if dropped > last_turn:
+        _, ids = encoded.get(last_turn, encoded[0])
         raise ConversationError(
-            f"the last turn and the system messages take {least:,} tokens; max_tokens={max_tokens:,} less "
-            f"reserve={reserve:,} leaves {room:,}"
+            f"the last turn and the system messages take {len(ids):,} tokens; max_tokens={max_tokens:,} less "
+            f"reserve={reserve:,} leaves {limit:,}"
         )
-    return Fitted(
-        [message for message, number in zip(messages, numbers) if stays(number, dropped)],
-        [message for message, number in zip(messages, numbers) if not stays(number, dropped)],
-        counts[dropped],
+    text, ids = encoded[dropped]
+    return FittedConversation(
+        [message for message, turn in zip(messages, turns) if stays(turn, dropped)],
+        [message for message, turn in zip(messages, turns) if not stays(turn, dropped)],
+        len(ids),
+        text,
+        ids,
     )
+
+
+def _text_and_ids(
+    tokenizer: "BPETokenizer",
+    messages: Sequence[Message],
+    template: str | None,
+    *,
+    add_generation_prompt: bool,
+    tools: Sequence[Any] | None = None,
+    documents: Sequence[Any] | None = None,
+    continue_final_message: bool = False,
+    end_of_turn: bool = True,
+    template_variables: Mapping[str, Any] | None = None,
+    **variables: Any,
+) -> tuple[str, list[int]]:
+    """Return both the text and the ids of a conversation, which is rendered once."""
+    for option in ("tokenize", "return_assistant_mask"):
+        if option in variables:
+            raise TypeError(f"fit_to_context has no argument {option!r}")
+    text = _rendered(
+        tokenizer,
+        messages,
+        template,
+        add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+        tools=tools,
+        documents=documents,
+        variables=_variables(tokenizer, template, tools, template_variables, variables),
+    )
+    return str.__str__(text), _encoded(tokenizer, template, text, with_offsets=False).ids

@@ -1,10 +1,10 @@
-"""Which tokens the assistant said: the mask that training needs.
+"""Assistant mask: which tokens are the assistant's, as training needs to know.
 
 A token is the assistant's if it covers a character of an assistant's message, its role and name aside. That is exact:
 where a token covers the end of a header and the beginning of an answer, it is the assistant's, since the model has to
 say it. What the template writes between two parts of one message (`", "arguments": `) belongs to it too, and where a
-message has tool calls, so does what stands between the beginning of an answer, as the generation prompt has it, and the
-end of the turn. In a template with `{% generation %}` blocks, these say it instead, as in transformers.
+message has tool calls, so does what is between the beginning of an answer, as the generation prompt has it, and the
+end of the turn. In a template with `{% generation %}` blocks, these decide instead, as in transformers.
 
 Chapter: Special tokens, chat templates, injection. Cost: linear in the tokens and runs.
 """
@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .encoding import Encoded
+from .encode import Encoded
 from .messages import SPEAKERS, Message
-from .provenance import Origin
+from .tainted_string import Provenance
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -31,42 +31,42 @@ def assistant_mask(
     opening: str,
     end_of_turn: bool,
 ) -> list[int]:
-    """1 for each token that the assistant said, else 0.
+    """Return the mask: 1 for each token of the assistant's, else 0.
 
     Args:
-        blocks: whether the template has `{% generation %}` blocks, which then say it.
+        blocks: whether the template has `{% generation %}` blocks, which then decide.
         opening: the generation prompt, if messages have tool calls.
-        end_of_turn: whether the control token right behind a message, or behind its tool calls, is in.
+        end_of_turn: whether the control token right after a message, or after its tool calls, counts.
     """
     if blocks:
-        return _cover(encoded, [(start, stop) for start, stop, origin in _runs(encoded) if origin.generated])
-    controls = [place for place, control in zip(encoded.places, encoded.control) if control]
+        return _mask_spans(encoded, [(start, stop) for start, stop, origin in _runs(encoded) if origin.generated])
+    controls = [offset for offset, control in zip(encoded.offsets, encoded.control) if control]
     special = frozenset(tokenizer.special_tokens.values())
-    closing = [place for number, place in zip(encoded.ids, encoded.places) if number in special]
+    closing = [offset for token_id, offset in zip(encoded.ids, encoded.offsets) if token_id in special]
     spans = []
-    for message, first, last, before, after in _said(encoded, messages):
+    for message, first, last, before, after in _assistant_spans(encoded, messages):
         start, stop = first, last
-        behind = next((place for place in _from(controls, stop) if place[0] <= stop), None)
+        closing_span = next((offset for offset in _after(controls, stop) if offset[0] <= stop), None)
         if messages[message].get("tool_calls"):
             found = encoded.text.rfind(opening, before, start) if opening else -1
             start = start if found < 0 else found + len(opening)
-            behind = next((place for place in _from(closing, stop) if place[1] <= after), behind)
-            stop = stop if behind is None else max(stop, behind[0])
-        spans.append((start, behind[1] if behind is not None and end_of_turn else stop))
-    return _cover(encoded, spans, cores=True)
+            closing_span = next((offset for offset in _after(closing, stop) if offset[1] <= after), closing_span)
+            stop = stop if closing_span is None else max(stop, closing_span[0])
+        spans.append((start, closing_span[1] if closing_span is not None and end_of_turn else stop))
+    return _mask_spans(encoded, spans, cores=True)
 
 
-def _runs(encoded: Encoded) -> Iterator[tuple[int, int, Origin]]:
+def _runs(encoded: Encoded) -> Iterator[tuple[int, int, Provenance]]:
     position = 0
     for length, origin in encoded.text.runs:
         yield position, position + length, origin
         position += length
 
 
-def _said(encoded: Encoded, messages: Sequence[Message]) -> Iterator[tuple[int, int, int, int, int]]:
-    """(message, start, stop, before, after) for what each assistant's message wrote without another's in between.
+def _assistant_spans(encoded: Encoded, messages: Sequence[Message]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield (message, start, stop, before, after) of each run of text of one assistant's message.
 
-    `before` is where the last foreign character ends, `after` where the next begins.
+    No other message's text is inside a run. `before` is where the last other text ends, `after` where the next begins.
     """
     parts: list[tuple[int, int, int]] = []  # (message or -1, start, stop)
     for start, stop, origin in _runs(encoded):
@@ -85,18 +85,21 @@ def _said(encoded: Encoded, messages: Sequence[Message]) -> Iterator[tuple[int, 
             yield speaker, start, stop, before, after
 
 
-def _from(places: list[Span], stop: int) -> Iterator[Span]:
-    """The places that end behind `stop`."""
-    return (places[number] for number in range(bisect_right(places, stop, key=lambda place: place[1]), len(places)))
+def _after(spans: list[Span], stop: int) -> Iterator[Span]:
+    """Yield the spans that end after `stop`."""
+    return (spans[index] for index in range(bisect_right(spans, stop, key=lambda span: span[1]), len(spans)))
 
 
-def _cover(encoded: Encoded, spans: list[Span], cores: bool = False) -> list[int]:
-    """1 for each token that stands in a span; with `cores`, the white space that a control token takes is no part."""
-    mask, number = [], 0
-    for (start, stop), control in zip(encoded.places, encoded.control):
-        while number < len(spans) and spans[number][1] <= start:
-            number += 1
+def _mask_spans(encoded: Encoded, spans: list[Span], cores: bool = False) -> list[int]:
+    """Return 1 for each token that overlaps a span, else 0.
+
+    With `cores`, white space that a control token absorbs at its end doesn't count.
+    """
+    mask, index = [], 0
+    for (start, stop), control in zip(encoded.offsets, encoded.control):
+        while index < len(spans) and spans[index][1] <= start:
+            index += 1
         if control and cores:
             stop = start + len(encoded.text[start:stop].rstrip())  # noqa: PLW2901
-        mask.append(int(number < len(spans) and spans[number][0] < max(stop, start + 1)))
+        mask.append(int(index < len(spans) and spans[index][0] < max(stop, start + 1)))
     return mask

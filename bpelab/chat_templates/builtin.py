@@ -1,4 +1,4 @@
-"""Templates by name: the six formats that most chat models were trained on.
+"""Built-in templates: the six formats that most chat models were trained on.
 
 Each is written here anew after the format that its makers publish, with the special tokens that it is made of. A
 model's own template, where it has one, knows more (tools, dates, reasoning): these are for models that come without.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TemplateError
-from .provenance import Marked, concat
+from .tainted_string import TaintedStr, concat
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -33,8 +33,8 @@ class NamedTemplate:
     stop: tuple[str, ...]
     after: str
 
-    def lacking(self, tokenizer: "BPETokenizer") -> list[str]:
-        """Those of `tokens` that a tokenizer doesn't have."""
+    def missing_tokens(self, tokenizer: "BPETokenizer") -> list[str]:
+        """Return those of `tokens` that a tokenizer doesn't have."""
         return [name for name in self.tokens if tokenizer.token_to_id(name) is None]
 
 
@@ -150,27 +150,27 @@ NAMED = {
 
 
 def flatten(messages: Iterable[dict[str, Any]], name: str) -> None:
-    """Make the content of marked messages the one text that a named template writes: parts joined, None as nothing.
+    """Make the content of each message one text, as named templates need: parts are joined, None is empty.
 
-    Raises TemplateError for tool calls and for parts that are no text, for which these formats have no words.
+    Raises TemplateError for tool calls and for parts that are not text: these formats have no form for them.
     """
-    for number, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.get("tool_calls"):
             raise TemplateError(
-                f"messages[{number}] has tool calls, which {name} has no form for: give the template of the model"
+                f"messages[{index}] has tool calls, which {name} has no form for: give the template of the model"
             )
         content = message.get("content")
         if content is None:
-            message["content"] = Marked("")
+            message["content"] = TaintedStr("")
         elif not isinstance(content, str):
-            message["content"] = concat([_text(part, number, place, name) for place, part in enumerate(content)])
+            message["content"] = concat([_text(part, index, offset, name) for offset, part in enumerate(content)])
 
 
-def _text(part: Any, number: int, place: int, name: str) -> str:
+def _text(part: Any, index: int, offset: int, name: str) -> str:
     text = part.get("text") if isinstance(part, Mapping) and part.get("type", "text") == "text" else part
     if not isinstance(text, str):
         kind = f"of the type {part.get('type')!r}" if isinstance(part, Mapping) else type(part).__name__
         raise TemplateError(
-            f'messages[{number}]["content"][{place}] is {kind}, which {name} can\'t write: it takes text'
+            f'messages[{index}]["content"][{offset}] is {kind}, which {name} can\'t write: it takes text'
         )
     return text

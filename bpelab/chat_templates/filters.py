@@ -1,4 +1,4 @@
-"""Filters and functions of chat templates that are not Jinja's own, and what happens to every value on its way.
+"""Filters and functions of chat templates that replace Jinja's or add to them; all keep provenance.
 
 Chapter: Special tokens, chat templates, injection. Source: Jinja's `filters.py`, transformers.
 """
@@ -14,58 +14,62 @@ from jinja2.filters import make_attrgetter
 from markupsafe import Markup
 
 from ..errors import TemplateError
-from .budget import CONTAINERS, MOST_DIGITS, pay
 from .formatting import indented
-from .provenance import Marked, Runs, derived, joined
+from .resource_limits import CONTAINERS, MOST_DIGITS, charge
+from .tainted_string import Runs, TaintedStr, join_tainted, untrusted
 
 
-class Safe(Markup):
-    """What the filter `safe` gives: other strings are escaped when they are added to it, as Jinja does."""
+class TaintedMarkup(Markup):
+    """What the filter `safe` returns: other strings are escaped when they are added to it, as Jinja does."""
 
     __slots__ = ("runs",)
     runs: Runs
 
     def __str__(self) -> str:
-        return Marked.with_runs(str.__str__(self), self.runs) if hasattr(self, "runs") else Marked(str.__str__(self))
+        return (
+            TaintedStr.with_runs(str.__str__(self), self.runs)
+            if hasattr(self, "runs")
+            else TaintedStr(str.__str__(self))
+        )
 
 
-class Refusal(JinjaError):
+class TemplateRefusal(JinjaError):
     """What a template says with `raise_exception`."""
 
 
-def known(value: Any) -> Any:
-    """A str as one that knows how to keep marks and limits."""
-    return Marked(value) if type(value) is str else value
+def as_tainted(value: Any) -> Any:
+    """Return a plain str as a TaintedStr of unknown provenance; any other value as it is."""
+    return TaintedStr(value) if type(value) is str else value
 
 
-def settled(result: Any, sources: Any) -> Any:
-    """A result as the template gets it: its size paid, its origin said."""
+def finish(result: Any, sources: Any) -> Any:
+    """Return a result as the template gets it: its size charged, its provenance set from `sources`."""
     if isinstance(result, str):
         if not hasattr(result, "runs"):
-            pay(len(result))
-            marked = derived(result, sources)
+            charge(len(result))
+            marked = untrusted(result, sources)
             if not isinstance(result, Markup):
                 return marked
-            result = Safe(result)
+            result = TaintedMarkup(result)
             result.runs = marked.runs
     elif isinstance(result, CONTAINERS):
-        pay(8 * len(result))
+        charge(8 * len(result))
     elif isinstance(result, int) and result.bit_length() > 4 * MOST_DIGITS:
         raise TemplateError(f"a number of more than {MOST_DIGITS:,} digits")
     return result
 
 
 @pass_environment
-def join(environment: Any, value: Iterable[Any], d: str = "", attribute: Any = None) -> Marked:
-    """Jinja's `join`, marks kept."""
+def join(environment: Any, value: Iterable[Any], d: str = "", attribute: Any = None) -> TaintedStr:
+    """Apply Jinja's `join`, keeping provenance."""
     if attribute is not None:
         value = map(make_attrgetter(environment, attribute), value)
-    return joined(environment.text(d), [environment.text(part) for part in value])
+    return join_tainted(environment.output(d), [environment.output(part) for part in value])
 
 
 @pass_environment
 def first(environment: Any, seq: Iterable[Any]) -> Any:
-    """Jinja's `first`, which keeps the mark of a letter."""
+    """Apply Jinja's `first`, keeping the provenance of a character."""
     if isinstance(seq, str):
         return seq[0] if seq else environment.undefined("No first item, sequence was empty.")
     for item in seq:
@@ -73,29 +77,30 @@ def first(environment: Any, seq: Iterable[Any]) -> Any:
     return environment.undefined("No first item, sequence was empty.")
 
 
-def indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
-    """Jinja's `indent`, marks kept."""
+def indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> TaintedStr:
+    """Apply Jinja's `indent`, keeping provenance."""
     if not isinstance(s, str):
         raise TypeError(f"indent takes a string, not {type(s).__name__}")
-    return indented(Marked.with_runs(str.__str__(s), s.runs) if isinstance(s, Safe) else s, width, first, blank)  # type: ignore[arg-type]
+    text = TaintedStr.with_runs(str.__str__(s), s.runs) if isinstance(s, TaintedMarkup) else s
+    return indented(text, width, first, blank)  # type: ignore[arg-type]
 
 
 def safe(value: Any) -> Markup:
-    """Jinja's `safe`, marks kept."""
-    text = known(str(value))
-    safe = Safe(text)
+    """Apply Jinja's `safe`, keeping provenance."""
+    text = as_tainted(str(value))
+    safe = TaintedMarkup(text)
     safe.runs = text.runs
     return safe
 
 
 @pass_environment
 def raise_exception(environment: Any, message: Any) -> None:
-    """What templates refuse a conversation with."""
-    raise Refusal(environment.text(message))
+    """Refuse a conversation, as templates do."""
+    raise TemplateRefusal(environment.output(message))
 
 
 def strftime_now(format: str) -> str:
-    """The time now, in the format of strftime."""
+    """Return the current time in a format of strftime."""
     if len(format) > 200 or re.search(r"%[^A-Za-z%]*\d", format):
         raise TemplateError("strftime_now takes directives without widths, 200 characters at most")
     return datetime.now().strftime(str.__str__(format))

@@ -1,6 +1,6 @@
-"""What templates write values with, marks kept where that is simple: `%`, `format`, `tojson`, `indent`.
+"""String formatting for templates: `%`, `format`, `tojson`, `indent`, with provenance kept where that is simple.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in what is written, which is paid for first.
+Chapter: Special tokens, chat templates, injection. Cost: linear in what is written, which is charged first.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import TemplateError
-from .budget import current, pay
-from .provenance import Marked, concat, derived
+from .resource_limits import charge, current
+from .tainted_string import TaintedStr, concat, untrusted
 
 MOST_WIDTH = 10_000
 _directive = re.compile(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
@@ -23,16 +23,16 @@ def _width(*numbers: str | None) -> None:
             raise TemplateError(f"a format of width {number[:20]}: up to {MOST_WIDTH:,}, written as digits, is allowed")
 
 
-def percent(pattern: Marked, values: Any) -> Marked:
-    """`pattern % values` as Python does it, one directive after the other; `%s` of a string keeps its marks."""
+def percent(pattern: TaintedStr, values: Any) -> TaintedStr:
+    """Return `pattern % values`, one directive after the other; `%s` of a string keeps its provenance."""
     budget = current.get()
-    weight = budget.weigh(values)
+    weight = budget.measure(values)
     mapping = isinstance(values, Mapping)
     waiting = list(values) if isinstance(values, tuple) else [values]
     parts: list[str] = []
     position = 0
     while (start := pattern.find("%", position)) >= 0:
-        budget.step()
+        budget.tick()
         parts.append(pattern[position:start])
         if (match := _directive.match(pattern, start)) is None:
             raise ValueError("incomplete format")
@@ -46,19 +46,19 @@ def percent(pattern: Marked, values: Any) -> Marked:
             raise TypeError("not enough arguments for format string")
         value = values[key] if key is not None else waiting.pop(0)
         if kind == "s" and isinstance(value, str) and not (flags or width or precision is not None):
-            pay(len(value))
+            charge(len(value))
             parts.append(str(value))
             continue
-        pay(4 * weight + MOST_WIDTH * bool(width or precision))
+        charge(4 * weight + MOST_WIDTH * bool(width or precision))
         directive = re.sub(r"^%\([^()]*\)", "%", match[0])
-        parts.append(derived(str.__mod__(directive, (value,)), value))
+        parts.append(untrusted(str.__mod__(directive, (value,)), value))
     if waiting and not mapping:
         raise TypeError("not all arguments converted during string formatting")
     return concat([*parts, pattern[position:]])
 
 
 class Formatter(string.Formatter):
-    """`str.format` that pays for what it writes; fields look into values as the sandbox does, through `look_up`."""
+    """`str.format` that charges for what it writes; fields are looked up as in the sandbox, through `look_up`."""
 
     def __init__(self, look_up: Callable[[Any, str, bool], Any]) -> None:
         self._look_up = look_up
@@ -76,24 +76,24 @@ class Formatter(string.Formatter):
         for number in re.findall(r"\d+", format_spec):
             _width(number)
         if isinstance(value, str) and not format_spec:
-            pay(len(value))
+            charge(len(value))
             return str(value)
-        pay(4 * current.get().weigh(value) + MOST_WIDTH * bool(format_spec))
-        return derived(str(super().format_field(value, format_spec)), value)
+        charge(4 * current.get().measure(value) + MOST_WIDTH * bool(format_spec))
+        return untrusted(str(super().format_field(value, format_spec)), value)
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         if conversion is None or (conversion == "s" and isinstance(value, str)):
             return value
-        pay(4 * current.get().weigh(value))
-        return derived(str(super().convert_field(value, conversion)), value)
+        charge(4 * current.get().measure(value))
+        return untrusted(str(super().convert_field(value, conversion)), value)
 
-    def marked(self, pattern: Marked, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Marked:
-        """`pattern.format(*args, **kwargs)`; where braces are nested or doubled, all of it is unknown."""
+    def format_tainted(self, pattern: TaintedStr, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaintedStr:
+        """Return `pattern.format(*args, **kwargs)`; where braces are nested or doubled, all of it is untrusted."""
         parts: list[str] = []
         position = number = 0
         for literal, name, spec, conversion in self.parse(pattern):
             if not pattern.startswith(literal, position) or "{" in literal + (spec or "") or "}" in literal:
-                return derived(self.vformat(str.__str__(pattern), args, kwargs), pattern, list(args), dict(kwargs))
+                return untrusted(self.vformat(str.__str__(pattern), args, kwargs), pattern, list(args), dict(kwargs))
             parts.append(pattern[position : position + len(literal)])
             position += len(literal)
             if name is not None:
@@ -111,31 +111,31 @@ def tojson(
     indent: int | str | None = None,
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
-) -> Marked:
-    """JSON without HTML's escapes, as transformers writes it. Never trusted: its text is the values'."""
+) -> TaintedStr:
+    """Return JSON without HTML's escapes, as transformers writes it. Never trusted: its text is the values'."""
     budget = current.get()
     extra = len(indent) if isinstance(indent, str) else max(indent or 0, 0)
     extra += sum(map(len, separators or ()))
     if extra > 100:
         raise TemplateError(f"tojson with an indent or separators of {extra:,} characters")
-    weight = budget.weigh(value)
-    budget.pay(weight)
+    weight = budget.measure(value)
+    budget.charge(weight)
     if extra > 16:
-        budget.pay(weight * extra)
+        budget.charge(weight * extra)
     encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
     parts: list[str] = []
     for part in [encoder.encode(value)] if indent is None else encoder.iterencode(value):  # spaces add up with depth
-        budget.pay(len(part))
+        budget.charge(len(part))
         parts.append(part)
-    return derived("".join(parts), value)
+    return untrusted("".join(parts), value)
 
 
-def indented(text: Marked, width: int | str = 4, first: bool = False, blank: bool = False) -> Marked:
-    """Jinja's `indent` with the marks kept; what it puts in comes from nowhere, and need not be trusted."""
-    space = Marked(width if isinstance(width, str) else " " * min(width, MOST_WIDTH))
-    lines = (text + Marked("\n")).splitlines()
-    pay(len(text) + len(space) * len(lines))
+def indented(text: TaintedStr, width: int | str = 4, first: bool = False, blank: bool = False) -> TaintedStr:
+    """Apply Jinja's `indent`, keeping provenance; what it inserts is unknown, and need not be trusted."""
+    space = TaintedStr(width if isinstance(width, str) else " " * min(width, MOST_WIDTH))
+    lines = (text + TaintedStr("\n")).splitlines()
+    charge(len(text) + len(space) * len(lines))
     written: list[str] = [lines[0]]
     for line in lines[1:]:
-        written += [Marked("\n"), space, line] if line or blank else [Marked("\n"), line]
+        written += [TaintedStr("\n"), space, line] if line or blank else [TaintedStr("\n"), line]
     return concat([space, *written] if first else written)

@@ -1,4 +1,4 @@
-"""The code that Jinja makes of a chat template: its own strings are marked, everything else asks the environment.
+"""Compile chat templates: mark their own strings as trusted and route all else through the environment.
 
 Chapter: Special tokens, chat templates, injection. Source: Jinja's `compiler.py`; the tag `generation` is that of
 `transformers/utils/chat_template_utils.py`.
@@ -12,20 +12,20 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
-from .provenance import Marked
+from .tainted_string import TaintedStr
 
 
-class Generator(CodeGenerator):
-    """Jinja's compiler, which has the template's strings marked and everything else go through the environment."""
+class TaintCodeGenerator(CodeGenerator):
+    """Jinja's compiler, with the template's strings marked and every operation sent through the environment."""
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
         if isinstance(node.value, str):
-            self.write(f"environment.trusted({node.value!r})")
+            self.write(f"environment.literal({node.value!r})")
         else:
             super().visit_Const(node, frame)
 
     def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:
-        self.write(f"environment.trusted({node.data!r})")
+        self.write(f"environment.literal({node.data!r})")
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
         if isinstance(node, nodes.TemplateData):
@@ -33,23 +33,23 @@ class Generator(CodeGenerator):
         raise nodes.Impossible
 
     def _output_const_repr(self, group: Iterable[Any]) -> str:
-        return f"environment.trusted({''.join(group)!r})"
+        return f"environment.literal({''.join(group)!r})"
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("environment.text(")
+        self.write("environment.output(")
 
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
-        self.write("environment.tilde((")
+        self.write("environment.concat_output((")
         for part in node.nodes:
             self.visit(part, frame)
             self.write(", ")
         self.write("))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
-        self.write("(environment.weighed(")
+        self.write("(environment.measured(")
         self.visit(node.expr, frame)
         self.write(")")
         for operand in node.ops:
@@ -58,14 +58,14 @@ class Generator(CodeGenerator):
 
     def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:
         symbol = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "notin": "not in"}
-        self.write(f" {symbol.get(node.op, node.op)} environment.weighed(")
+        self.write(f" {symbol.get(node.op, node.op)} environment.measured(")
         self.visit(node.expr, frame)
         self.write(f", {node.op in ('in', 'notin')})")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self.write("environment.made({")
+        self.write("environment.container({")
         for item in node.items:
-            self.write("environment.weighed(")
+            self.write("environment.measured(")
             self.visit(item.key, frame)
             self.write("): ")
             self.visit(item.value, frame)
@@ -73,7 +73,7 @@ class Generator(CodeGenerator):
         self.write("})")
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:
-        self.write("environment.made(")
+        self.write("environment.container(")
         super().visit_List(node, frame)
         self.write(")")
 
@@ -81,7 +81,7 @@ class Generator(CodeGenerator):
         if node.ctx != "load":
             super().visit_Tuple(node, frame)
             return
-        self.write("environment.made(")
+        self.write("environment.container(")
         super().visit_Tuple(node, frame)
         self.write(")")
 
@@ -89,7 +89,7 @@ class Generator(CodeGenerator):
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
-        self.write("environment.sliced(")
+        self.write("environment.slice_output(")
         self.visit(node.node, frame)
         for bound in (node.arg.start, node.arg.stop, node.arg.step):
             self.write(", ")
@@ -101,30 +101,30 @@ class Generator(CodeGenerator):
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
         if node.test is not None:
-            node.test = nodes.And(nodes.EnvironmentAttribute("stepped"), node.test).set_lineno(node.lineno)
+            node.test = nodes.And(nodes.EnvironmentAttribute("ticked"), node.test).set_lineno(node.lineno)
         super().visit_For(node, frame)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        """The body of every loop, condition and macro begins with a look at the time."""
-        self.writeline("environment.step()")
+        """Begin the body of every loop, condition and macro with a check of the time."""
+        self.writeline("environment.tick()")
         super().blockvisit(nodes, frame)
 
     def visit_EvalContextModifier(self, node: nodes.EvalContextModifier, frame: Frame) -> None:
         self.fail("autoescape is not for chat templates: they write no HTML", node.lineno)
 
 
-class Generation(Extension):
+class GenerationTag(Extension):
     """`{% generation %}`: what the assistant generates is inside."""
 
     tags = {"generation"}  # noqa: RUF012 (Jinja's)
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """The block as a call with its body for a caller."""
+        """Return the block as a call with its body for a caller."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.CallBlock(self.call_method("generated"), [], [], body).set_lineno(line)
+        return nodes.CallBlock(self.call_method("mark_generated"), [], [], body).set_lineno(line)
 
-    def generated(self, caller: Callable[[], Marked]) -> Marked:
-        """What the body writes, marked."""
+    def mark_generated(self, caller: Callable[[], TaintedStr]) -> TaintedStr:
+        """Return what the body writes, marked as generated."""
         text = caller()
-        return Marked.with_runs(text, tuple((n, origin._replace(generated=True)) for n, origin in text.runs))
+        return TaintedStr.with_runs(text, tuple((n, origin._replace(generated=True)) for n, origin in text.runs))

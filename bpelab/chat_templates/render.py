@@ -1,7 +1,7 @@
-"""Templates: found, compiled once, and rendered to text whose characters say where they come from.
+"""Find, compile and render templates; the rendered text knows the provenance of each character.
 
-Chapter: Special tokens, chat templates, injection. Cost: compiling takes milliseconds and is kept; rendering is linear
-for real templates.
+Chapter: Special tokens, chat templates, injection. Cost: compiling takes milliseconds and is cached; rendering is
+linear for real templates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,13 +9,13 @@ from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .._support.install import install_command
 from ..errors import ConversationError, MissingDependencyError, TemplateError
-from ..install import install_command
-from ..special_tokens import ROLES
-from .budget import Budget, current
-from .messages import Message, check, marked, marked_messages, marked_tools
-from .named import NAMED, flatten
-from .provenance import TEMPLATE, Marked, Origin, concat, runs_of
+from ..vocab.special_tokens import ROLES
+from .builtin import NAMED, flatten
+from .messages import Message, check, taint, taint_messages, taint_tools
+from .resource_limits import Budget, current
+from .tainted_string import TEMPLATE, Provenance, TaintedStr, concat, provenance_spans
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -28,7 +28,7 @@ CONTINUED = "the place to go on from"
 
 
 def find_template(tokenizer: "BPETokenizer", template: str | None, tools: bool) -> str:
-    """The source of a template: the tokenizer's own, one of its named ones, one of bpelab's, or `template` itself.
+    """Return the source of a template: the tokenizer's own, a named one of its or bpelab's, or `template` itself.
 
     As in transformers, a tokenizer's template named "tool_use" is taken where there are tools, else "default". Raises
     TemplateError where there is none.
@@ -57,7 +57,7 @@ def find_template(tokenizer: "BPETokenizer", template: str | None, tools: bool) 
 
 @lru_cache(32)
 def compiled(source: str) -> "Template":
-    """The template as code. Raises TemplateError, MissingDependencyError."""
+    """Compile a template, once for each source. Raises TemplateError, MissingDependencyError."""
     try:
         import jinja2
     except ImportError as error:
@@ -66,7 +66,7 @@ def compiled(source: str) -> "Template":
         raise MissingDependencyError(
             f"jinja2 {jinja2.__version__} can be broken out of; 3.1.6 can't: {install_command('chat')}"
         )
-    from .environment import Environment
+    from .sandbox import Environment
 
     if len(source) > LONGEST:
         raise TemplateError(f"it is {len(source):,} characters long; {LONGEST:,} is the most here")
@@ -78,16 +78,16 @@ def compiled(source: str) -> "Template":
         raise TemplateError(f"it can't be compiled: {type(error).__name__}") from error
 
 
-def run(source: str, variables: Mapping[str, Any], size: int) -> Marked:
-    """The text of a template over marked variables of `size` characters in all. Raises TemplateError."""
+def run(source: str, variables: Mapping[str, Any], size: int) -> TaintedStr:
+    """Render a template with tainted variables of `size` characters in all. Raises TemplateError."""
     template = compiled(source)
-    from .filters import Refusal
+    from .filters import TemplateRefusal
 
     token = current.set(Budget(size))
     try:
         parts: Iterable[str] = list(template.root_render_func(template.new_context(dict(variables))))
         return concat(parts)
-    except Refusal as error:
+    except TemplateRefusal as error:
         raise TemplateError(f"it refuses the conversation: {error}", _line(error.__traceback__)) from error
     except TemplateError as error:
         raise TemplateError(error.problem, error.line or _line(error.__traceback__)) from error
@@ -101,7 +101,7 @@ def run(source: str, variables: Mapping[str, Any], size: int) -> Marked:
 
 
 def _line(traceback: TracebackType | None) -> int | None:
-    """The line of the template that was being executed."""
+    """Return the line of the template that was being executed."""
     found = None
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
@@ -121,52 +121,52 @@ def render(
     documents: Sequence[Any] | None,
     continue_final_message: bool,
     variables: Mapping[str, Any],
-) -> Marked:
-    """A conversation as a template writes it. Raises ConversationError, TemplateError."""
+) -> TaintedStr:
+    """Return a conversation as a template writes it. Raises ConversationError, TemplateError."""
     check(messages)
-    prepared = marked_messages(messages)
+    prepared = taint_messages(messages)
     if (named := next((name for name, known in NAMED.items() if known.source == source), None)) is not None:
         flatten(prepared, named)
-    final = _left_open(prepared) if continue_final_message else None
+    final = _mark_open_end(prepared) if continue_final_message else None
     context: dict[str, Any] = {}
     for role in ROLES:
         name = getattr(tokenizer, f"{role}_token")
         if name is not None:
-            context[f"{role}_token"] = Marked.of(name, TEMPLATE)
-    context["tools"] = marked_tools(tools, "tools")
-    context["documents"] = marked_tools(documents, "documents")
-    context |= {name: marked(value, Origin(False, None, name), name) for name, value in variables.items()}
-    size = Budget(1 << 50).weigh([prepared, context])
+            context[f"{role}_token"] = TaintedStr.of(name, TEMPLATE)
+    context["tools"] = taint_tools(tools, "tools")
+    context["documents"] = taint_tools(documents, "documents")
+    context |= {name: taint(value, Provenance(False, None, name), name) for name, value in variables.items()}
+    size = Budget(1 << 50).measure([prepared, context])
     context |= {"messages": prepared, "add_generation_prompt": add_generation_prompt}
     text = run(source, context, size)
-    return text if final is None else _until_the_place(text, final)
+    return text if final is None else _truncate_at_mark(text, final)
 
 
-def _left_open(prepared: list[Any]) -> str:
-    """Mark the end of the last message's text; that text."""
+def _mark_open_end(prepared: list[Any]) -> str:
+    """Mark the end of the last message's text. Return that text."""
     number = len(prepared) - 1
-    place = Marked.of(CONTINUE, Origin(False, number, CONTINUED))
+    mark = TaintedStr.of(CONTINUE, Provenance(False, number, CONTINUED))
     content = prepared[-1].get("content")
     if isinstance(content, str):
-        prepared[-1]["content"] = content + place
+        prepared[-1]["content"] = content + mark
         return content
     for part in reversed(content or ()):
         if isinstance(part, dict) and isinstance(part.get("text"), str):
             text: str = part["text"]
-            part["text"] = text + place
+            part["text"] = text + mark
             return text
     raise ConversationError(f"messages[{number}] has no text that continue_final_message could go on with")
 
 
-def _until_the_place(text: Marked, final: str) -> Marked:
-    position, place = 0, -1
-    for length, origin in runs_of(text):
+def _truncate_at_mark(text: TaintedStr, final: str) -> TaintedStr:
+    position, offset = 0, -1
+    for length, origin in provenance_spans(text):
         if origin.field == CONTINUED:
-            place = position
+            offset = position
         position += length
-    if place < 0:  # the template did something to it that marks don't survive
-        place = text.rfind(CONTINUE.strip())
-    if place < 0 or final.strip() not in text:
+    if offset < 0:  # the template did something to it that provenance doesn't survive
+        offset = text.rfind(CONTINUE.strip())
+    if offset < 0 or final.strip() not in text:
         raise TemplateError("it leaves out or changes the final message, so that continue_final_message can't go on")
-    cut = text[:place]
-    return cut if text.startswith(CONTINUE, place) else cut.rstrip()  # type: ignore[return-value]
+    cut = text[:offset]
+    return cut if text.startswith(CONTINUE, offset) else cut.rstrip()  # type: ignore[return-value]

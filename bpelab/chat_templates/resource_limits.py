@@ -1,4 +1,4 @@
-"""What a template may use: time, and characters written. Every operation that can grow pays before it is done.
+"""Resource limits of templates: time, and characters written. Operations that can grow are charged beforehand.
 
 A template is a program that somebody else wrote. Loops and calls look at the clock (processor time of this thread, so
 that a busy machine refuses nobody), and operations whose result can be large say how large before they make it.
@@ -25,38 +25,38 @@ class Budget:
 
     Attributes:
         largest: the most characters in one string, or items in one list.
-        left: the characters that may yet be written.
+        remaining: the characters that may still be written.
     """
 
     def __init__(self, size: int, seconds: float | None = None) -> None:
         self.largest = LARGEST + 8 * size
-        self.left = ALTOGETHER + 256 * size
+        self.remaining = ALTOGETHER + 256 * size
         self._deadline = _clock() + (SECONDS if seconds is None else seconds) * (1 + size / LARGEST)
         self._steps = 0
 
-    def step(self) -> None:
-        """One iteration or call. Raises TemplateError when the time is over."""
+    def tick(self) -> None:
+        """Count one iteration or call. Raises TemplateError when the time is over."""
         self._steps += 1
         if not self._steps & 31:
-            self.look()
+            self.check_deadline()
 
-    def look(self) -> None:
-        """Raises TemplateError when the time is over."""
+    def check_deadline(self) -> None:
+        """Raise TemplateError when the time is over."""
         if _clock() > self._deadline:
             raise TemplateError("it takes too long: templates of models need milliseconds")
 
-    def pay(self, size: int) -> None:
-        """For a result of `size` characters. Raises TemplateError when that is too much."""
+    def charge(self, size: int) -> None:
+        """Charge for a result of `size` characters. Raises TemplateError when that is too much."""
         if size > self.largest:
             raise TemplateError(f"it makes a string or a list of size {size:,}; {self.largest:,} is the most here")
-        self.left -= size
-        if self.left < 0:
+        self.remaining -= size
+        if self.remaining < 0:
             raise TemplateError("it writes too much")
         if size > 4096:
-            self.look()
+            self.check_deadline()
 
-    def weigh(self, value: Any) -> int:
-        """The characters and items in `value`, all that is nested in it included, as a tree is counted.
+    def measure(self, value: Any) -> int:
+        """Return the characters and items in `value`, all that is nested in it included, as a tree is counted.
 
         A list that holds another twice is small in memory and doubles when it is written: this is where that ends.
         """
@@ -87,11 +87,11 @@ class Budget:
                 raise TemplateError(f"it works on lists of more than {self.largest:,} characters, counted as written")
         return total
 
-    def walked(self, values: Iterable[Any]) -> Iterator[Any]:
-        """The values, one by one, each paid for as written before whoever hashes or compares it has it."""
+    def charge_each(self, values: Iterable[Any]) -> Iterator[Any]:
+        """Yield the values one by one, each charged as if written before the caller can hash or compare it."""
         for value in values:
-            self.step()
-            self.pay(self.weigh(value))
+            self.tick()
+            self.charge(self.measure(value))
             yield value
 
 
@@ -99,6 +99,6 @@ UNLIMITED = Budget(1 << 60, float("inf"))
 current: ContextVar[Budget] = ContextVar("budget", default=UNLIMITED)
 
 
-def pay(size: int) -> None:
-    """`Budget.pay` of the rendering at hand."""
-    current.get().pay(size)
+def charge(size: int) -> None:
+    """Call `Budget.charge` of the current rendering."""
+    current.get().charge(size)

@@ -1,7 +1,7 @@
-"""The sandbox that chat templates run in, and the code that Jinja makes of them.
+"""The sandbox that chat templates run in: a Jinja environment with tainted strings and resource limits.
 
-Jinja compiles a template to Python. Here the template's own strings become trusted `Marked` strings on the way, and
-whatever joins, prints, compares or calls goes through the environment, which keeps the marks, looks at the time and
+Jinja compiles a template to Python. Here the template's own strings become trusted `TaintedStr` strings on the way, and
+whatever joins, prints, compares or calls goes through the environment, which keeps provenance, checks the time and
 refuses what would grow too large. What an object lets a template see is a list of names, not a list of exceptions.
 
 Templates get what transformers gives them (`raise_exception`, `strftime_now`, `tojson`, loop controls, `{% generation
@@ -22,11 +22,11 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from markupsafe import Markup
 
 from ..errors import TemplateError
-from .budget import CONTAINERS, MOST_DIGITS, current, pay
-from .compiler import Generation, Generator
-from .filters import first, indent, join, known, raise_exception, safe, settled, strftime_now
+from .filters import as_tainted, finish, first, indent, join, raise_exception, safe, strftime_now
 from .formatting import Formatter, tojson
-from .provenance import TEMPLATE, Marked, concat
+from .jinja_compiler import GenerationTag, TaintCodeGenerator
+from .resource_limits import CONTAINERS, MOST_DIGITS, charge, current
+from .tainted_string import TEMPLATE, TaintedStr, concat
 
 NO_TEXT = frozenset({"find", "index", "rfind", "rindex", "count", "startswith", "endswith"})
 TESTS = frozenset(name for name in dir(str) if name.startswith("is") and name != "isidentifier")
@@ -56,137 +56,137 @@ BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 class Environment(ImmutableSandboxedEnvironment):
     """The environment of one template."""
 
-    code_generator_class = Generator
+    code_generator_class = TaintCodeGenerator
     intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
     def __init__(self) -> None:
         super().__init__(
-            trim_blocks=True, lstrip_blocks=True, optimized=False, extensions=[Generation, LoopControlExtension]
+            trim_blocks=True, lstrip_blocks=True, optimized=False, extensions=[GenerationTag, LoopControlExtension]
         )
-        self._trusted: dict[str, Marked] = {}
+        self._literals: dict[str, TaintedStr] = {}
         self.filters |= {"tojson": tojson, "join": join, "first": first, "indent": indent, "safe": safe}
         for name in NO_FILTERS:
             del self.filters[name]
         filters: dict[str, Callable[..., Any]] = self.filters
-        self.filters = {name: self._guarded(name, filter_) for name, filter_ in filters.items()}
+        self.filters = {name: self._wrap_filter(name, filter_) for name, filter_ in filters.items()}
         tests: dict[str, Any] = dict(self.tests)
-        self.tests = {name: test if name in OF_TYPE else self._guarded(name, test) for name, test in tests.items()}
+        self.tests = {name: test if name in OF_TYPE else self._wrap_filter(name, test) for name, test in tests.items()}
         del self.globals["lipsum"]
         self.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
         self.formatter = Formatter(self._look_up)
 
     # -- what compiled templates call --------------------------------------------------------------------------------
 
-    def trusted(self, text: str) -> Marked:
-        """A string of the template's own; the same object for the same text."""
-        if (marked := self._trusted.get(text)) is None:
-            marked = self._trusted[text] = Marked.of(text, TEMPLATE)
+    def literal(self, text: str) -> TaintedStr:
+        """Return a string of the template's own; the same object for the same text."""
+        if (marked := self._literals.get(text)) is None:
+            marked = self._literals[text] = TaintedStr.of(text, TEMPLATE)
         return marked
 
-    def step(self) -> None:
-        """At the beginning of each iteration, branch and macro."""
-        current.get().step()
+    def tick(self) -> None:
+        """Check the time, at the beginning of each iteration, branch and macro."""
+        current.get().tick()
 
     @property
-    def stepped(self) -> bool:
-        """True, after a look at the time."""
-        current.get().step()
+    def ticked(self) -> bool:
+        """True, after a check of the time."""
+        current.get().tick()
         return True
 
-    def concat(self, parts: Iterable[str]) -> Marked:
-        """Instead of `"".join`."""
+    def concat(self, parts: Iterable[str]) -> TaintedStr:
+        """Join strings, in place of `"".join`."""
         return concat(parts)
 
-    def text(self, value: Any) -> str:
-        """Instead of `str`: what `{{ value }}` writes."""
+    def output(self, value: Any) -> str:
+        """Return what `{{ value }}` writes, in place of `str`."""
         if isinstance(value, str):
             return str(value)
         if not isinstance(value, (*CONTAINERS, int, float, complex, type(None), Undefined, Macro, LoopContext)):
             raise TemplateError(f"it writes an object of type {type(value).__name__}")
-        pay(self._weigh(value))
-        return settled(str(value), value)  # type: ignore[no-any-return]
+        charge(self._measure(value))
+        return finish(str(value), value)  # type: ignore[no-any-return]
 
-    def tilde(self, values: Iterable[Any]) -> Marked:
-        """The operator `~`."""
-        return concat([self.text(value) for value in values])
+    def concat_output(self, values: Iterable[Any]) -> TaintedStr:
+        """Apply the operator `~`."""
+        return concat([self.output(value) for value in values])
 
-    def made(self, value: Any) -> Any:
-        """A list, tuple or dict that a template writes out."""
-        pay(8 * len(value))
+    def container(self, value: Any) -> Any:
+        """Charge for a list, tuple or dict that a template writes out, and return it."""
+        charge(8 * len(value))
         return value
 
-    def weighed(self, value: Any, contains: bool = False) -> Any:
-        """A value that may be compared, hashed, or searched."""
+    def measured(self, value: Any, contains: bool = False) -> Any:
+        """Charge for a value that is to be compared, hashed or searched, and return it."""
         if contains and isinstance(value, Iterator):
-            return current.get().walked(value)
+            return current.get().charge_each(value)
         if isinstance(value, CONTAINERS) and not (contains and isinstance(value, Mapping)):
-            pay(self._weigh(value))
+            charge(self._measure(value))
         return value
 
-    def _weigh(self, value: Any) -> int:
-        return current.get().weigh(value)
+    def _measure(self, value: Any) -> int:
+        return current.get().measure(value)
 
-    def sliced(self, value: Any, start: Any, stop: Any, step: Any) -> Any:
-        """`value[start:stop:step]`."""
-        return settled(known(value)[start:stop:step], value)
+    def slice_output(self, value: Any, start: Any, stop: Any, step: Any) -> Any:
+        """Return `value[start:stop:step]`."""
+        return finish(as_tainted(value)[start:stop:step], value)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """An arithmetic operator whose result is not too large."""
-        self.step()
-        left, right = known(left), known(right)
+        """Apply an arithmetic operator, after checking that its result is not too large."""
+        self.tick()
+        left, right = as_tainted(left), as_tainted(right)
         if isinstance(left, (KeysView, ItemsView)) or isinstance(right, (KeysView, ItemsView)):
             raise TemplateError(f"the operator {operator} on a view of a dict")
         if isinstance(left, Markup) or isinstance(right, Markup):
             if operator != "+":
                 raise TemplateError(f"the operator {operator} on a string that was made `safe`")
-            pay(5 * (self._weigh(left) + self._weigh(right)))
+            charge(5 * (self._measure(left) + self._measure(right)))
         elif isinstance(left, int) and isinstance(right, int):
             bits = left.bit_length() * right if operator == "**" else left.bit_length() + right.bit_length()
             if bits > 4 * MOST_DIGITS:
                 raise TemplateError(f"a number of more than {MOST_DIGITS:,} digits")
-            pay(max(bits, 0) // 8)
+            charge(max(bits, 0) // 8)
         elif operator == "*" and isinstance(left, (list, tuple)) and isinstance(right, int):
-            pay(8 * len(left) * max(right, 0))
+            charge(8 * len(left) * max(right, 0))
         elif operator == "*" and isinstance(right, (list, tuple)) and isinstance(left, int):
-            pay(8 * len(right) * max(left, 0))
+            charge(8 * len(right) * max(left, 0))
         elif operator == "+" and isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-            pay(8 * (len(left) + len(right)))
-        return settled(super().call_binop(context, operator, left, right), [left, right])
+            charge(8 * (len(left) + len(right)))
+        return finish(super().call_binop(context, operator, left, right), [left, right])
 
     def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """A call: its arguments know how to keep marks, its result is paid for."""
-        self.step()
-        args = tuple(map(known, args))
+        """Call a function with tainted arguments, and charge for its result."""
+        self.tick()
+        args = tuple(map(as_tainted, args))
         named = {key: value for key, value in kwargs.items() if key not in PASSED}
         for value in (*args, *named.values()):
             if isinstance(value, CONTAINERS) and not isinstance(function, Macro):
-                pay(self._weigh(value))
+                charge(self._measure(value))
         owner = getattr(function, "__self__", None) if not isinstance(function, JINJA_OBJECTS) else None
         if isinstance(owner, (list, tuple)):
-            pay(self._weigh(owner))
+            charge(self._measure(owner))
         if (function is dict or function is Namespace) and args and not isinstance(args[0], Mapping):
-            args = (current.get().walked(args[0]), *args[1:])  # pairs, whose keys are hashed and compared
-        return settled(super().call(context, function, *args, **kwargs), [owner, list(args), named])
+            args = (current.get().charge_each(args[0]), *args[1:])  # pairs, whose keys are hashed and compared
+        return finish(super().call(context, function, *args, **kwargs), [owner, list(args), named])
 
     # -- what templates see of objects -------------------------------------------------------------------------------
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """`obj.attribute`: the method before the item, as Jinja has it."""
+        """Return `obj.attribute`: the method before the item, as in Jinja."""
         if isinstance(obj, (str, dict, list, tuple)):
-            return self._method(obj, attribute, True)
+            return self._lookup_method(obj, attribute, True)
         if isinstance(obj, JINJA_OBJECTS):
             return super().getattr(obj, attribute)
         return self.undefined(obj=obj, name=attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`: the item before the method."""
+        """Return `obj[argument]`: the item before the method."""
         if not isinstance(argument, (str, int, Undefined)):
-            pay(self._weigh(argument))
+            charge(self._measure(argument))
         if isinstance(obj, (str, dict, list, tuple, range)):
             try:
-                return known(obj)[argument]
+                return as_tainted(obj)[argument]
             except (TypeError, LookupError):
-                return self._method(obj, argument, False)
+                return self._lookup_method(obj, argument, False)
         if isinstance(obj, JINJA_OBJECTS):
             return super().getitem(obj, argument)
         return self.undefined(obj=obj, name=argument)
@@ -194,58 +194,58 @@ class Environment(ImmutableSandboxedEnvironment):
     def _look_up(self, obj: Any, name: str, is_attribute: bool) -> Any:
         return self.getattr(obj, name) if is_attribute else self.getitem(obj, name)
 
-    def _method(self, obj: Any, name: Any, or_item: bool) -> Any:
-        obj = known(obj)
+    def _lookup_method(self, obj: Any, name: Any, or_item: bool) -> Any:
+        obj = as_tainted(obj)
         kinds = ((Markup, SAFE_METHODS), (str, STR_METHODS), (dict, DICT_METHODS), ((list, tuple), LIST_METHODS))
         names = next((names for kind, names in kinds if isinstance(obj, kind)), frozenset())
         if name in names and hasattr(obj, name):
             if name not in ("format", "format_map"):
                 return getattr(obj, name)
-            return self._formatting(obj, name)
+            return self._bound_format(obj, name)
         if or_item and isinstance(obj, dict) and name in obj and not hasattr(dict, name):
             return obj[name]
         if isinstance(name, str) and hasattr(str if isinstance(obj, str) else type(obj), name):
             return self.unsafe_undefined(obj, name)
         return self.undefined(obj=obj, name=name)
 
-    def _formatting(self, pattern: Marked, name: str) -> Callable[..., Marked]:
-        def formatted(*args: Any, **kwargs: Any) -> Marked:
+    def _bound_format(self, pattern: TaintedStr, name: str) -> Callable[..., TaintedStr]:
+        def formatted(*args: Any, **kwargs: Any) -> TaintedStr:
             if name == "format_map":
                 (mapping,) = args
-                return self.formatter.marked(pattern, (), mapping)
-            return self.formatter.marked(pattern, args, kwargs)
+                return self.formatter.format_tainted(pattern, (), mapping)
+            return self.formatter.format_tainted(pattern, args, kwargs)
 
         return formatted
 
-    def _guarded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A filter or test whose arguments were looked at before, and its result after."""
+    def _wrap_filter(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a filter or test with checks of its arguments before, and of its result after."""
 
-        receiver = int(hasattr(function, "jinja_pass_arg"))  # what Jinja itself gives it stands first
+        receiver = int(hasattr(function, "jinja_pass_arg"))  # what Jinja itself passes comes first
 
         @wraps(function)
         def guarded(*args: Any, **kwargs: Any) -> Any:
-            self.step()
+            self.tick()
             budget = current.get()
-            args = tuple(map(known, args))
-            kwargs = {key: known(value) for key, value in kwargs.items()}
+            args = tuple(map(as_tainted, args))
+            kwargs = {key: as_tainted(value) for key, value in kwargs.items()}
             if name in TEXT and len(args) > receiver and not isinstance(args[receiver], str):
-                args = (*args[:receiver], self.text(args[receiver]), *args[receiver + 1 :])
+                args = (*args[:receiver], self.output(args[receiver]), *args[receiver + 1 :])
             values = [*args[receiver:], *kwargs.values()]
             if name in BOUNDED:
                 numbers = [abs(value) for value in values[1:] if isinstance(value, int)]
                 if max(numbers, default=0) > 10_000:
                     raise TemplateError(f"the filter {name} with a number of more than 10,000")
-                pay(8 * sum(numbers))
+                charge(8 * sum(numbers))
             if name not in SHALLOW:
-                pay(sum(map(self._weigh, values)))
-                args = tuple(budget.walked(value) if isinstance(value, Iterator) else value for value in args)
+                charge(sum(map(self._measure, values)))
+                args = tuple(budget.charge_each(value) if isinstance(value, Iterator) else value for value in args)
             if name == "unique":  # its set compares what has one hash
-                args = (*args[:receiver], budget.walked(args[receiver]), *args[receiver + 1 :])
+                args = (*args[:receiver], budget.charge_each(args[receiver]), *args[receiver + 1 :])
             if name == "wordwrap":
                 text, *others = (value for value in values if isinstance(value, str))
-                pay(len(text) * max(map(len, others), default=0))
+                charge(len(text) * max(map(len, others), default=0))
             if name == "sum" and any(isinstance(item, CONTAINERS) for item in values[1:]):
                 raise TemplateError("the filter sum adds numbers")
-            return settled(function(*args, **kwargs), [list(args), kwargs])
+            return finish(function(*args, **kwargs), [list(args), kwargs])
 
         return guarded

@@ -1,4 +1,4 @@
-"""Keywords of a chat call: its own, a setting of sampling, or a variable that the template reads; else an error.
+"""Template variables as keywords of a chat call: a keyword that neither the call nor the template reads is an error.
 
 A keyword that nobody reads is a mistake: a misspelt one, or one of another library's. What a template reads is found in
 its source. `template_variables=` takes any names, for templates that are not known beforehand.
@@ -7,17 +7,13 @@ Chapter: Special tokens, chat templates, injection. Cost: the template is parsed
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from inspect import signature
 from typing import Any
 
-from ..nearest import wrong_keyword
-from .sampling import Sampling
-from .template import compiled
+from .._support.nearest_name import wrong_keyword
+from .render import compiled
 
-SETTINGS = tuple(field.name for field in fields(Sampling))
-"""The settings of sampling, which are keywords of what answers."""
 ELSEWHERE = {
     "context": "n_ctx",
     "num_ctx": "n_ctx",
@@ -32,7 +28,7 @@ ELSEWHERE = {
 
 @lru_cache(32)
 def variables_of(source: str) -> frozenset[str]:
-    """The names that a template reads and doesn't define. Raises TemplateError.
+    """Return the names that a template reads and doesn't define. Raises TemplateError.
 
     >>> sorted(variables_of("{% if thinking %}{% for m in messages %}{{ m.content }}{% endfor %}{% endif %}"))
     ['messages', 'thinking']
@@ -44,14 +40,14 @@ def variables_of(source: str) -> frozenset[str]:
 
 
 def own_keywords(call: Callable[..., Any]) -> list[str]:
-    """The arguments that a function names in its signature."""
+    """Return the arguments that a function names in its signature."""
     return [name for name, parameter in signature(call).parameters.items() if parameter.kind != parameter.VAR_KEYWORD]
 
 
 def variables_for(
     call: str, own: Iterable[str], source: str, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """`given` and `keywords` together, if each keyword is read by the template.
+    """Return `given` and `keywords` together, if the template reads each keyword.
 
     Raises TypeError naming a keyword that is not, or that is in both, and the nearest of `own` and the template's.
     """

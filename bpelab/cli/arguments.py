@@ -1,4 +1,4 @@
-"""The parser of the command line: argparse, with the nearest name for a misspelt one, and types of arguments."""
+"""The command-line parser: argparse with suggestions for misspelt names, and types of arguments."""
 
 import argparse
 import re
@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .errors import BPELabError
-from .nearest import nearest
+from .._support.nearest_name import nearest
+from ..errors import BPELabError
 
 ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
-"""What a special token may be to a model, and what that one does."""
+"""The role of a special token, and what a token with that role does."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser, and the parsers of its commands, that say what may have been meant.
+    """A parser that, like the parsers of its commands, suggests the nearest name for a misspelt one.
 
     >>> parser = Parser("bpelab")
     >>> _ = parser.add_argument("--tokenizer")
@@ -23,18 +23,18 @@ class Parser(argparse.ArgumentParser):
     """
 
     def parse_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
-        """As argparse does, but what is unknown is an error of the command that it was written after."""
+        """Parse as argparse does, but report an unknown argument as an error of the command that it follows."""
         parsed, unknown = self.parse_known_args(None if args is None else [*args], namespace)
         if unknown:
             getattr(parsed, "parser", self).error(f"unrecognized arguments: {' '.join(unknown)}")
         return parsed
 
     def error(self, message: str) -> NoReturn:
-        """End with the usage, the message, and what may have been meant."""
+        """Exit with the usage, the message and a suggestion."""
         super().error(message + self.suggestion(message))
 
     def suggestion(self, message: str) -> str:
-        """What may have been meant where argparse has this message; "" where nothing is near."""
+        """Return a suggestion to add to argparse's message; "" if no name is near."""
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             meant = nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
         elif unknown := re.match(r"unrecognized arguments: (--[\w-]+)", message):
@@ -44,56 +44,58 @@ class Parser(argparse.ArgumentParser):
         return f": did you mean {meant}?" if meant else ""
 
 
-def some_path(text: str) -> Path:
-    """A path. Raises ArgumentTypeError for an empty one, which would be the current folder.
+def nonempty_path(text: str) -> Path:
+    """Convert an argument to a path. Raises ArgumentTypeError for an empty one, which would be the current folder.
 
-    >>> some_path("mine").name
+    >>> nonempty_path("mine").name
     'mine'
     """
     if not text.strip():
-        raise argparse.ArgumentTypeError("an empty name is no file and no folder; . is the current one")
+        raise argparse.ArgumentTypeError("an empty name is neither a file nor a folder; . is the current folder")
     return Path(text)
 
 
-def some_text(text: str) -> str:
-    """An argument that is text. Raises BPELabError for bytes that are not UTF-8, which Python hands on as surrogates.
+def utf8_text(text: str) -> str:
+    """Return an argument that is text.
 
-    >>> some_text("naïve")
+    Raises BPELabError for bytes that are not UTF-8, which Python passes on as surrogates.
+
+    >>> utf8_text("naïve")
     'naïve'
     """
-    wrong = next((place for place, char in enumerate(text) if "\udc80" <= char <= "\udcff"), None)
+    wrong = next((index for index, char in enumerate(text) if "\udc80" <= char <= "\udcff"), None)
     if wrong is not None:
         raise BPELabError(f"the text is not UTF-8: byte 0x{ord(text[wrong]) - 0xDC00:02x} at character {wrong:,}")
     return text
 
 
 def add_roles(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--bos`, `--eos`, `--pad` and `--unk`, each the name of a special token; `what` says where it comes from."""
+    """Add `--bos`, `--eos`, `--pad` and `--unk`, each the name of a special token; `what` ends their help texts."""
     for role, does in ROLES.items():
         parser.add_argument(f"--{role}", metavar="NAME", help=f"the special token that {does}{what}")
 
 
 def roles(args: argparse.Namespace) -> dict[str, str]:
-    """The roles that were given, as options of a BPETokenizer: eos_token -> name."""
+    """Return the roles given on the command line as options of BPETokenizer: eos_token -> name."""
     return {f"{role}_token": name for role in ROLES if (name := getattr(args, role)) is not None}
 
 
-def add_named(parser: argparse.ArgumentParser, positional: str) -> None:
-    """Add `-t`, `--tokenizer` to a command that takes a tokenizer as its argument `positional`, too."""
+def add_tokenizer_option(parser: argparse.ArgumentParser, positional: str) -> None:
+    """Add `-t`, `--tokenizer` to a command that also takes a tokenizer as its argument `positional`."""
     parser.add_argument(
         "-t", "--tokenizer", dest="named", metavar="TOKENIZER", help=f"the same as {positional}, as in other commands"
     )
 
 
-def tokenizer_named(args: argparse.Namespace, positional: str, default: str | None = None) -> str:
-    """The tokenizer that was named once, either way; else the default.
+def resolve_tokenizer(args: argparse.Namespace, positional: str, default: str | None = None) -> str:
+    """Return the tokenizer named by the argument or by `-t`; else the default.
 
-    Raises BPELabError where it was named twice, and where it wasn't and there is no default.
+    Raises BPELabError if both name one, or neither does and there is no default.
     """
-    given: str | None = args.tokenizer
-    if given is not None and args.named is not None:
-        raise BPELabError(f"a tokenizer was named twice, {given} and {args.named}: leave out {positional} or -t")
-    found = given if args.named is None else args.named
-    if found is None and default is None:
+    tokenizer: str | None = args.tokenizer
+    if tokenizer is not None and args.named is not None:
+        raise BPELabError(f"a tokenizer was named twice, {tokenizer} and {args.named}: leave out {positional} or -t")
+    name = tokenizer if args.named is None else args.named
+    if name is None and default is None:
         raise BPELabError(f"no tokenizer was named: give {positional}, or -t TOKENIZER")
-    return str(default if found is None else found)
+    return str(default if name is None else name)

@@ -1,7 +1,4 @@
-"""`bpelab bench`: its arguments, and what it runs.
-
-Nothing heavy is imported until it is called.
-"""
+"""`bpelab bench`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
 
 import argparse
 import json
@@ -13,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._support.install import install_command
+from .._support.textio import read_text
 from ..errors import BPELabError, MissingDependencyError
-from ..install import install_command
-from ..options import read_text
 
 if TYPE_CHECKING:
-    from .plan import Plan
-    from .record import Record
-    from .steps import Step
+    from ..bench.job import Step
+    from ..bench.plan import Plan
+    from ..bench.record import Record
 
 EXAMPLES = """\
 examples:
@@ -53,22 +50,22 @@ words. The extra `bench` brings the libraries.
 """
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (word.strip() for word in text.split(","))))
 
 
-def _positive(word: str) -> int:
+def _positive_int(word: str) -> int:
     number = int(word)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not at least 1")
     return number
 
 
-_words.__name__, _positive.__name__ = "list", "number"  # what argparse calls them
+_comma_separated.__name__, _positive_int.__name__ = "list", "number"  # what argparse calls them
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     bench = command("bench", "measure this library and others on this machine", run_bench)
     bench.epilog, bench.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     amount = bench.add_mutually_exclusive_group()
@@ -78,15 +75,17 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         help="less of everything, without batches and memory: about a minute (default: some five)",
     )
     amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
-    bench.add_argument("--only", type=_words, metavar="A,B", help="some of what is measured, see below")
-    bench.add_argument("--libraries", type=_words, metavar="A,B", help="some of the libraries (tiktoken stays)")
+    bench.add_argument("--only", type=_comma_separated, metavar="A,B", help="some of what is measured, see below")
+    bench.add_argument(
+        "--libraries", type=_comma_separated, metavar="A,B", help="some of the libraries (tiktoken stays)"
+    )
     bench.add_argument(
         "--encoding",
-        type=_words,
+        type=_comma_separated,
         metavar="A,B",
         help="cl100k_base, o200k_base, superwords, gpt2, or trained (default: the first three)",
     )
-    bench.add_argument("--rounds", type=_positive, metavar="N", help="how many rounds (default: 5)")
+    bench.add_argument("--rounds", type=_positive_int, metavar="N", help="how many rounds (default: 5)")
     bench.add_argument(
         "--text", action="append", default=[], metavar="NAME=FILE", help="a text to use, .xz too; may be repeated"
     )
@@ -97,47 +96,47 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 
 
 def run_bench(args: argparse.Namespace) -> int:
-    from .record import checked
-    from .report import report
+    from ..bench.record import validate
+    from ..bench.report import report
 
     if args.show is not None:
         try:
-            record = checked(json.loads(read_text(args.show)))
+            record = validate(json.loads(read_text(args.show)))
         except ValueError as error:
-            raise BPELabError(f"{args.show} is no record: {error}") from error
+            raise BPELabError(f"{args.show} is not a record: {error}") from error
     else:
-        record = measure(args)
+        record = run_benchmark(args)
     text = report(record)
     coding = sys.stdout.encoding or "ascii"
     print(text.encode(coding, "replace").decode(coding), end="")
     if args.json is not None:
         args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
     if args.figure is not None:
-        from .figure import bench_figure
+        from ..bench.figure import bench_figure
 
         bench_figure(record).savefig(args.figure, bbox_inches="tight")
     return 0
 
 
-def measure(args: argparse.Namespace) -> "Record":
-    """Run what the arguments ask for; the record."""
+def run_benchmark(args: argparse.Namespace) -> "Record":
+    """Run the benchmark that the arguments describe; return the record."""
     try:
         import numpy  # noqa: F401
     except ImportError as error:
         raise MissingDependencyError(f"measuring needs numpy: {install_command('bench')}") from error
-    from .driver import Driver
-    from .peers import PEERS, obstacle
-    from .record import begin
-    from .texts import FOLDER_VARIABLE, at_hand
+    from ..bench.driver import Driver
+    from ..bench.peers import PEERS, why_unavailable
+    from ..bench.record import new_record
+    from ..bench.texts import FOLDER_VARIABLE, find_texts
 
     plan, names = _plan(args), _libraries(args.libraries, list(PEERS))
     for path in filter(None, (args.json, args.figure)):
         if not path.absolute().parent.is_dir():
-            raise BPELabError(f"{path.parent} is no folder to write to")
+            raise BPELabError(f"{path.parent} is not a folder to write to")
     folder = args.texts or (Path(variable) if (variable := os.environ.get(FOLDER_VARIABLE)) else None)
-    texts = at_hand(folder and folder.expanduser(), args.text, plan.characters)[: plan.texts or None]
-    record = begin(plan, texts)
-    here = [name for name in names if obstacle(PEERS[name]) is None]
+    texts = find_texts(folder and folder.expanduser(), args.text, plan.characters)[: plan.texts or None]
+    record = new_record(plan, texts)
+    here = [name for name in names if why_unavailable(PEERS[name]) is None]
     record["libraries"] = {name: one for name, one in record["libraries"].items() if name in names}
     progress = Progress(record)
     with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as temporary, progress:
@@ -146,7 +145,7 @@ def measure(args: argparse.Namespace) -> "Record":
 
 
 def _plan(args: argparse.Namespace) -> "Plan":
-    from .plan import DEFAULT, FULL, QUICK, SECTIONS
+    from ..bench.plan import DEFAULT, FULL, QUICK, SECTIONS
 
     plan = QUICK if args.quick else FULL if args.full else DEFAULT
     if unknown := set(args.only or ()) - set(SECTIONS):
@@ -163,7 +162,7 @@ def _libraries(asked: tuple[str, ...] | None, known: list[str]) -> list[str]:
 
 
 class Progress:
-    """What is being done, as a line that is written over, and what has been measured, as lines that stay."""
+    """Progress: one line, overwritten, for what is being done, and a permanent line for each result."""
 
     def __init__(self, record: "Record") -> None:
         self._record, self._bar = record, None
@@ -182,21 +181,21 @@ class Progress:
             self._bar.close()
 
     def step(self, what: str) -> None:
-        """Say what is being done."""
+        """Show what is being done."""
         if self._bar is not None:
             self._bar.set_description_str(what)
 
     def row(self, encoding: str, step: "Step") -> None:
-        """Say what a step has given: how this library did."""
-        from .summary import Row, speeds
-        from .tables_of_rounds import shown
+        """Print this library's result in a step."""
+        from ..bench.summary import Row, speeds
+        from ..bench.tables_paired import format_speed
 
         measure = "unseen" if step.measure == "warm" else step.measure
         row = Row(encoding, measure, step.text, step.output, step.threads)
         speed = speeds(self._record).get(row, {}).get("bpelab")
         if speed is not None:
             threads = f", {step.threads} threads" if step.threads > 1 else ""
-            self._write(f"{encoding} {step.text}: {measure}, {step.output}{threads}: bpelab {shown(speed)} MB/s")
+            self._write(f"{encoding} {step.text}: {measure}, {step.output}{threads}: bpelab {format_speed(speed)} MB/s")
 
     def _write(self, line: str) -> None:
         if self._bar is not None:

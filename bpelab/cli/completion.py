@@ -1,11 +1,11 @@
-"""`bpelab completion`: a script that completes commands, options and files in a shell. The package shtab writes it."""
+"""`bpelab completion`: prints a shell script that completes commands, options and files, written by shtab."""
 
 import argparse
 from collections.abc import Callable
 from typing import Any
 
-from .errors import MissingDependencyError
-from .install import install_command
+from .._support.install import install_command
+from ..errors import MissingDependencyError
 
 SHELLS = ("bash", "zsh", "tcsh")
 EXAMPLES = """\
@@ -19,15 +19,15 @@ Open a new shell after the first two. Then Tab completes commands, options and t
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     completion = command("completion", "print a script that completes bpelab's commands in a shell", run_completion)
     completion.epilog = EXAMPLES
     completion.add_argument("shell", choices=SHELLS, help="the shell that reads it")
 
 
 def run_completion(args: argparse.Namespace) -> int:
-    """Print the script; the exit code. Raises MissingDependencyError without shtab."""
-    from .cli import build_parser
+    """Print the script; return the exit code. Raises MissingDependencyError without shtab."""
+    from .main import build_parser
 
     try:
         import shtab

@@ -1,7 +1,7 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
 report | publish | upload | chat | doctor | bench | completion`.
 
-Exit codes: 0 done; 1 something was wrong with the input, said in one line on standard error; 2 wrong usage; 130
+Exit codes: 0 done; 1 an error in the input, described in one line on standard error; 2 wrong usage; 130
 interrupted.
 """
 
@@ -12,24 +12,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__
-from .analysis.command import add_command as add_report
-from .arguments import Parser, add_named, add_roles, roles, some_path, some_text, tokenizer_named
-from .bench.command import add_command as add_bench
+from .. import __version__
+from .._support.textio import STANDARD_INPUT, read_text
+from ..errors import BPELabError
+from .arguments import Parser, add_roles, add_tokenizer_option, nonempty_path, resolve_tokenizer, roles, utf8_text
+from .bench import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .completion import add_command as add_completion
-from .errors import BPELabError
-from .options import STANDARD_INPUT, in_options, plain_warnings, read_text
-from .publishing.command import add_commands as add_publish
-from .shards.command import add_commands as add_shard_commands
-from .standard_streams import lost_output, prepare
-from .train_command import add_command as add_train
+from .options import as_cli_message, warnings_as_lines
+from .publish import add_commands as add_publish
+from .report import add_command as add_report
+from .shards import add_commands as add_shard_commands
+from .stdio import repair_streams, stdout_failure
+from .train import add_command as add_train
 
 if TYPE_CHECKING:
-    from .tokenizer import BPETokenizer
+    from ..tokenizer import BPETokenizer
 
 DEFAULT = "cl100k_base"
-"""The tokenizer of commands that are given none."""
+"""The tokenizer of commands that are called without one."""
 EXAMPLES = """\
 examples:
   bpelab count "How many tokens is this?"
@@ -57,7 +58,7 @@ Text comes from the argument, from --file, or from standard input.
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Build the parser of the whole command line."""
     parser = Parser(
         prog="bpelab",
         description="Byte-pair encoding, exact and explained.",
@@ -79,19 +80,19 @@ def build_parser() -> argparse.ArgumentParser:
 
     add_train(command)
     encode = command("encode", "turn text into ids", run_encode)
-    _takes_text(encode)
+    _add_text_options(encode)
     encode.add_argument("--show-tokens", action="store_true", help="one line a token: id and text")
     decode = command("decode", "turn ids into text", run_decode)
-    decode.add_argument("ids", nargs="*", help="ids, apart by spaces or commas; standard input if there are none")
+    decode.add_argument("ids", nargs="*", help="ids, separated by spaces or commas; standard input if there are none")
     decode.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
-    _takes_tokenizer(decode)
+    _add_tokenizer_options(decode)
     stream = command("stream", "turn standard input into ids, or ids into text, as it arrives", run_stream)
     stream.add_argument("--decode", action="store_true", help="the input is ids; the output is their text")
     stream.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
     stream.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
-    _takes_tokenizer(stream)
+    _add_tokenizer_options(stream)
     count = command("count", "count tokens", run_count)
-    _takes_text(count)
+    _add_text_options(count)
     count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
     count.add_argument(
         "--chat",
@@ -100,16 +101,16 @@ def build_parser() -> argparse.ArgumentParser:
         help="count a conversation, JSON: a list of messages, or an object with messages and perhaps tools",
     )
     count.add_argument("--template", help="for --chat: a name (chatml, llama3 ...), Jinja, or a file of it")
-    info = command("info", "say what a tokenizer is", run_info)
+    info = command("info", "describe a tokenizer", run_info)
     info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"what to look at (default: {DEFAULT})")
-    add_named(info, "IN")
+    add_tokenizer_option(info, "IN")
     info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
     info.add_argument("--json", action="store_true", help="print JSON")
-    convert = command("convert", "write a tokenizer in another format, and say what that can't hold", run_convert)
+    convert = command("convert", "write a tokenizer in another format, and list what that can't hold", run_convert)
     convert.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
-    add_named(convert, "IN")
-    convert.add_argument("out", metavar="OUT", type=some_path, help="the folder or file to write")
+    add_tokenizer_option(convert, "IN")
+    convert.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder or file to write")
     convert.add_argument(
         "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
     )
@@ -121,7 +122,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_roles(convert, ", one of the tokenizer's own")
     convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
-    add_shard_commands(command, _takes_tokenizer)
+    add_shard_commands(command, _add_tokenizer_options)
     add_report(command)
     add_publish(command)
     add_commands(command)
@@ -130,50 +131,50 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _takes_tokenizer(parser: argparse.ArgumentParser) -> None:
+def _add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenizer", "-t", default=DEFAULT, help=f"see `bpelab --help` (default: {DEFAULT})")
     parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
     parser.add_argument(
-        "--encoder", default="auto", help="auto, native, naive, heap, buckets or trie; all give the same ids"
+        "--encoder", default="auto", help="auto, native, naive, heap, buckets or trie; all return the same ids"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _takes_text(parser: argparse.ArgumentParser) -> None:
+def _add_text_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
     parser.add_argument("--file", type=Path, help="read the text from a file instead")
     parser.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
-    _takes_tokenizer(parser)
+    _add_tokenizer_options(parser)
 
 
-def _open(args: argparse.Namespace) -> "BPETokenizer":
-    from .formats.detect import open_tokenizer
+def _open_tokenizer(args: argparse.Namespace) -> "BPETokenizer":
+    from ..tokenizer import open_tokenizer
 
     return open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=getattr(args, "encoder", "auto"))
 
 
-def _text(args: argparse.Namespace) -> str:
+def _read_text_argument(args: argparse.Namespace) -> str:
     if args.file is not None:
         if args.text is not None:
             raise BPELabError("give the text or --file, not both")
         return read_text(args.file)
     if args.text in (None, STANDARD_INPUT):
         return read_text()
-    return some_text(args.text)
+    return utf8_text(args.text)
 
 
 def run_encode(args: argparse.Namespace) -> int:
-    from .formats.readable import visible
+    from ..formats.listing import printable
 
-    tokenizer = _open(args)
-    ids = tokenizer.encode(_text(args), allowed_special="all" if args.special else ())
+    tokenizer = _open_tokenizer(args)
+    ids = tokenizer.encode(_read_text_argument(args), allowed_special="all" if args.special else ())
     tokens = tokenizer.convert_ids_to_tokens(ids) if args.show_tokens else []
     if args.json:
-        shown = {"tokens": [visible(token) for token in tokens]} if args.show_tokens else {}
+        shown = {"tokens": [printable(token) for token in tokens]} if args.show_tokens else {}
         print(json.dumps({"ids": ids, "count": len(ids), **shown}, ensure_ascii=False))
     elif args.show_tokens:
         for token_id, token in zip(ids, tokens):
-            print(f"{token_id:>8}  {visible(token)!r}")
+            print(f"{token_id:>8}  {printable(token)!r}")
     else:
         print(*ids)
     return 0
@@ -185,7 +186,7 @@ def run_decode(args: argparse.Namespace) -> int:
         ids = [int(word) for word in words.strip().strip("[]").split()]
     except ValueError as error:
         raise BPELabError(f"ids are integers: {error}") from error
-    tokenizer = _open(args)
+    tokenizer = _open_tokenizer(args)
     if args.json:
         print(json.dumps({"text": tokenizer.decode(ids, unknown=args.unknown)}, ensure_ascii=False))
     else:
@@ -196,16 +197,16 @@ def run_decode(args: argparse.Namespace) -> int:
 
 
 def run_stream(args: argparse.Namespace) -> int:
-    from .streaming import StreamDecoder, StreamEncoder
-    from .streaming.pipes import numbers, texts
+    from ..streaming import StreamDecoder, StreamEncoder
+    from .stdin_stream import read_ids, read_texts
 
-    tokenizer, pipe = _open(args), sys.stdin.buffer
+    tokenizer, pipe = _open_tokenizer(args), sys.stdin.buffer
     if not args.decode:
         encoder = StreamEncoder(tokenizer, allowed_special="all" if args.special else ())
-        for ids in encoder.stream(texts(pipe)):
+        for ids in encoder.stream(read_texts(pipe)):
             print(json.dumps({"ids": ids}) if args.json else " ".join(map(str, ids)), flush=True)
         return 0
-    for text in StreamDecoder(tokenizer, unknown=args.unknown).stream(numbers(pipe)):
+    for text in StreamDecoder(tokenizer, unknown=args.unknown).stream(read_ids(pipe)):
         if args.json:
             print(json.dumps({"text": text}, ensure_ascii=False), flush=True)
         else:
@@ -214,13 +215,13 @@ def run_stream(args: argparse.Namespace) -> int:
     return 0
 
 
-def _count_chat(args: argparse.Namespace) -> int:
-    from .chat import NAMED
+def _count_conversation(args: argparse.Namespace) -> int:
+    from ..chat import NAMED
     from .chat.conversation_file import read_conversation
 
-    tokenizer, template = _open(args), template_source(args.template)
-    if template in NAMED:  # a token of the format that the tokenizer lacks takes one id, whichever it gets
-        tokenizer = tokenizer.with_special_tokens(NAMED[template].lacking(tokenizer))
+    tokenizer, template = _open_tokenizer(args), template_source(args.template)
+    if template in NAMED:  # a control token that the tokenizer lacks takes one id, whatever that id is
+        tokenizer = tokenizer.with_special_tokens(NAMED[template].missing_tokens(tokenizer))
     messages, tools = read_conversation(args.chat)
     return tokenizer.count_conversation(messages, template, tools=tools)
 
@@ -229,11 +230,11 @@ def run_count(args: argparse.Namespace) -> int:
     if args.chat is not None:
         if args.text is not None or args.file is not None or args.special:
             raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
-        number = _count_chat(args)
+        number = _count_conversation(args)
     else:
         if args.template is not None:
             raise BPELabError("--template is for a conversation: --chat FILE names one")
-        text, tokenizer = _text(args), _open(args)
+        text, tokenizer = _read_text_argument(args), _open_tokenizer(args)
         number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
     more = args.limit is not None and number > args.limit
     if args.json:
@@ -244,11 +245,11 @@ def run_count(args: argparse.Namespace) -> int:
 
 
 def run_info(args: argparse.Namespace) -> int:
-    from .analysis.describe import describe
-    from .formats.readable import listing
+    from ..analysis.describe import describe
+    from ..formats.listing import listing
 
-    args.tokenizer = tokenizer_named(args, "IN", DEFAULT)
-    tokenizer = _open(args)
+    args.tokenizer = resolve_tokenizer(args, "IN", DEFAULT)
+    tokenizer = _open_tokenizer(args)
     if args.show_tokens:
         print(listing(tokenizer), end="")
         return 0
@@ -276,14 +277,14 @@ def _first_few(special: dict[str, int]) -> str:
 
 
 def run_convert(args: argparse.Namespace) -> int:
-    from .analysis.describe import SAMPLE
-    from .formats.convert import check, convert, lines_that_differ, read_otherwise
+    from ..analysis.describe import SAMPLE
+    from ..convert import check, convert, count_differing_lines, splits_differently
 
-    args.tokenizer = tokenizer_named(args, "IN")
-    tokenizer = _open(args).with_options(**roles(args))
+    args.tokenizer = resolve_tokenizer(args, "IN")
+    tokenizer = _open_tokenizer(args).with_options(**roles(args))
     texts = [SAMPLE, *(args.check or [])]
     texts += map(read_text, args.check_file)
-    differ = lines_that_differ(tokenizer, texts) if read_otherwise(tokenizer, args.to) else None
+    differ = count_differing_lines(tokenizer, texts) if splits_differently(tokenizer, args.to) else None
     if differ is not None and not args.lossy:
         raise BPELabError(
             f"GPT-2's files don't hold the pattern, {tokenizer.pattern or 'none'}, and are read with GPT-2's: other "
@@ -295,8 +296,8 @@ def run_convert(args: argparse.Namespace) -> int:
     number = None if lossy else check(tokenizer, args.out, args.to, texts)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
-        said = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}
-        print(json.dumps(said if differ is None else {**said, "lines_that_differ": differ}))
+        facts = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}
+        print(json.dumps(facts if differ is None else {**facts, "lines_that_differ": differ}))
         return 0
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
     for loss in lost:
@@ -309,25 +310,25 @@ def run_convert(args: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; the exit code."""
-    prepare()
+    """Run a command line; return the exit code."""
+    repair_streams()
     parser = build_parser()
     args = parser.parse_args(argv)
     if args.command is None:
         parser.print_help()
         return 0
     try:
-        with plain_warnings():
+        with warnings_as_lines():
             code: int = args.run(args)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-        lost_output(None)
+    except BrokenPipeError:  # the reader of our output has exited, as with `| head`
+        stdout_failure(None)
         return 1
     except (BPELabError, ValueError, OSError) as error:
-        print(f"bpelab: {lost_output(error) or in_options(str(error), args.parser)}", file=sys.stderr)
+        print(f"bpelab: {stdout_failure(error) or as_cli_message(str(error), args.parser)}", file=sys.stderr)
         return 1
 
 

@@ -1,7 +1,7 @@
-"""What commands share: texts from files, the option `--dask`, and what they say, in the words of the command line.
+"""Options and messages that commands share: `--dask`, and the library's errors in terms of command-line options.
 
 The library's messages name its arguments, as in `unknown="replace"`. A command shows the same messages with its own
-options in their places, `--unknown replace`, so that there is one copy of each.
+options instead, `--unknown replace`, so that there is one copy of each.
 """
 
 import argparse
@@ -11,38 +11,19 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TextIO
 
-from .cluster import LOCAL
-from .errors import BPELabError
-from .waiting import check_timeout
+from .._support.dask_client import LOCAL
+from .._support.dask_wait import check_timeout
 
-STANDARD_INPUT = "-"
 _SCHEDULER = re.compile(r"(\w+://)?[^/\s]+:\d+/?")
 _ARGUMENT = re.compile(
-    r"""(?<![^\s(])([a-z_]+)              # a name, which is no part of a path
+    r"""(?<![^\s(])([a-z_]+)              # a name that is not part of a path
     (?:="([^"]*)"|='([^']*)'|=([\w-]+))?  # and a value
     (?:\ \((--[a-z-]+)\))?                # and the option, where the message says it itself
     (?=[,;:)]|\.?(?:\s|$))""",
     re.VERBOSE,
 )
-
-
-def read_text(name: str | Path = STANDARD_INPUT) -> str:
-    """The UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
-    of_file = str(name) != STANDARD_INPUT
-    what = str(name) if of_file else "standard input"
-    try:
-        return (Path(name).read_bytes() if of_file else sys.stdin.buffer.read()).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
-    except FileNotFoundError as error:
-        raise BPELabError(f"{what}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
-    except OSError as error:
-        raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error
 
 
 def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
@@ -64,7 +45,7 @@ def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds. Raises ArgumentTypeError for what is none, such as -1, or nan.
+    """Convert an argument to a number of seconds. Raises ArgumentTypeError for anything else, such as -1 or nan.
 
     >>> seconds("90"), seconds("0.5")
     (90.0, 0.5)
@@ -73,51 +54,54 @@ def seconds(text: str) -> float:
         number = float(text)
         check_timeout(number)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0 or more") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more") from None
     return number
 
 
 def scheduler(text: str) -> str:
-    """The address of a scheduler, or "local". Raises ArgumentTypeError for what is neither, such as a file's name.
+    """Return the address of a scheduler, or "local".
+
+    Raises ArgumentTypeError for anything else, such as a file's name.
 
     >>> scheduler("local"), scheduler("tcp://10.0.0.7:8786"), scheduler("node7:8786")
     ('local', 'tcp://10.0.0.7:8786', 'node7:8786')
     """
     if text != LOCAL and not _SCHEDULER.fullmatch(text):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no scheduler's address, such as tcp://10.0.0.7:8786: put files before --dask, or write "
+            f"{text!r} is not a scheduler's address, such as tcp://10.0.0.7:8786: put files before --dask, or write "
             f"--dask {LOCAL}"
         )
     return text
 
 
-def in_options(message: str, parser: argparse.ArgumentParser) -> str:
-    """A message of the library with the options of a command in place of the arguments.
+def as_cli_message(message: str, parser: argparse.ArgumentParser) -> str:
+    """Replace the library's argument names in a message with a command's options.
 
     >>> parser = argparse.ArgumentParser()
     >>> for option in "--unknown", "--vocab-size":
     ...     _ = parser.add_argument(option)
-    >>> in_options('vocab_size=3 is too small. Pass unknown="skip", or overwrite=True (--overwrite).', parser)
+    >>> as_cli_message('vocab_size=3 is too small. Pass unknown="skip", or overwrite=True (--overwrite).', parser)
     '--vocab-size 3 is too small. Pass --unknown skip, or --overwrite.'
     """
-    options = {action.dest: each for action in parser._actions for each in action.option_strings if each[:2] == "--"}
+    actions = parser._actions  # noqa: SLF001 - argparse lists its options nowhere else
+    options = {action.dest: each for action in actions for each in action.option_strings if each[:2] == "--"}
 
     def option(found: re.Match[str]) -> str:
-        name, *values, said = found.groups()
+        name, *values, own_option = found.groups()
         value = next((each for each in values if each is not None), None)
-        shown = said or (options.get(name) if value is not None or "_" in name else None)
-        if shown is None:
+        replacement = own_option or (options.get(name) if value is not None or "_" in name else None)
+        if replacement is None:
             return found[0]
-        return shown if value in (None, "True") else f"{shown} {shlex.quote(value)}"
+        return replacement if value in (None, "True") else f"{replacement} {shlex.quote(value)}"
 
     return _ARGUMENT.sub(option, message)
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show warnings of this package as lines on standard error, without the place in its source."""
+def warnings_as_lines() -> Iterator[None]:
+    """Show warnings of this package as lines on standard error, without file names and line numbers."""
     with warnings.catch_warnings():
-        shown = warnings.showwarning
+        original = warnings.showwarning
 
         def show(
             message: Warning | str,
@@ -127,10 +111,10 @@ def plain_warnings() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if category.__module__.partition(".")[0] == __package__:
+            if category.__module__.partition(".")[0] == "bpelab":
                 print(f"bpelab: {message}", file=sys.stderr)
             else:
-                shown(message, category, filename, lineno, file, line)
+                original(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show
         yield

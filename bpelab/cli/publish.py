@@ -1,6 +1,6 @@
-"""`bpelab publish` and `bpelab upload`: their arguments, and what they run.
+"""`bpelab publish` and `bpelab upload`: their arguments, and the functions that run them.
 
-Nothing is written or imported until one of them is called.
+Nothing is written or imported until then.
 """
 
 import argparse
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_named, add_roles, roles, some_path, tokenizer_named
+from .._support.textio import read_text
 from ..errors import BPELabError
-from ..options import read_text
+from .arguments import add_roles, add_tokenizer_option, nonempty_path, resolve_tokenizer, roles
 
 EXAMPLES = """\
 examples:
@@ -27,12 +27,12 @@ which makes a private repository on the Hugging Face Hub and needs a token that 
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
     publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
     publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     publish.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
-    add_named(publish, "IN")
-    publish.add_argument("out", metavar="OUT", type=some_path, help="the folder to write, a new one")
+    add_tokenizer_option(publish, "IN")
+    publish.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder to write, a new one")
     publish.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
     publish.add_argument(
         "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not trained on"
@@ -53,16 +53,16 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 
 def run_publish(args: argparse.Namespace) -> int:
-    from ..formats.detect import open_tokenizer
-    from .folder import publish
-    from .hub import ready, upload
+    from ..publishing.folder import publish
+    from ..publishing.hub import require_token, upload
+    from ..tokenizer import open_tokenizer
 
     if args.upload is None and (args.public or args.update):
-        raise BPELabError("--public and --update are about --upload REPO, which is not there")
+        raise BPELabError("--public and --update need --upload REPO")
     if args.upload is not None:
-        ready(args.upload)  # before a folder is there that has to be deleted again
+        require_token(args.upload)  # before a folder is there that has to be deleted again
     text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
-    name = tokenizer_named(args, "IN")
+    name = resolve_tokenizer(args, "IN")
     tokenizer = open_tokenizer(name, pattern=args.pattern).with_options(**roles(args))
     files = publish(tokenizer, args.out, text, about=about, progress=False if args.quiet else None)
     if not (args.quiet or args.json):
@@ -85,7 +85,7 @@ def run_publish(args: argparse.Namespace) -> int:
 
 
 def run_upload(args: argparse.Namespace) -> int:
-    from .hub import upload
+    from ..publishing.hub import upload
 
     page = upload(args.folder, args.repo, private=not args.public, update=args.update)
     print(json.dumps({"page": page}) if args.json else page)

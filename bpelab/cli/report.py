@@ -1,4 +1,4 @@
-"""`bpelab report`: its arguments, and what it runs. Nothing is measured or imported until it is called."""
+"""`bpelab report`: its arguments, and the function that runs it. Nothing is measured or imported until then."""
 
 import argparse
 import json
@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import some_path
 from ..errors import BPELabError, TokenizerFileError
+from .arguments import nonempty_path
 
 if TYPE_CHECKING:
+    from ..analysis.report.measure import Measured, Report
     from ..tokenizer import BPETokenizer
-    from .report import Measured, Report
 
 EXAMPLES = """\
 examples:
@@ -23,22 +23,24 @@ examples:
   bpelab report my-tokenizer gpt2 --text notes.txt --shape config.json --context 8192 --price 2.5
 
 The page compares the tokenizers on each text: bytes, characters and words per token, how evenly the vocabulary is used,
-whether the text comes back. Besides it says how numbers and white space are cut, which tokens are the longest, what the
-vocabularies share, and which tokens are never reached. It is one file that needs no network and runs no script, and it
-can be read in light and dark.
+whether the text survives the round trip. It also shows how numbers and white space are split, which tokens are the
+longest, what the vocabularies share, and which tokens are never produced. It is one file that needs no network, runs no
+script, and can be read in light and dark mode.
 
-Without --text the book's own text is measured. A text says something about texts like it, so give some of your own, and
-none that one of the tokenizers was trained on. With several the page also says what is lost away from the first one, so
-begin with the kind that the tokenizers were made for. An older page is replaced, and no other file.
+Without --text the book's own text is measured. Results hold for similar texts, so pass some of your own, and none that
+one of the tokenizers was trained on. With several texts the page also shows what is lost relative to the first one, so
+begin with the kind that the tokenizers were made for. An older page is overwritten, and no other file.
 """
-MOST = 8
+MAX_TOKENIZERS = 8
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     report = command("report", "compare tokenizers on texts, as a page of tables and figures", run_report)
     report.epilog, report.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    report.add_argument("tokenizers", nargs="*", metavar="TOKENIZER", help=f"up to {MOST}; see `bpelab --help`")
+    report.add_argument(
+        "tokenizers", nargs="*", metavar="TOKENIZER", help=f"up to {MAX_TOKENIZERS}; see `bpelab --help`"
+    )
     report.add_argument(
         "-t", "--tokenizer", action="append", default=[], metavar="TOKENIZER", help="one more; may be repeated"
     )
@@ -54,15 +56,17 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         nargs="+",
         default=[],
         metavar="FILE",
-        help="texts that say the same, in several languages say; the others are compared with the first",
+        help="translations of one text, for example; the others are compared with the first",
     )
     report.add_argument(
-        "--shape", metavar="CONFIG", help="a model's config.json: say what the texts cost it, with each tokenizer"
+        "--shape", metavar="CONFIG", help="a model's config.json: show what the texts cost it, with each tokenizer"
     )
-    report.add_argument("--context", type=int, metavar="N", help="say how much text fits into as many tokens")
-    report.add_argument("--price", type=float, metavar="N", help="of a million tokens: say what the texts cost")
+    report.add_argument("--context", type=int, metavar="N", help="show how much text fits into N tokens")
     report.add_argument(
-        "--out", type=some_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
+        "--price", type=float, metavar="N", help="the price of a million tokens: show what the texts cost"
+    )
+    report.add_argument(
+        "--out", type=nonempty_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
     )
     report.add_argument("--pattern", help="for tokenizers that don't say how text is split: the pattern")
     report.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
@@ -70,35 +74,35 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 
 
 def run_report(args: argparse.Namespace) -> int:
-    from .report import compare
-    from .report_files import read_shape, read_texts, refuse_to_overwrite, refuse_twice, write_page
-    from .report_page import page
+    from ..analysis.report.files import read_shape, read_texts, refuse_duplicates, refuse_to_overwrite, write_page
+    from ..analysis.report.measure import compare
+    from ..analysis.report.page import page
 
     names: list[str] = [*args.tokenizers, *args.tokenizer]
     if not names:
         raise BPELabError("no tokenizer was named: give one or several to compare")
-    if len(names) > MOST:
-        raise BPELabError(f"{len(names)} tokenizers are too many for one page: give up to {MOST}")
+    if len(names) > MAX_TOKENIZERS:
+        raise BPELabError(f"{len(names)} tokenizers are too many for one page: give up to {MAX_TOKENIZERS}")
     if len(args.parallel) == 1:
         raise BPELabError("--parallel takes two texts or more, which say the same as the first")
     for given in (names, args.text, args.parallel):
-        refuse_twice(given)
+        refuse_duplicates(given)
     refuse_to_overwrite(args.out, names, [*args.text, *args.parallel, *filter(None, [args.shape])])
-    texts, parallel = read_texts(args.text) if args.text else _books_text(), read_texts(args.parallel)
+    texts, parallel = read_texts(args.text) if args.text else _book_text(), read_texts(args.parallel)
     shape = None if args.shape is None else read_shape(args.shape)
-    tokenizers = _open(names, args.pattern)
+    tokenizers = _open_tokenizers(names, args.pattern)
     options = {"parallel": parallel, "shape": shape, "context": args.context, "price": args.price}
     report = compare(tokenizers, texts, **options, progress=False if args.quiet else None)
     write_page(args.out, page(report))
     if args.json:
-        print(json.dumps({"out": str(args.out), "texts": _facts(report, texts)}, ensure_ascii=False))
+        print(json.dumps({"out": str(args.out), "texts": _summary(report, texts)}, ensure_ascii=False))
     elif not args.quiet:
         _print_summary(args.out, report, texts, names)
     return 0
 
 
-def _facts(report: "Report", texts: "Mapping[str, str]") -> dict[str, dict[str, dict[str, float]]]:
-    """Text -> tokenizer -> what it takes there."""
+def _summary(report: "Report", texts: "Mapping[str, str]") -> dict[str, dict[str, dict[str, float]]]:
+    """Return the sizes as JSON shows them: text -> tokenizer -> bytes, tokens, bytes per token."""
 
     def of(each: "Measured", text: str) -> dict[str, float]:
         found = each.texts[text]
@@ -117,17 +121,19 @@ def _print_summary(out: Path, report: "Report", texts: "Mapping[str, str]", name
     print(f"{out}: written")
 
 
-def _books_text() -> dict[str, str]:
-    from ..notebook import book_text
+def _book_text() -> dict[str, str]:
+    from ..notebook.live_source import book_text
 
     return {"the book's text": book_text()}
 
 
-def _open(names: list[str], pattern: str | None) -> "dict[str, BPETokenizer]":
-    from ..formats.detect import NO_TOKENIZER, in_home, open_tokenizer
+def _open_tokenizers(names: list[str], pattern: str | None) -> "dict[str, BPETokenizer]":
+    from .._support.textio import expand_user
+    from ..formats.detect import NO_TOKENIZER
+    from ..tokenizer import open_tokenizer
 
     def takes_pattern(name: str) -> bool:
-        path = in_home(name)
+        path = expand_user(name)
         return path.suffix == ".tiktoken" or (path.is_dir() and not (path / "tokenizer.json").exists())
 
     if pattern is not None and not any(map(takes_pattern, names)):

@@ -1,6 +1,6 @@
-"""`bpelab encode-files` and `bpelab verify`: their arguments, and what they run.
+"""`bpelab encode-files` and `bpelab verify`: their arguments, and the functions that run them.
 
-Nothing heavy is imported until one of them is called.
+Nothing heavy is imported until then.
 """
 
 import argparse
@@ -8,50 +8,52 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..options import add_dask
+from .options import add_dask
 
 EXAMPLES = """\
 examples:
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
   bpelab encode-files 'web-*.jsonl.zst' --field content --out shards -t my-tokenizer --eos
-  bpelab encode-files stories.txt --separator '\\n\\n' --out shards --shard-form bin --shard-tokens 10000000
+  bpelab encode-files stories.txt --separator '\\n\\n' --out shards --shard-format bin --shard-tokens 10000000
   bpelab verify shards
   bpelab verify shards --tokenizer my-tokenizer --against corpus/
 
-Inputs are files, folders, or patterns in quotes: .txt, .jsonl, .parquet, the first two also packed (.gz, .zst). A run
-that was stopped goes on when it is started again with the same arguments; nothing in the folder counts before its end.
+Inputs are files, folders, or patterns in quotes: .txt, .jsonl, .parquet, the first two also compressed (.gz, .zst). A
+run that was stopped continues when it is started again with the same arguments; the folder is valid only when finished.
 """
 
 
 def add_commands(
     command: Callable[[str, str, Any], argparse.ArgumentParser],
-    takes_tokenizer: Callable[[argparse.ArgumentParser], None],
+    add_tokenizer_options: Callable[[argparse.ArgumentParser], None],
 ) -> None:
-    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
     files = command("encode-files", "turn corpora into shards of ids, as training reads them", run_encode_files)
     files.epilog, files.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     files.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders, or patterns such as '*.jsonl.gz'")
-    files.add_argument("--out", required=True, metavar="FOLDER", help="the folder to write, or to go on with")
-    files.add_argument("--input-form", metavar="FORM", help="text, jsonl, parquet, text.gz ... (default: by the name)")
+    files.add_argument("--out", required=True, metavar="FOLDER", help="the folder to write, or to continue")
+    files.add_argument(
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+    )
     files.add_argument("--separator", metavar="TEXT", help="ends documents in text; \\n, \\t, \\\\ are understood")
     files.add_argument("--field", default="text", help="the field of JSON Lines, the column of Parquet (default: text)")
-    files.add_argument("--errors", default="strict", choices=["strict", "replace"], help="bytes that are no UTF-8")
+    files.add_argument("--errors", default="strict", choices=["strict", "replace"], help="bytes that are not UTF-8")
     end = files.add_mutually_exclusive_group()
-    end.add_argument("--end-of-document", metavar="NAME", help="the special token to put behind each document")
+    end.add_argument("--end-of-document", metavar="NAME", help="the special token to put after each document")
     end.add_argument("--eos", action="store_true", help="put the tokenizer's own eos_token there")
     files.add_argument("--special", action="store_true", help="special tokens in the texts are meant as such")
     files.add_argument(
         "--shard-tokens", type=int, default=100_000_000, metavar="N", help="tokens of a shard (default: 100000000)"
     )
-    files.add_argument("--shard-form", default="npy", choices=["npy", "bin"], help="with a header, or ids alone")
+    files.add_argument("--shard-format", default="npy", choices=["npy", "bin"], help="with a header, or ids alone")
     files.add_argument(
         "--dtype", default="auto", choices=["auto", "uint16", "uint32"], help="of the ids (default: auto)"
     )
     files.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
     add_dask(files, "encode")
-    files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and begin anew")
+    files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and start again")
     files.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    takes_tokenizer(files)
+    add_tokenizer_options(files)
     verify = command("verify", "check shards, and compare them with what they were made from", run_verify)
     verify.add_argument("folder", metavar="FOLDER", help="what `bpelab encode-files` wrote")
     verify.add_argument(
@@ -62,39 +64,39 @@ def add_commands(
     )
     verify.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
     verify.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    takes_tokenizer(verify)
+    add_tokenizer_options(verify)
 
 
-def unescaped(text: str) -> str:
-    r"""The text that is meant by one typed on a command line.
+def unescape(text: str) -> str:
+    r"""Replace the escapes \n, \r, \t and \\ in an argument.
 
-    >>> unescaped(r"\n\n"), unescaped(r"a\\n")
+    >>> unescape(r"\n\n"), unescape(r"a\\n")
     ('\n\n', 'a\\n')
 
     Raises ValueError for a backslash in front of anything but n, r, t, and itself.
     """
     known = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
     first, *rest = text.replace("\\\\", "\0").split("\\")  # no argument of a command line holds a null character
-    if strange := next((part[:1] for part in rest if part[:1] not in known or not part), None):
-        raise ValueError(f"--separator: \\{strange} is none of \\n, \\r, \\t, \\\\")
+    if unknown := next((part[:1] for part in rest if part[:1] not in known or not part), None):
+        raise ValueError(f"--separator: \\{unknown} is not one of \\n, \\r, \\t, \\\\")
     return "".join([first, *(known[part[0]] + part[1:] for part in rest)]).replace("\0", "\\")
 
 
 def run_encode_files(args: argparse.Namespace) -> int:
-    from ..formats.detect import open_tokenizer
+    from ..tokenizer import open_tokenizer
 
     tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=args.encoder)
     shards = tokenizer.encode_files(
         args.inputs,
         args.out,
-        input_form=args.input_form,
-        separator=None if args.separator is None else unescaped(args.separator),
+        input_format=args.input_format,
+        separator=None if args.separator is None else unescape(args.separator),
         field=args.field,
         errors=args.errors,
         end_of_document=args.eos or args.end_of_document,
         allowed_special="all" if args.special else (),
         shard_tokens=args.shard_tokens,
-        shard_form=args.shard_form,
+        shard_format=args.shard_format,
         dtype=args.dtype,
         threads=args.threads,
         progress=False if args.quiet else None,
@@ -106,14 +108,14 @@ def run_encode_files(args: argparse.Namespace) -> int:
         facts = {"out": args.out, "shards": len(shards.index.shards), "tokens": len(shards)}
         print(json.dumps({**facts, "documents": shards.documents, "dtype": shards.index.settings.dtype}))
     elif not args.quiet:
-        what = f"{len(shards):,} tokens ({shards.index.settings.dtype}) of {_counted(shards.documents, 'document')}"
-        print(f"{args.out}: {what} in {_counted(len(shards.index.shards), 'shard')}")
+        what = f"{len(shards):,} tokens ({shards.index.settings.dtype}) of {_pluralize(shards.documents, 'document')}"
+        print(f"{args.out}: {what} in {_pluralize(len(shards.index.shards), 'shard')}")
     return 0
 
 
 def run_verify(args: argparse.Namespace) -> int:
-    from ..formats.detect import open_tokenizer
-    from .reading import open_shards
+    from ..shards.reader import open_shards
+    from ..tokenizer import open_tokenizer
 
     shards, tokenizer = open_shards(args.folder), None
     if args.against is not None:
@@ -123,9 +125,9 @@ def run_verify(args: argparse.Namespace) -> int:
         print(json.dumps({"folder": args.folder, "tokens": len(shards), "compared": tokenizer is not None}))
     elif not args.quiet:
         compared = ", and what the inputs encode to" if tokenizer is not None else ""
-        print(f"{args.folder}: {_counted(len(shards.index.shards), 'shard')}, as written{compared}")
+        print(f"{args.folder}: {_pluralize(len(shards.index.shards), 'shard')}, as written{compared}")
     return 0
 
 
-def _counted(number: int, what: str) -> str:
+def _pluralize(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

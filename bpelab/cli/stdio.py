@@ -1,43 +1,43 @@
-"""Standard input and output of a command: all of what it prints arrives, or it says that it doesn't, and fails."""
+"""Standard input and output of a command: everything that it prints arrives, or it fails with a message."""
 
 import errno
 import io
 import os
 import sys
 
-UTF_8 = ("utf-8", "utf8")
-FULL = (errno.ENOSPC, errno.EFBIG)
+UTF_8_NAMES = ("utf-8", "utf8")
+DISK_FULL = (errno.ENOSPC, errno.EFBIG)
 
 
-def prepare() -> None:
-    """Replace what a command can't rely on.
+def repair_streams() -> None:
+    """Replace standard streams that a command can't rely on.
 
-    Output without a buffer (`python -u`, PYTHONUNBUFFERED=1) drops what a full disk has no room for, and says nothing.
-    An output of another encoding, such as Windows' cp1252, shows what it lacks as an escape.
+    Unbuffered output (`python -u`, PYTHONUNBUFFERED=1) silently drops what doesn't fit on a full disk.
+    Output in another encoding, such as Windows' cp1252, shows characters that it lacks as escapes.
     Streams that were closed before the process began are None in Python.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
         sys.stdout = open(sys.stdout.fileno(), "w", 1, encoding, errors, closefd=False)  # noqa: SIM115 - for good
-    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure") and sys.stdout.encoding.lower() not in UTF_8:
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure") and sys.stdout.encoding.lower() not in UTF_8_NAMES:
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
-        # what can't be written to: a command that prints then says so, and fails
+        # read-only, so that a command that prints reports an error and fails
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
 
 
-def lost_output(error: Exception | None) -> str | None:
-    """Why what was printed can't be written, where that is what a command ended with; else None.
+def stdout_failure(error: Exception | None) -> str | None:
+    """Return why standard output can't be written, if that is the error a command ended with; else None.
 
-    What is left of it is dropped: Python would try again when it ends, and end with words of its own.
+    What is left in the buffer is dropped: Python would try again when it exits, and print a message of its own.
     """
-    # Nothing else that runs out of room does so without the name of a file.
-    lost = error if isinstance(error, OSError) and error.errno in FULL and error.filename is None else None
+    # Every other write to a full disk fails with the name of a file.
+    failure = error if isinstance(error, OSError) and error.errno in DISK_FULL and error.filename is None else None
     try:
         sys.stdout.flush()
-    except OSError as again:
+    except OSError as flush_error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        lost = again
-    return None if lost is None else f"standard output can't be written: {lost.strerror or lost}"
+        failure = flush_error
+    return None if failure is None else f"standard output can't be written: {failure.strerror or failure}"

@@ -1,4 +1,4 @@
-"""`bpelab train`: its arguments, and what it runs. Nothing heavy is imported until it is called."""
+"""`bpelab train`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
 
 import argparse
 import json
@@ -10,20 +10,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_roles, roles, some_path
-from .errors import BPELabError
-from .options import STANDARD_INPUT, add_dask, read_text
+from .._support.textio import STANDARD_INPUT, read_text
+from ..errors import BPELabError
+from .arguments import add_roles, nonempty_path, roles
+from .options import add_dask
 
 if TYPE_CHECKING:
-    from .tokenizer import BPETokenizer
+    from ..tokenizer import BPETokenizer
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the command; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     train = command("train", "learn a tokenizer from text files and save it", run_train)
     train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; - or nothing for standard input")
     train.add_argument("--vocab-size", type=int, required=True, help="tokens in all: 256 bytes, specials, merges")
-    train.add_argument("--out", type=some_path, required=True, help="the folder to write")
+    train.add_argument("--out", type=nonempty_path, required=True, help="the folder to write")
     train.add_argument("--pattern", default="cl100k", help="a named pattern or a regular expression (default: cl100k)")
     train.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
     train.add_argument(
@@ -50,23 +51,25 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         "text) or cs336 (the lexicographically greatest)",
     )
     add_dask(train, "count")
-    train.add_argument("--input-form", metavar="FORM", help="text, jsonl, parquet, text.gz ... (default: by the name)")
+    train.add_argument(
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+    )
     train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     train.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run_train(args: argparse.Namespace) -> int:
-    from .tokenizer import BPETokenizer
+    from ..tokenizer import BPETokenizer
 
     args.files = [] if args.files == [STANDARD_INPUT] else args.files
     args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
-    trainer = _trainer(args)
-    untrained = _untrained(args)
+    trainer = _choose_trainer(args)
+    untrained = _untrained_tokenizer(args)
     _check_out(args.out, untrained)
-    formats = "" if args.quiet or args.json else _ruled_out(untrained)
-    told = sys.stderr.isatty()
-    if told and formats:
+    formats = "" if args.quiet or args.json else _unsupported_formats(untrained)
+    warned = sys.stderr.isatty()
+    if warned and formats:
         print(f"bpelab: {formats}", file=sys.stderr)
     corpus = args.files
     if trainer != "distributed":
@@ -82,81 +85,81 @@ def run_train(args: argparse.Namespace) -> int:
         ties=args.ties,
         client=args.dask,
         worker_timeout=args.worker_timeout,
-        input_form=args.input_form,
+        input_format=args.input_format,
         field=args.field,
         progress=False if args.quiet else None,
         **roles(args),
     )
     try:
         tokenizer.save(args.out)
-    except (BPELabError, OSError) as error:  # the disk is full now, say
-        raise BPELabError(f"{error}; {_rescued(tokenizer)}") from error
+    except (BPELabError, OSError) as error:  # the disk has become full, for example
+        raise BPELabError(f"{error}; {_save_elsewhere(tokenizer)}") from error
     if args.json:
-        said = {"out": str(args.out), "tokens": len(tokenizer), "merges": len(tokenizer.model.merges)}
-        print(json.dumps(said | {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}))
+        summary = {"out": str(args.out), "tokens": len(tokenizer), "merges": len(tokenizer.model.merges)}
+        print(json.dumps(summary | {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}))
     elif not args.quiet:
         print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
-        if formats and not told:
+        if formats and not warned:
             print(formats)
     return 0
 
 
-def _rescued(tokenizer: "BPETokenizer") -> str:
-    """Save what was trained where it can be; what to say about that."""
-    kept = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
+def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
+    """Save a trained tokenizer in a temporary folder; return the end of an error message that says where."""
+    folder = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
     try:
-        tokenizer.save(kept)
+        tokenizer.save(folder)
     except (BPELabError, OSError) as error:
-        shutil.rmtree(kept, ignore_errors=True)
-        return f"nor could it be saved in {kept.parent}, and what was trained is lost: {error}"
-    return f"what was trained is in {kept}"
+        shutil.rmtree(folder, ignore_errors=True)
+        return f"nor could it be saved in {folder.parent}, and what was trained is lost: {error}"
+    return f"what was trained is in {folder}"
 
 
-def _trainer(args: argparse.Namespace) -> str:
-    """The trainer that is meant. Raises BPELabError for options and files that it isn't for."""
+def _choose_trainer(args: argparse.Namespace) -> str:
+    """Return the trainer's name. Raises BPELabError for options and files that it can't be used with."""
     if args.dask is not None and args.trainer not in ("auto", "distributed"):
         raise BPELabError(f"--dask counts on a cluster, and --trainer {args.trainer} doesn't: leave out one of them")
     if args.dask is not None or args.trainer == "distributed":
         if not args.files:
             raise BPELabError("--dask counts files: name at least one, which all workers can read")
         return "distributed"
-    if not args.files and (args.input_form is not None or args.field != "text"):
-        raise BPELabError("--input-form and --field are for files; standard input is text")
+    if not args.files and (args.input_format is not None or args.field != "text"):
+        raise BPELabError("--input-format and --field are for files; standard input is text")
     if address := next((file for file in args.files if "://" in file), None):
         raise BPELabError(
-            f"{address} is an address, which only --dask reads: put that behind the files to count on this machine"
+            f"{address} is an address, which only --dask reads: put that after the files to count on this machine"
         )
     return str(args.trainer)
 
 
-def _untrained(args: argparse.Namespace) -> "BPETokenizer":
-    """A tokenizer with everything that the trained one will have but its merges."""
-    from .model import BPEModel
-    from .tokenizer import BPETokenizer
+def _untrained_tokenizer(args: argparse.Namespace) -> "BPETokenizer":
+    """Return a tokenizer with everything that the trained one will have except its merges."""
+    from ..model.bpe import BPEModel
+    from ..tokenizer import BPETokenizer
 
-    special = {name: 256 + number for number, name in enumerate(args.special)}
+    special = {name: 256 + index for index, name in enumerate(args.special)}
     return BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
 
 
 def _check_out(out: Path, untrained: "BPETokenizer") -> None:
-    """Raise BPELabError for what couldn't be saved: it is found out before hours of work, and nothing is left of it."""
-    from .formats.huggingface import tokenizer_json
+    """Raise BPELabError if the tokenizer couldn't be saved: now, and not after hours of work. Leaves no file behind."""
+    from ..formats.huggingface import tokenizer_json
 
     tokenizer_json(untrained)
     if out.exists() and not out.is_dir():
         raise BPELabError(f"{out} is a file; --out is the folder to write")
-    there = out
-    while not os.path.lexists(there):
-        there = there.parent
+    existing = out
+    while not os.path.lexists(existing):
+        existing = existing.parent
     try:
-        tempfile.TemporaryFile(dir=there).close()
+        tempfile.TemporaryFile(dir=existing).close()
     except OSError as error:
         raise BPELabError(f"{out} can't be written: {error.strerror or error}") from error
 
 
-def _ruled_out(untrained: "BPETokenizer") -> str:
-    """The formats that the pattern rules out, in words; "" for none."""
-    from .formats.convert import ruled_out
+def _unsupported_formats(untrained: "BPETokenizer") -> str:
+    """Return a sentence about the formats that the pattern rules out; "" if there are none."""
+    from ..convert import rejecting_formats
 
-    formats = ", ".join(ruled_out(untrained))
+    formats = ", ".join(rejecting_formats(untrained))
     return formats and f"the pattern {untrained.pattern} rules out `bpelab convert --to` {formats}"

@@ -10,12 +10,12 @@ or three times, once with offsets.
 
 from collections.abc import Callable
 
-from .truncation import check_size
+from .._support.validate import check_size
 
 CHARACTERS = 4
 """That the first window has for each token; later ones are somewhat longer than the chunk before."""
 SLACK = 8
-"""Tokens behind a cut that a window shows, so that its own end, perhaps in the middle of a word, decides nothing."""
+"""Tokens after a cut that a window shows, so that its own end, perhaps in the middle of a word, decides nothing."""
 
 
 Starts = Callable[[str], list[int]]
@@ -23,7 +23,7 @@ Count = Callable[[str], int]
 
 
 def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> list[str]:
-    """The chunks; `starts` says in which character each token of a text begins, `count` how many there are."""
+    """Return the chunks; `starts` says in which character each token of a text begins, `count` how many there are."""
     check_size(size, "size", 1)
     check_size(overlap, "overlap")
     if overlap >= size:
@@ -44,19 +44,19 @@ def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> 
 
 def _end(text: str, begin: int, size: int, window: int, starts: Starts, count: Count) -> int:
     """Where a chunk ends that begins at `begin`; there, if nothing fits."""
-    while len(places := starts(text[begin : begin + window])) <= size + SLACK and begin + window < len(text):
+    while len(offsets := starts(text[begin : begin + window])) <= size + SLACK and begin + window < len(text):
         window *= 2
-    if len(places) <= size:
+    if len(offsets) <= size:
         return len(text)
-    for place in sorted({1, *places[1 : size + 1]}, reverse=True):
-        if place and count(text[begin : begin + place]) <= size:
-            return begin + place
+    for offset in sorted({1, *offsets[1 : size + 1]}, reverse=True):
+        if offset and count(text[begin : begin + offset]) <= size:
+            return begin + offset
     return begin
 
 
 def _overlapping(text: str, start: int, end: int, overlap: int, starts: Starts, count: Count) -> int:
     """Where the end of `text[start:end]` begins that the next chunk repeats."""
-    for place in sorted(set(starts(text[start:end])[-overlap:]) - {0}):
-        if count(text[start + place : end]) <= overlap:
-            return start + place
+    for offset in sorted(set(starts(text[start:end])[-overlap:]) - {0}):
+        if count(text[start + offset : end]) <= overlap:
+            return start + offset
     return end

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from operator import index
 
-from .errors import UnknownTokenError
+from ..errors import UnknownTokenError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REPLACEMENT = "\ufffd".encode()
 
 
-def as_ids(ids: Iterable[Any]) -> list[int]:
+def to_ids(ids: Iterable[Any]) -> list[int]:
     """`ids` as a list of Python integers; NumPy arrays and integers are welcome.
 
     Raises TypeError for a single number, a string, and for items that are no integers (booleans and floats are none).
@@ -42,13 +42,13 @@ def as_ids(ids: Iterable[Any]) -> list[int]:
     return list(map(index, ids))
 
 
-def without_padding(ids: Iterable[Any], pad: int) -> list[int]:
-    """`ids` without those equal to `pad` that stand at the beginning and at the end.
+def strip_padding(ids: Iterable[Any], pad: int) -> list[int]:
+    """`ids` without those equal to `pad` that occur at the beginning and at the end.
 
-    >>> without_padding([0, 0, 5, 0, 6, 0], 0)
+    >>> strip_padding([0, 0, 5, 0, 6, 0], 0)
     [5, 0, 6]
     """
-    checked = as_ids(ids)
+    checked = to_ids(ids)
     first, last = 0, len(checked)
     while first < last and checked[first] == pad:
         first += 1
@@ -58,14 +58,14 @@ def without_padding(ids: Iterable[Any], pad: int) -> list[int]:
 
 
 def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknown = "error") -> list[bytes]:
-    """The bytes of each token.
+    """Return the bytes of each token.
 
     >>> join_tokens([97, -1], {97: b"a"}, unknown="skip")
     [b'a']
 
     Raises UnknownTokenError (a KeyError) for an id without a token, unless `unknown` is "replace" (U+FFFD) or "skip".
     """
-    checked = as_ids(ids)
+    checked = to_ids(ids)
     if unknown == "error":
         try:
             return [tokens[token_id] for token_id in checked]
@@ -88,7 +88,7 @@ def check_unknown(unknown: str) -> None:
 
 
 def text_and_offsets(parts: list[bytes]) -> tuple[str, list[int]]:
-    """The decoded text, and for each part the index of the character in which it begins.
+    """Return the decoded text, and for each part the index of the character in which it begins.
 
     Parts of one character share its index. Bytes that are no UTF-8 become U+FFFD, and count as it.
     """

@@ -43,7 +43,7 @@ class PieceCache:
         self.lookups = self.misses = 0
 
     def get(self, piece: str) -> list[int] | None:
-        """The ids of `piece`, or None."""
+        """Return the ids of `piece`, or None."""
         ids = self._young.get(piece)
         if ids is None and (ids := self._old.get(piece)) is not None:
             self.put(piece, ids)

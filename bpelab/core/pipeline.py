@@ -1,6 +1,6 @@
 """From text to ids: added tokens, normalizer, pre-tokenizer, encoder, in Hugging Face's order.
 
-Added tokens are found first; each stretch between them is normalized, searched for the tokens that live in normalized
+Added tokens are found first; each segment between them is normalized, searched for the tokens that live in normalized
 text, cut into pieces, and every piece goes through the encoder or comes from the cache.
 
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
@@ -8,10 +8,13 @@ Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at wors
 
 from __future__ import annotations
 
-from .byte_alphabet import from_alphabet, to_alphabet
-from .cache import PieceCache
-from .cached import cached_property
-from .native import encoder_for, preparation, require_extension
+from functools import partial
+
+from .._support.lazy_property import cached_property
+from .._support.validate import whole_number
+from ..native import encoder_for, preparation, require_extension
+from ..unicode.byte_alphabet import from_alphabet, to_alphabet
+from .piece_cache import PieceCache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,64 +23,69 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .alignment import Aligned
-    from .encoders.dropout import DropoutEncoder
-    from .model import BPEModel
-    from .native._core import Encoder
-    from .normalizers import Normalizer
-    from .placing import PlacedToken
-    from .pretokenizers.base import PreTokenizer
-    from .special_tokens import SpecialTokens
+    from ..alignment.aligned_string import AlignedString
+    from ..alignment.offsets import TokenSpan
+    from ..encoders.dropout import DropoutEncoder
+    from ..native._core import Encoder
+    from ..vocab.special_tokens import Text
+    from .spec import TokenizerSpec
 
     Ids = NDArray[np.uint32]
 
 
-def _left_to_others(text: str) -> list[int] | None:
+def check_encoding(encoder: str, cache_size: int) -> None:
+    """Raise ValueError for the name of an encoder that there is not or a size that is negative, TypeError for no size.
+
+    Raises MissingDependencyError for "native" where the extension wasn't built.
+    """
+    if whole_number("cache_size", cache_size) < 0:
+        raise ValueError(f"cache_size is the number of pieces that are kept, 0 for none, not {cache_size}")
+    if encoder == "native":
+        require_extension()
+    elif encoder != "auto":
+        from ..encoders import check_name
+
+        check_name(encoder)
+
+
+def _no_fast_path(text: str) -> list[int] | None:
     return None
 
 
 class Pipeline:
-    """The way of a text through the parts of a tokenizer. It can't be changed after it is made, its caches apart.
+    """The encoding pipeline of a tokenizer. It can't be changed after it is made, its caches apart.
 
     Attributes:
-        brief: gives the ids of a str in which no special token is looked for, or None, and then `ids` does.
-        prepare: what is done to a text, given whether it is the beginning of the input, before it is encoded in C.
+        encode_short: fast path for a str in which no special token is searched for; returns None where it does not
+            apply, and `ids` does it then.
+        prepare: what is done to a text before it is encoded in C, given whether it is the beginning of the input.
     """
 
-    def __init__(
-        self,
-        model: BPEModel,
-        special: SpecialTokens,
-        normalizer: Normalizer | None,
-        pre_tokenizer: PreTokenizer | None,
-        encoder: str,
-        cache_size: int,
-    ) -> None:
-        self.model, self.special = model, special
-        self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
-        self.split = None if pre_tokenizer is None else pre_tokenizer.sole_split
+    def __init__(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
+        check_encoding(encoder, cache_size)
+        self.model, self.special = spec.model, spec.special_tokens
+        self.normalizer, self.pre_tokenizer = spec.normalizer, spec.pre_tokenizer
+        self.split = None if spec.pre_tokenizer is None else spec.pre_tokenizer.as_single_split
         self.encoder = encoder
         self.cache = PieceCache(cache_size)
         self.prepare: Callable[[str, bool], str] | None = None
-        self.brief: Callable[[str], list[int] | None] = _left_to_others
+        self.encode_short: Callable[[str], list[int] | None] = _no_fast_path
         # whether a text in which no special token may stand goes to the pre-tokenizer as it is
-        self._undivided = normalizer is None and all(token.special for token in special.tokens)
-        if encoder == "native":
-            require_extension()
-        elif encoder != "auto":
+        self._no_added_tokens_possible = self.normalizer is None and all(token.special for token in self.special.tokens)
+        if encoder not in ("auto", "native"):
             self.native = None
             self.encode_piece  # noqa: B018 - to fail now and not with the first text
 
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
-        """The ids of a piece; made when Python is to encode one."""
-        from .encoders import encode_function
+        """Return the ids of a piece; made when Python is to encode one."""
+        from ..encoders import encode_function
 
         return encode_function("auto" if self.encoder == "native" else self.encoder, self.model)
 
     @cached_property
-    def _cut(self) -> Callable[[str, int], list[str]]:
-        """What cuts a text, given how many characters at its beginning come from the first one of the input."""
+    def pre_tokenize(self) -> Callable[[str, int], list[str]]:
+        """Return the function from a segment to its pieces; its second argument is the one that `segments` yields."""
         if (split := self.split) is not None:
             return lambda text, first: split.split(text)
         pre_tokenizer = self.pre_tokenizer
@@ -85,11 +93,11 @@ class Pipeline:
             return pre_tokenizer.split_with_origins
         if pre_tokenizer is not None:
             return lambda text, first: pre_tokenizer.split(text, first > 0)
-        if self.model.bytewise:
+        if self.model.is_byte_level:
             return lambda text, first: [text] if text else []
-        from .pretokenizers.implied import ImpliedCuts
+        from ..boundaries.from_vocabulary import VocabularyBoundaries
 
-        cuts = ImpliedCuts.of(self.model)
+        cuts = VocabularyBoundaries.of(self.model)
         return (lambda text, first: [text] if text else []) if cuts is None else (lambda text, first: cuts.split(text))
 
     @cached_property
@@ -107,151 +115,150 @@ class Pipeline:
     @property
     def plain(self) -> bool:
         """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
-        return self._undivided and self.model.bytewise and (self.pre_tokenizer is None or self.split is not None)
+        return (
+            self._no_added_tokens_possible
+            and self.model.is_byte_level
+            and (self.pre_tokenizer is None or self.split is not None)
+        )
 
     def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
-        """The ids of a valid text; special tokens other than the allowed ones are plain text.
+        """Return the ids of a valid text; special tokens other than the allowed ones are plain text.
 
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
-        if self._undivided and not allowed and encoder is None:
-            return self._ordinary(text, 1)
+        if self._no_added_tokens_possible and not allowed and encoder is None:
+            return self._encode_segment(text, 1)
         ids: list[int] = []
-        first = self._from_first(text)
-        for part, token_id in self.special.split(text, allowed, self.normalizer):
-            if token_id is None and encoder is not None:
-                for piece in self._cut(part, first):
-                    ids += encoder.encode_piece(self._to_bytes(piece))
-            elif token_id is None:
-                ids += self._ordinary(part, first)
-            else:
+        for segment, token_id, first in self.segments(text, allowed):
+            if token_id is not None:
                 ids.append(token_id)
-            first = 0
+            elif encoder is None:
+                ids += self._encode_segment(segment, first)
+            else:
+                for piece in self.pre_tokenize(segment, first):
+                    ids += encoder.encode_piece(self._to_bytes(piece))
         return ids
 
-    def _ordinary(self, text: str, first: int) -> list[int]:
-        """The ids of normalized text without added tokens: in C where that is there and doesn't read in vain."""
+    def segments(
+        self, text: Text, allowed: frozenset[str], normalize: Callable[[Text], Text] | None = None
+    ) -> Iterator[tuple[Text, int | None, int]]:
+        """Yield a text's segments in order: (added token, its id, 0), or (normalized text between them, None, first).
+
+        `first` is how many characters of the segment come from the first one of the input, which a Metaspace asks for.
+        With an AlignedString for `text`, and a `normalize` for it, segments know their offsets.
+        """
+        first = self.chars_from_first(str(text))
+        for segment, token_id in self.special.split(text, allowed, self.normalizer, normalize):
+            yield segment, token_id, first
+            first = 0
+
+    def _encode_segment(self, text: str, first: int) -> list[int]:
+        """Return the ids of normalized text without added tokens: in C if it serves this text, else in Python."""
         ids = None if self.native is None else self.native.encode(self._prepared(text, first))
-        return self.ids_of_pieces(self._cut(text, first)) if ids is None else ids
+        return self.encode_pieces(self.pre_tokenize(text, first)) if ids is None else ids
 
     def _prepared(self, text: str, first: int) -> str:
         return text if self.prepare is None else self.prepare(text, first > 0)
 
     @cached_property
     def native(self) -> Encoder | None:
-        """The encoder in C, made for the first text; None where Python encodes."""
+        """Return the encoder in C, made for the first text; None where Python encodes."""
         made = encoder_for(self.model, self.pre_tokenizer)
         if made is None:
             return None
         prepare = self.prepare = preparation(self.pre_tokenizer)
-        if self._undivided:
-            self.brief = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
+        if self._no_added_tokens_possible:
+            self.encode_short = made.encode if prepare is None else lambda text: made.encode(prepare(text, True))
         return made
 
     def count(self, text: str) -> int | None:
         """How many ids a text without special tokens has; None where C doesn't say without making a list of them."""
-        if self.native is None or not self._undivided or not isinstance(text, str):
+        if self.native is None or not self._no_added_tokens_possible or not isinstance(text, str):
             return None
         ids = self.native.encode_array(self._prepared(text, 1))
         return None if ids is None else len(ids) // 4
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
-        """What `ids` gives, as an array of uint32."""
+        """Return the ids of `ids` as an array of uint32."""
         import numpy as np
 
-        if (native := self.native) is not None:
-            return self._natively(text, allowed, native)
-        return np.array(self.ids(text, allowed), np.uint32)
-
-    def _natively(self, text: str, allowed: frozenset[str], native: Encoder) -> Ids:
-        import numpy as np
-
+        if (native := self.native) is None:
+            return np.array(self.ids(text, allowed), np.uint32)
         parts: list[Ids] = []
-        first = self._from_first(text)
-        for part, token_id in self.special.split(text, allowed, self.normalizer):
+        for segment, token_id, first in self.segments(text, allowed):
             if token_id is not None:
                 parts.append(np.array([token_id], np.uint32))
-            elif (ids := native.encode_array(self._prepared(part, first))) is not None:
+            elif (ids := native.encode_array(self._prepared(segment, first))) is not None:
                 parts.append(np.frombuffer(ids, np.uint32))
             else:
-                parts.append(np.array(self.ids_of_pieces(self._cut(part, first)), np.uint32))
-            first = 0
+                parts.append(np.array(self.encode_pieces(self.pre_tokenize(segment, first)), np.uint32))
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
 
     def arrays(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> tuple[Ids, NDArray[np.int64]]:
-        """The ids of all texts end to end, uint32, and where those of each begin, with the end of all behind."""
-        from . import documents
+        """Return the ids of all texts end to end, uint32, and where those of each begin, with the end of all after."""
+        from . import batch as documents
 
         return documents.as_arrays(self, texts, allowed, threads)
 
     def lists(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> list[list[int]]:
-        """What `ids` gives for each of several texts."""
-        from . import documents
+        """Return a list as `ids` returns it for each of several texts."""
+        from . import batch as documents
 
         return documents.as_lists(self, texts, allowed, threads)
 
-    def ids_of_pieces(self, pieces: list[str]) -> list[int]:
-        """The ids of pieces, from the cache where it has them."""
+    def encode_pieces(self, pieces: list[str]) -> list[int]:
+        """Return the ids of pieces, from the cache where it has them."""
         ids: list[int] = []
         get, cache = self.cache.get, self.cache
         for piece in pieces:
             known = get(piece)
-            ids += self.piece_ids(piece) if known is None else known
+            ids += self.encode_and_cache(piece) if known is None else known
         cache.lookups += len(pieces)
         return ids
 
-    def aligned(self, text: str, allowed: frozenset[str] = frozenset()) -> list[PlacedToken]:
-        """What `ids` gives, each with the place in `text` that it stands for."""
-        from .alignment import Aligned, normalized
-        from .placing import added_token
+    def encode_with_offsets(self, text: str, allowed: frozenset[str] = frozenset()) -> list[TokenSpan]:
+        """Return the ids that `ids` returns, each with its offsets in `text`."""
+        from ..alignment.aligned_string import AlignedString, normalize
+        from ..alignment.offsets import added_token
 
-        placed: list[PlacedToken] = []
-        first = self._from_first(text)
-        given = Aligned.of(text)
-        for start, stop, raw_id in self.special.raw_spans(text, allowed):
-            if raw_id is not None:
-                placed.append(added_token(raw_id, given.part(start, stop)))
-                first = 0
-                continue
-            ordinary = normalized(self.normalizer, given.part(start, stop))
-            for begin, end, late_id in self.special.late_spans(ordinary.text, allowed, self.normalizer):
-                part = ordinary.part(begin, end)
-                if late_id is not None:
-                    placed.append(added_token(late_id, part))
-                else:
-                    placed += self._placed(part, self._cut(part.text, first))
-                first = 0
-        return placed
+        spans: list[TokenSpan] = []
+        aligned = AlignedString.of(text)
+        for segment, token_id, first in self.segments(aligned, allowed, partial(normalize, self.normalizer)):
+            if token_id is not None:
+                spans.append(added_token(token_id, segment))
+            else:
+                spans += self.token_spans(segment, self.pre_tokenize(segment.text, first))
+        return spans
 
-    def _placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
-        """The tokens of a stretch that is cut into `pieces`."""
-        from .alignment import cut
-        from .placing import place, place_pieces
+    def token_spans(self, part: AlignedString, pieces: list[str]) -> Iterable[TokenSpan]:
+        """Return the tokens of a segment that is cut into `pieces`, with their offsets."""
+        from ..alignment.aligned_string import pre_tokenize
+        from ..alignment.offsets import token_spans, token_spans_of_pieces
 
         if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
-            return place(self.model, self.ids_of_pieces(pieces), part, self._to_bytes)
+            return token_spans(self.model, self.encode_pieces(pieces), part, self._to_bytes)
         if self.split is None:
-            found = cut(self.pre_tokenizer, part, pieces)
-            return (token for piece in found for token in self._placed_piece(piece))
-        return place_pieces(pieces, part, self._placed_piece)
+            found = pre_tokenize(self.pre_tokenizer, part, pieces)
+            return (token for piece in found for token in self._offsets_of_piece(piece))
+        return token_spans_of_pieces(pieces, part, self._offsets_of_piece)
 
-    def _placed_piece(self, piece: Aligned) -> Iterator[PlacedToken]:
-        from .placing import place
+    def _offsets_of_piece(self, piece: AlignedString) -> Iterator[TokenSpan]:
+        from ..alignment.offsets import token_spans
 
-        return place(self.model, self.ids_of_pieces([piece.text]), piece, self._to_bytes)
+        return token_spans(self.model, self.encode_pieces([piece.text]), piece, self._to_bytes)
 
-    def _from_first(self, text: str) -> int:
-        """How many characters of the normalized text come from the first one of `text`, for a Metaspace that asks."""
+    def chars_from_first(self, text: str) -> int:
+        """Return how many characters of the normalized text come from the first one of `text`."""
         if not self.asks_for_first:
             return 1
-        from .alignment import Aligned, normalized
+        from ..alignment.aligned_string import AlignedString, normalize
 
-        starts = normalized(self.normalizer, Aligned.of(text)).starts
-        return next((number for number, start in enumerate(starts) if start), len(starts))
+        starts = normalize(self.normalizer, AlignedString.of(text)).starts
+        return next((index for index, start in enumerate(starts) if start), len(starts))
 
     @property
     def asks_for_first(self) -> bool:
@@ -259,30 +266,16 @@ class Pipeline:
         asks = self.pre_tokenizer is not None and self.pre_tokenizer.asks_for_first
         return self.normalizer is not None and asks
 
-    def from_first(self, text: str) -> int:
-        """What `cut` wants to know about the beginning of `text`."""
-        return self._from_first(text)
-
-    def cut(self, part: str, first: int) -> list[str]:
-        """The pieces of a normalized text; `first` is `from_first` of the whole input for its beginning, else 0."""
-        return self._cut(part, first)
-
-    def placed(self, part: Aligned, pieces: list[str]) -> Iterable[PlacedToken]:
-        """The tokens of a normalized text that was cut into `pieces`, with their places."""
-        return self._placed(part, pieces)
-
-    def piece_ids(self, piece: str) -> list[int]:
-        """The ids of a piece, worked out and kept."""
+    def encode_and_cache(self, piece: str) -> list[int]:
+        """Return the ids of a piece that the cache lacks, and put them there."""
         ids = self.encode_piece(self._to_bytes(piece))
         self.cache.misses += 1
         self.cache.put(piece, ids)
         return ids
 
     def pieces(self, text: str) -> list[str]:
-        """What a text is cut into after the normalizer, added tokens that are not special included."""
+        """Return what a text is cut into after the normalizer, added tokens that are not special included."""
         pieces: list[str] = []
-        first = self._from_first(text)
-        for part, token_id in self.special.split(text, frozenset(), self.normalizer):
-            pieces += [part] if token_id is not None else self._cut(part, first)
-            first = 0
+        for segment, token_id, first in self.segments(text, frozenset()):
+            pieces += [segment] if token_id is not None else self.pre_tokenize(segment, first)
         return pieces

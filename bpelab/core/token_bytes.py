@@ -1,24 +1,28 @@
 """Many tokens' bytes, end to end, the quickest way there is; `decoding.join_tokens` says what must come out.
 
 Ids are looked up without a word about those that fail: only when one does, the slow way is taken, which says which.
-Where so much is decoded that it pays, long lists and arrays are joined in C (`native/decode.h`).
+Where a model's tokens are arrays already, as after a load from the cache, C joins them (`native/decode.h`); elsewhere
+it joins long lists and arrays, once so much is decoded that making its table pays.
 
 Chapter: Compiled. Cost: 60 ns a token in Python; in C 10 from a list, 4 from an array.
 """
 
 from __future__ import annotations
 
-from . import decoding
-from .cached import cached_property
-from .native import decoder_for
+from types import MappingProxyType
+
+from .._support.lazy_property import cached_property
+from ..native import decoder_for, decoder_for_columns
+from . import detokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
-    from .decoding import Unknown
-    from .native._core import Decoder
+    from ..model.bpe import TokenColumns
+    from ..native._core import Decoder
+    from .detokenize import Unknown
 
 CHUNK = 4096
 """Tokens that are joined at once: `bytes.join` keeps 80 bytes for each until it is done."""
@@ -28,27 +32,38 @@ LONG_ENOUGH = 100
 """Ids from which C is quicker than Python."""
 
 
-class Joiner:
+class TokenDecoder:
     """Tokens by their ids, and those that a reader may want to leave out.
 
-    >>> joiner = Joiner({0: b"a", 1: b"b", 2: b"<end>"}, [2])
+    Args:
+        load: returns the bytes of all tokens by id; called when Python has to decode.
+        special: the ids to leave out on request.
+        columns: the model's tokens as arrays, from which C decodes at once; None where `load` says more.
+        added: the bytes of tokens beside those of `columns`.
+
+    >>> joiner = TokenDecoder(lambda: {0: b"a", 1: b"b", 2: b"<end>"}, [2])
     >>> bytes(joiner.join([0, 1, 2])), bytes(joiner.join([0, 1, 2], skip=True))
     (b'ab<end>', b'ab')
     """
 
-    def __init__(self, tokens: Mapping[int, bytes], special: Collection[int]) -> None:
-        self._tokens, self._special = tokens, special
-        self._before_native = IDS_A_TOKEN * len(tokens)
+    def __init__(
+        self,
+        load: Callable[[], Mapping[int, bytes]],
+        special: Collection[int],
+        columns: TokenColumns | None = None,
+        added: Mapping[int, bytes] = MappingProxyType({}),
+    ) -> None:
+        self._load, self._special, self._columns, self._added = load, special, columns, added
 
     def join(self, ids: Iterable[Any], unknown: Unknown = "error", skip: bool = False) -> bytes:
-        """The bytes of `ids`, without those of special tokens if `skip`; errors as for `join_tokens`."""
+        """Return the bytes of `ids`, without those of special tokens if `skip`; errors as for `join_tokens`."""
         count = len(ids) if type(ids) is list else max(getattr(ids, "shape", ()), default=0)
-        native = self._in_c(count, skip) if count >= LONG_ENOUGH else None
+        native = self._in_c(count, skip) if count >= LONG_ENOUGH or self._columns is not None else None
         if native is not None and (found := native.join(ids)) is not None:
-            decoding.check_unknown(unknown)
+            detokenize.check_unknown(unknown)
             return found
-        checked = decoding.as_ids(ids)
-        decoding.check_unknown(unknown)
+        checked = detokenize.to_ids(ids)
+        detokenize.check_unknown(unknown)
         find = (self._ordinary if skip else self._tokens).__getitem__
         try:
             if len(checked) <= CHUNK:
@@ -57,21 +72,31 @@ class Joiner:
             return b"".join([b"".join(map(find, checked[start : start + CHUNK])) for start in starts])
         except KeyError:
             kept = [token_id for token_id in checked if token_id not in self._special] if skip else checked
-            return b"".join(decoding.join_tokens(kept, self._tokens, unknown))
+            return b"".join(detokenize.join_tokens(kept, self._tokens, unknown))
 
     def _in_c(self, count: int, skip: bool) -> Decoder | None:
-        """What joins in C, once so many ids have come that making it pays."""
-        if self._before_native > 0:
+        """Return what joins in C, once so many ids have come that making it pays."""
+        if self._columns is None and self._before_native > 0:
             self._before_native -= count
             return None
         return self._native_ordinary if skip else self._native
 
     @cached_property
+    def _tokens(self) -> Mapping[int, bytes]:
+        return self._load()
+
+    @cached_property
+    def _before_native(self) -> int:
+        return IDS_A_TOKEN * len(self._tokens)
+
+    @cached_property
     def _native(self) -> Decoder | None:
-        return decoder_for(self._tokens)
+        return decoder_for_columns(self._columns, self._added) if self._columns else decoder_for(self._tokens)
 
     @cached_property
     def _native_ordinary(self) -> Decoder | None:
+        if self._columns:
+            return decoder_for_columns(self._columns, self._added, self._special)
         return decoder_for(self._ordinary)
 
     @cached_property

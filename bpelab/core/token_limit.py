@@ -9,18 +9,18 @@ prefix don't depend on where it ends, so their tokens are counted once.
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from .encoders.trie import TrieEncoder
-from .model import BPEModel
-from .textio import utf8
+from .._support.textio import utf8
+from ..encoders.trie import TrieEncoder
+from ..model.bpe import BPEModel
 
-HUGE = 256
+LONG_PIECE = 256
 """Bytes from which a piece is solved for all its prefixes at once instead of one by one."""
 
 
-def count_up_to(counts: Iterator[int], limit: int) -> int:
-    """The sum of `counts`, but no more than `limit` + 1: the rest is not looked at once the limit is passed.
+def count_capped(counts: Iterator[int], limit: int) -> int:
+    """Return the sum of `counts`, but no more than `limit` + 1: the rest is not looked at once the limit is passed.
 
-    >>> count_up_to(iter([2, 3, 4]), 4), count_up_to(iter([2, 2]), 4)
+    >>> count_capped(iter([2, 3, 4]), 4), count_capped(iter([2, 2]), 4)
     (5, 4)
     """
     total = 0
@@ -39,11 +39,11 @@ def longest_prefix(
     count_piece: Callable[[str], int],
     model: BPEModel | None,
 ) -> int:
-    """The length in characters of the longest prefix of `text` that `count`s at most `limit` tokens.
+    """Return the length in characters of the longest prefix of `text` that `count`s at most `limit` tokens.
 
     `split` cuts a text into pieces and `count_piece` counts one. Where a prefix ends inside piece i, the pieces up to
     i - 2 are those of the whole text (a named pattern looks ahead one character, into the piece that follows). `model`
-    is None where a normalizer stands between characters and tokens; then nothing can be said about huge pieces.
+    is None where a normalizer is between characters and tokens; then nothing can be said about huge pieces.
     """
     pieces = split(text if model is None else text[: (limit + 1) * model.max_token_bytes])
     starts = list(accumulate(map(len, pieces), initial=0))
@@ -64,30 +64,30 @@ def longest_prefix(
 
 
 def _candidates(piece: str, start: int, room: int, model: BPEModel | None) -> Iterator[int]:
-    """The ends inside a piece worth trying, the longest first: all, but for a huge piece those that could fit."""
-    if len(piece) <= HUGE or model is None or not TrieEncoder.supports(model):
+    """Yield the ends inside a piece worth trying, the longest first: all, but for a huge piece those that could fit."""
+    if len(piece) <= LONG_PIECE or model is None or not TrieEncoder.supports(model):
         yield from range(start + len(piece), start, -1)
         return
     ends = list(accumulate(len(utf8(char)) for char in piece))
     counts = TrieEncoder(model).prefix_counts(utf8(piece))
-    for place in range(len(piece) - 1, -1, -1):
-        if counts[ends[place]] <= room + 2 or place >= len(piece) - 3:
-            yield start + place + 1
+    for offset in range(len(piece) - 1, -1, -1):
+        if counts[ends[offset]] <= room + 2 or offset >= len(piece) - 3:
+            yield start + offset + 1
 
 
-NEAR = 64
+SEARCH_WINDOW = 64
 
 
-def prefix_near_the_limit(text: str, limit: int, count: Callable[[str], int]) -> int:
-    """The length of a prefix that `count`s at most `limit` tokens, for tokenizers of which nothing more is known.
+def approximate_longest_prefix(text: str, limit: int, count: Callable[[str], int]) -> int:
+    """Return the length of a prefix of at most `limit` tokens by `count`, for tokenizers with nothing more known.
 
     Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to
-    `NEAR` characters behind that place is tried, the longest first. Cost: the logarithm of the length and `NEAR`
-    encodings.
+    `SEARCH_WINDOW` characters after that place is tried, the longest first. Cost: the logarithm of the length and
+    `SEARCH_WINDOW` encodings.
     """
     short, long = 0, len(text) + 1
     while long - short > 1:
         middle = (short + long) // 2
         short, long = (middle, long) if count(text[:middle]) <= limit else (short, middle)
-    ends = range(min(len(text), short + NEAR), short, -1)
+    ends = range(min(len(text), short + SEARCH_WINDOW), short, -1)
     return next((end for end in ends if count(text[:end]) <= limit), short)

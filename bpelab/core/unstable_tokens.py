@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .errors import BPELabError
+from ..errors import BPELabError
 
 if TYPE_CHECKING:
-    from .tokenizer import BPETokenizer
+    from ..tokenizer import BPETokenizer
 
 SPACES = b" \n\t"
 INFORMATION_SEPARATORS = "\x1c\x1d\x1e\x1f"  # white space to Python, and to Unicode's property not
@@ -37,7 +37,7 @@ def count_unstable(tokenizer: "BPETokenizer", ids: Sequence[int], last_part: str
 
 
 def encode_bytes(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
-    """The ids of any bytes; see `BPETokenizer.encode_bytes`."""
+    """Return the ids of any bytes; see `BPETokenizer.encode_bytes`."""
     if not tokenizer.plain:
         raise BPELabError(
             "bytes that are not UTF-8 can be encoded by tokenizers that cut a text by one pattern alone and merge bytes"
@@ -54,7 +54,7 @@ def encode_bytes(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
 
 
 def completions(tokenizer: "BPETokenizer", sorted_tokens: Sequence[bytes], end: bytes) -> set[tuple[int, ...]]:
-    """The sequences of ids that a text whose unstable end is `end` may go on with, each just long enough to cover it.
+    """Return the id sequences that a text with the unstable end `end` may go on with, each just long enough for it.
 
     `sorted_tokens` are the model's tokens in order. Cost: an encoding for each token that begins with a suffix of
     `end`, of which there are thousands where that is a space.
@@ -88,7 +88,7 @@ def _encode(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
 
 
 def _covering(tokenizer: "BPETokenizer", ids: Sequence[int], size: int) -> tuple[int, ...]:
-    """The first of `ids` that have `size` bytes together."""
+    """Return the first of `ids` that have `size` bytes together."""
     tokens, length = tokenizer.model.tokens, 0
     for count, token_id in enumerate(ids, 1):
         length += len(tokens[token_id])
@@ -98,7 +98,7 @@ def _covering(tokenizer: "BPETokenizer", ids: Sequence[int], size: int) -> tuple
 
 
 def _last_character(data: bytes) -> bytes:
-    """The bytes of the last character, or of the last byte where no character ends there."""
+    """Return the bytes of the last character, or of the last byte where no character ends there."""
     for size in range(1, min(4, len(data)) + 1):
         try:
             data[-size:].decode()

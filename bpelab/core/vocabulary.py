@@ -10,48 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from . import decoding
-from .byte_alphabet import to_alphabet
-from .cached import cached_property
-from .errors import BPELabError, SpecialTokenError, UnknownTokenError
-from .joining import Joiner
-from .textio import utf8
+from .._support.lazy_property import cached_property
+from .._support.textio import utf8
+from ..errors import BPELabError, UnknownTokenError
+from ..unicode.byte_alphabet import to_alphabet
+from . import detokenize
+from .token_bytes import TokenDecoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any, Literal, overload
 
-    from .added_tokens import AddedToken
-    from .decoders import Decoder
-    from .decoding import Unknown
-    from .model import BPEModel
-    from .special_tokens import SpecialTokens
-
-FEW = 64
-"""Special tokens that are searched for in a model's tables before these are loaded."""
+    from ..decoders import Decoder
+    from ..model.bpe import BPEModel
+    from ..vocab.added_tokens import AddedToken
+    from .detokenize import Unknown
+    from .spec import TokenizerSpec
 
 
 class Vocabulary:
     """The tokens of a model and the special tokens beside them. `BPETokenizer` is one that can also encode."""
 
-    def __init__(
-        self,
-        model: BPEModel,
-        special: SpecialTokens,
-        roles: Mapping[str, str | None],
-        decoder: Decoder | Literal["bytes"] | None,
-    ) -> None:
-        self._model, self._special, self._roles, self._given_decoder = model, special, dict(roles), decoder
-        for role, name in self._roles.items():
-            if name is not None and name not in special.ids:
-                raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
-        if isinstance(decoder, str) and decoder != "bytes":
-            raise ValueError(f'there is no decoder {decoder!r}; choose "bytes", None or one of bpelab.decoders')
-        self._in_bytes = model.units is None or not model.units.characters
-        self._refuse_collisions()
-        self._ids_of_added = {token.content: token.id for token in special.tokens}
-        self._joins_bytes = self._in_bytes and _is_byte_level(decoder)
+    def __init__(self, spec: TokenizerSpec) -> None:
+        self._spec, self._model, self._special = spec, spec.model, spec.special_tokens
+        self._ids_of_added = {token.content: token.id for token in self._special.tokens}
+        self.joins_bytes = spec.is_byte_level and _is_byte_level(spec.decoder)
 
     @cached_property
     def _bytes_of(self) -> dict[int, bytes]:
@@ -59,10 +43,10 @@ class Vocabulary:
         return {**names, **self._model.tokens}
 
     @cached_property
-    def _joined(self) -> dict[int, bytes]:
+    def decoded_bytes(self) -> dict[int, bytes]:
         """As `_bytes_of`, but added tokens in the bytes that the decoder makes of them."""
         decoder = self._decoder
-        if decoder is None or not self._joins_bytes or not self._from_file:
+        if decoder is None or not self.joins_bytes or not self._spec.decodes_added_tokens:
             return self._bytes_of
         written = {token.id: token.content for token in self._special.tokens if not token.content.isascii()}
         read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
@@ -70,79 +54,51 @@ class Vocabulary:
 
     @cached_property
     def _decoder(self) -> Decoder | None:
-        if self._given_decoder != "bytes":
-            return self._given_decoder
-        from .decoders import Bytes
+        if self._spec.decoder != "bytes":
+            return self._spec.decoder
+        from ..decoders import Bytes
 
         return Bytes()
 
-    @property
-    def _from_file(self) -> bool:
-        """Whether added tokens are read as the decoder of a file reads them."""
-        if self._given_decoder == "bytes":
-            return False
-        from .decoders import Bytes
-
-        return not isinstance(self._given_decoder, Bytes)
-
     @cached_property
-    def _joiner(self) -> Joiner:
-        return Joiner(self._joined, self._special.names)
+    def _joiner(self) -> TokenDecoder:
+        columns = self._model.token_columns
+        if self._spec.decodes_added_tokens and any(not token.content.isascii() for token in self._special.tokens):
+            columns = None  # the decoder makes other bytes of these
+        added = {token_id: utf8(name) for token_id, name in self._special.contents.items()}
+        return TokenDecoder(lambda: self.decoded_bytes, self._special.names, columns, added)
 
-    def _refuse_collisions(self) -> None:
-        """Raise SpecialTokenError where an id, or a text, would mean two things.
-
-        Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
-        one with the text of an ordinary token is found first.
-        """
-        from_file, few = self._from_file, len(self._special.tokens) <= FEW
-        tokens: Iterable[AddedToken] = self._special.tokens
-        if from_file and not few:  # of a million, those that the model has an id of
-            tokens = [token for token in tokens if token.id in self._model.tokens]
-        for token in tokens:
-            if few and self._model.surely_lacks(token.id, utf8(token.content)):
-                continue
-            name, ordinary = token.content, self._model.tokens.get(token.id)
-            written = ordinary is not None and from_file and self._in_bytes and to_alphabet(ordinary) == name
-            if ordinary is not None and ordinary != utf8(name) and not written:
-                raise SpecialTokenError(
-                    f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
-                )
-            taken = self._model.ids.get(utf8(name))
-            if token.special and taken not in (None, token.id) and not from_file:
-                raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
-
-    def _texts(self, ids: Iterable[int], unknown: Unknown) -> list[str]:
-        """The tokens as a file writes them, which is what decoders work on; U+FFFD for unknown ones that are kept."""
+    def token_strings(self, ids: Iterable[int], unknown: Unknown) -> list[str]:
+        """Return the tokens as files write them, which decoders work on; U+FFFD for unknown ids that are kept."""
         texts = []
-        for token_id in decoding.as_ids(ids):
+        for token_id in detokenize.to_ids(ids):
             if (name := self._special.contents.get(token_id)) is not None:
                 texts.append(name)
             elif (token := self._model.tokens.get(token_id)) is not None:
-                texts.append(to_alphabet(token) if self._in_bytes else token.decode("utf-8", "replace"))
+                texts.append(to_alphabet(token) if self._spec.is_byte_level else token.decode("utf-8", "replace"))
             else:
-                texts += [data.decode() for data in decoding.join_tokens([token_id], self._bytes_of, unknown)]
+                texts += [data.decode() for data in detokenize.join_tokens([token_id], self._bytes_of, unknown)]
         return texts
 
     @cached_property
     def _text_of(self) -> Callable[[list[str], str], str]:
-        """What makes a text of tokens, given how errors are treated."""
-        from .decoders import decode_tokens
+        """Return what makes a text of tokens, given how errors are treated."""
+        from ..decoders import decode_tokens
 
         return partial(decode_tokens, self._decoder)
 
     def decode_bytes(
         self, ids: Iterable[int], *, unknown: Unknown = "error", skip_special_tokens: bool = False
     ) -> bytes:
-        """The bytes of `ids`.
+        """Return the bytes of `ids`.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
         "skip"; TypeError for what is no integer.
         """
-        if self._joins_bytes:
+        if self.joins_bytes:
             return bytes(self._joiner.join(ids, unknown, skip_special_tokens))
-        kept = self._kept(ids, skip_special_tokens)
-        text = self._text_of(self._texts(kept, unknown), "surrogateescape")
+        kept = self.filter_special(ids, skip_special_tokens)
+        text = self._text_of(self.token_strings(kept, unknown), "surrogateescape")
         return text.encode("utf-8", "surrogateescape")
 
     def decode(
@@ -153,17 +109,17 @@ class Vocabulary:
         unknown: Unknown = "error",
         skip_special_tokens: bool = False,
     ) -> str:
-        """The text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
+        """Return the text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
 
         >>> from bpelab import BPETokenizer
         >>> t = BPETokenizer.train("abab", 257)
         >>> t.decode([256, 99]), t.decode([999], unknown="replace")
         ('abc', '\ufffd')
         """
-        if self._joins_bytes:
+        if self.joins_bytes:
             return str(self._joiner.join(ids, unknown, skip_special_tokens), "utf-8", errors)
         if errors == "replace":
-            return self._text_of(self._texts(self._kept(ids, skip_special_tokens), unknown), errors)
+            return self._text_of(self.token_strings(self.filter_special(ids, skip_special_tokens), unknown), errors)
         data = self.decode_bytes(ids, unknown=unknown, skip_special_tokens=skip_special_tokens)
         return data.decode("utf-8", errors)
 
@@ -173,25 +129,25 @@ class Vocabulary:
         With `skip_padding` the pad tokens that a row begins or ends with, if there is a pad token, are left out first.
         """
         pad = self.pad_token_id if skip_padding else None
-        return [self.decode(ids if pad is None else decoding.without_padding(ids, pad), **options) for ids in batch]
+        return [self.decode(ids if pad is None else detokenize.strip_padding(ids, pad), **options) for ids in batch]
 
     def batch_decode(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = False) -> list[str]:
         """`decode` for each of several sequences of ids, as in transformers: pad tokens are tokens like others."""
         return self.decode_batch(sequences, skip_padding=False, skip_special_tokens=skip_special_tokens)
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
-        """The text of `ids`, and for each id the index in it of the character in which its token begins.
+        """Return the text of `ids`, and for each id the index in it of the character in which its token begins.
 
         Raises BPELabError for a tokenizer whose tokens are not bytes.
         """
-        if not self._joins_bytes:
+        if not self.joins_bytes:
             raise BPELabError("offsets are known for byte-level tokenizers only")
-        return decoding.text_and_offsets(decoding.join_tokens(ids, self._joined))
+        return detokenize.text_and_offsets(detokenize.join_tokens(ids, self.decoded_bytes))
 
-    def _kept(self, ids: Iterable[int], skip_special_tokens: bool) -> Iterable[int]:
+    def filter_special(self, ids: Iterable[int], skip_special_tokens: bool) -> Iterable[int]:
         if not skip_special_tokens:
             return ids
-        return [token_id for token_id in decoding.as_ids(ids) if token_id not in self._special.names]
+        return [token_id for token_id in detokenize.to_ids(ids) if token_id not in self._special.names]
 
     @property
     def n_vocab(self) -> int:
@@ -211,7 +167,7 @@ class Vocabulary:
         return {token: token_id for token_id, token in sorted(self._bytes_of.items())}
 
     def token_to_id(self, token: bytes | str) -> int | None:
-        """The id of a token or a special token; None where there is none."""
+        """Return the id of a token or a special token; None where there is none."""
         if isinstance(token, str) and token in self._ids_of_added:
             return self._ids_of_added[token]
         if not isinstance(token, (bytes, str)):
@@ -221,8 +177,8 @@ class Vocabulary:
         return self._ids_of_added.get(data.decode("utf-8", "replace")) if ordinary is None else ordinary
 
     def id_to_token(self, token_id: int) -> bytes | None:
-        """The bytes of a token; None for an id that doesn't exist."""
-        return self._bytes_of.get(decoding.as_ids([token_id])[0])
+        """Return the bytes of a token; None for an id that doesn't exist."""
+        return self._bytes_of.get(detokenize.to_ids([token_id])[0])
 
     if TYPE_CHECKING:
 
@@ -232,7 +188,7 @@ class Vocabulary:
         def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
 
     def convert_tokens_to_ids(self, tokens: bytes | str | Iterable[bytes | str]) -> int | list[int]:
-        """The id of each token, or of one token; that of the unk token for unknown ones, if one was set.
+        """Return the id of each token, or of one token; that of the unk token for unknown ones, if one was set.
 
         Raises UnknownTokenError for unknown ones where none was set.
 
@@ -258,13 +214,13 @@ class Vocabulary:
         def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[bytes]: ...
 
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> bytes | list[bytes]:
-        """The bytes of each id, or of one id. Raises UnknownTokenError for an id that doesn't exist."""
+        """Return the bytes of each id, or of one id. Raises UnknownTokenError for an id that doesn't exist."""
         if not isinstance(ids, Iterable):
-            return decoding.join_tokens([ids], self._bytes_of)[0]
-        return decoding.join_tokens(ids, self._bytes_of)
+            return detokenize.join_tokens([ids], self._bytes_of)[0]
+        return detokenize.join_tokens(ids, self._bytes_of)
 
     def convert_tokens_to_string(self, tokens: Iterable[bytes], errors: str = "replace") -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         return b"".join(tokens).decode("utf-8", errors)
 
     @property
@@ -279,7 +235,7 @@ class Vocabulary:
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:
-        """Every token that stands beside the model's, special or not, with its flags."""
+        """Every token that is beside the model's, special or not, with its flags."""
         return self._special.tokens
 
     @property
@@ -290,7 +246,7 @@ class Vocabulary:
     @property
     def bos_token(self) -> str | None:
         """The name of the token that begins a text, or None."""
-        return self._roles["bos"]
+        return self._spec.roles["bos"]
 
     @property
     def bos_token_id(self) -> int | None:
@@ -300,7 +256,7 @@ class Vocabulary:
     @property
     def eos_token(self) -> str | None:
         """The name of the token that ends a text, or None."""
-        return self._roles["eos"]
+        return self._spec.roles["eos"]
 
     @property
     def eos_token_id(self) -> int | None:
@@ -310,7 +266,7 @@ class Vocabulary:
     @property
     def pad_token(self) -> str | None:
         """The name of the token that fills up a batch, or None."""
-        return self._roles["pad"]
+        return self._spec.roles["pad"]
 
     @property
     def pad_token_id(self) -> int | None:
@@ -320,7 +276,7 @@ class Vocabulary:
     @property
     def unk_token(self) -> str | None:
         """The name of the token that stands for what is unknown, or None."""
-        return self._roles["unk"]
+        return self._spec.roles["unk"]
 
     @property
     def unk_token_id(self) -> int | None:
@@ -328,13 +284,13 @@ class Vocabulary:
         return self._role_id("unk")
 
     def _role_id(self, role: str) -> int | None:
-        name = self._roles[role]
+        name = self._spec.roles[role]
         return None if name is None else self._special.ids[name]
 
 
 def _is_byte_level(decoder: Decoder | Literal["bytes"] | None) -> bool:
     if decoder == "bytes":
         return True
-    from .decoders import ByteLevel
+    from ..decoders import ByteLevel
 
     return isinstance(decoder, ByteLevel)

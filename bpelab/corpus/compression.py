@@ -1,7 +1,7 @@
-"""The bytes of a file in blocks, unpacked if it is packed with gzip or zstd, in bounded memory.
+"""Decompression: the bytes of a file in blocks, decompressed if it is gzip or zstd, in bounded memory.
 
-A packed file may unpack to thousands of times its size, or break off in the middle. The first costs time alone, since
-no block is larger than `BLOCK`; the second is an error and not an end. Source: RFC 1952 (gzip), RFC 8878 (zstd).
+A compressed file may expand to thousands of times its size, or be cut off. The first costs time only, since no block is
+larger than `BLOCK`; the second is an error, not the end of the text. Source: RFC 1952 (gzip), RFC 8878 (zstd).
 """
 
 import gzip
@@ -12,40 +12,40 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._support.install import install_command
 from ..errors import CorpusError, MissingDependencyError
-from ..install import install_command
+from .fsspec_files import open_path
 from .inputs import Input
-from .remote import opened
 
 BLOCK = 1 << 20
-FED = 1 << 10
-"""Bytes that zstd unpacks at once: a block of 128 KiB may take 4 bytes, so these become 32 MiB at most."""
-AGAIN = "fetch it again, or pack it again"
+ZSTD_CHUNK = 1 << 10
+"""Compressed bytes that zstd is given at once: 4 bytes may expand to a block of 128 KiB, so these to at most 32 MiB."""
+FETCH_AGAIN = "fetch it again, or compress it again"
 
 Advance = Callable[[int], object]
 
 
 def blocks(source: Input, advance: Advance = lambda size: None, span: tuple[int, int] | None = None) -> Iterator[bytes]:
-    """The content of a file in blocks of at most BLOCK bytes; `advance` is called with bytes read of the file itself.
+    """Yield the content of a file in blocks of at most BLOCK bytes; `advance` is called with the file's own bytes.
 
-    `span` is what to read of a file that is not packed: from byte, to byte.
+    `span` is the range of bytes (from, to) to read of a file that is not compressed.
 
     Raises CorpusError for a file that can't be read, is damaged, or is cut off, MissingDependencyError.
     """
     read = {".gz": _gzip, ".zst": _zstd}.get(Path(source.form).suffix, _plain)
     try:
-        with opened(source.path, seeks=span is not None) as raw, closing(read(raw, source.path)) as found:
-            place, left = (0, sys.maxsize) if span is None else (raw.seek(span[0]), span[1] - span[0])
+        with open_path(source.path, seeks=span is not None) as raw, closing(read(raw, source.path)) as found:
+            offset, left = (0, sys.maxsize) if span is None else (raw.seek(span[0]), span[1] - span[0])
             for block in found:
-                advance(raw.tell() - place)
-                place = raw.tell()
+                advance(raw.tell() - offset)
+                offset = raw.tell()
                 for start in range(0, min(len(block), left), BLOCK):
                     yield block[start : min(start + BLOCK, left)]
                 left -= len(block)
                 if left <= 0:
                     return
     except gzip.BadGzipFile as error:
-        raise CorpusError(f"{source.path}: is not a whole file of gzip: {error}; {AGAIN}") from error
+        raise CorpusError(f"{source.path}: is not a complete gzip file: {error}; {FETCH_AGAIN}") from error
     except OSError as error:
         raise CorpusError(f"{source.path}: can't be read: {error.strerror or error}") from error
 
@@ -57,14 +57,14 @@ def _plain(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
 
 def _gzip(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
     if not raw.peek(1):  # type: ignore[attr-defined]
-        raise CorpusError(f"{path}: is empty, which no file of gzip is; {AGAIN}")
+        raise CorpusError(f"{path}: is empty, which no gzip file is; {FETCH_AGAIN}")
     try:
         with gzip.GzipFile(fileobj=raw) as file:
             yield from _plain(file, path)  # type: ignore[arg-type]
     except EOFError as error:
-        raise CorpusError(f"{path}: is cut off: gzip's data ends before its end; {AGAIN}") from error
+        raise CorpusError(f"{path}: is cut off: gzip's data ends before its end; {FETCH_AGAIN}") from error
     except zlib.error as error:
-        raise CorpusError(f"{path}: is damaged: {error}; {AGAIN}") from error
+        raise CorpusError(f"{path}: is damaged: {error}; {FETCH_AGAIN}") from error
 
 
 def _zstd(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
@@ -78,8 +78,8 @@ def _zstd(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
         while chunk := raw.read(BLOCK):
             found: list[bytes] = []
             size = 0
-            for start in range(0, len(chunk), FED):
-                fed = chunk[start : start + FED]
+            for start in range(0, len(chunk), ZSTD_CHUNK):
+                fed = chunk[start : start + ZSTD_CHUNK]
                 while fed:
                     begun = True
                     found.append(frame.decompress(fed))
@@ -92,10 +92,10 @@ def _zstd(raw: BinaryIO, path: str) -> Generator[bytes, None, None]:
                     found, size = [], 0
             yield b"".join(found)
     except zstandard.ZstdError as error:
-        raise CorpusError(f"{path}: is not a whole file of zstd: {_said(error)}; {AGAIN}") from error
+        raise CorpusError(f"{path}: is not a complete zstd file: {_error_text(error)}; {FETCH_AGAIN}") from error
     if begun or not frames:
-        raise CorpusError(f"{path}: is cut off: zstd's data ends before its end; {AGAIN}")
+        raise CorpusError(f"{path}: is cut off: zstd's data ends before its end; {FETCH_AGAIN}")
 
 
-def _said(error: Any) -> str:
+def _error_text(error: Any) -> str:
     return str(error).removeprefix("zstd decompressor error: ").removeprefix("zstd decompress error: ")

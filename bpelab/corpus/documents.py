@@ -1,24 +1,24 @@
-"""The documents of a file, in fragments: plain text cut at a separator, a field of JSON Lines, a column of Parquet.
+"""Documents of a file, in fragments: plain text split at a separator, a field of JSON Lines, a column of Parquet.
 
 A document of up to `FRAGMENT` characters is one fragment; a longer one comes in several, cut anywhere. Nothing in a
-file is believed: not its encoding, nor its length of line, nor its types.
+file is trusted: neither its encoding, nor the length of its lines, nor its types.
 
-Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, of `LONGEST_LINE` bytes at most.
+Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, of `MAX_LINE_BYTES` bytes at most.
 """
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from ..errors import CorpusError
-from ..formats.json_file import shown
-from ..textio import valid_text
-from .blocks import Advance, blocks
+from .._support.json_document import short_repr
+from .._support.textio import valid_text
+from ..errors import BPELabError, CorpusError
+from .compression import Advance, blocks
 from .inputs import Input
 
 FRAGMENT = 1 << 20
-LONGEST_LINE = 1 << 25
+MAX_LINE_BYTES = 1 << 25
 
 
 class Fragment(NamedTuple):
@@ -28,13 +28,13 @@ class Fragment(NamedTuple):
     last: bool
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How files are read.
 
     Attributes:
-        separator: what stands between the documents of a text; None where a whole file is one.
+        separator: the string between documents of a text; None if a file is one document.
         field: the field or the column that holds the text.
-        errors: "strict" or "replace", for bytes that are no UTF-8.
+        errors: "strict" or "replace", for bytes that are not UTF-8.
     """
 
     separator: str | None = None
@@ -42,19 +42,19 @@ class Reading(NamedTuple):
     errors: str = "strict"
 
 
-def fragments(source: Input, reading: Reading, advance: Advance = lambda size: None) -> Iterator[Fragment]:
-    """The documents of a file. Raises CorpusError naming the file, the line or row, and the field."""
+def fragments(source: Input, options: ReadOptions, advance: Advance = lambda size: None) -> Iterator[Fragment]:
+    """Return a file's documents, in fragments. Raises CorpusError naming the file, the line or row, and the field."""
     if source.form == "parquet":
-        from .columns import column_texts
+        from .parquet import column_texts
 
-        return in_fragments(column_texts(source, reading, advance))
+        return in_fragments(column_texts(source, options, advance))
     if source.form.startswith("jsonl"):
-        return in_fragments(json_texts(source, reading, advance))
-    return text_fragments(source, reading, advance)
+        return in_fragments(json_texts(source, options, advance))
+    return text_fragments(source, options, advance)
 
 
 def in_fragments(texts: Iterable[str]) -> Iterator[Fragment]:
-    """Documents that are at hand.
+    """Yield the fragments of documents that are in memory.
 
     >>> list(in_fragments(["short"]))
     [Fragment(text='short', last=True)]
@@ -67,89 +67,110 @@ def in_fragments(texts: Iterable[str]) -> Iterator[Fragment]:
         yield Fragment(text[start:], True)
 
 
-def text_fragments(source: Input, reading: Reading, advance: Advance) -> Iterator[Fragment]:
-    """The documents of a text, which are what `str.split` finds between separators; empty ones are left out."""
-    separator = reading.separator
-    begun, kept = False, ""
-    for text in decoded(source, reading.errors, advance):
+def text_fragments(source: Input, options: ReadOptions, advance: Advance) -> Iterator[Fragment]:
+    """Yield the documents of a text, split as by `str.split(separator)`; empty ones are left out."""
+    separator = options.separator
+    started, kept = False, ""
+    for text in text_blocks(source, options.errors, advance):
         if separator is not None:
             *done, kept = (kept + text).split(separator)
             for document in done:
-                if document or begun:
+                if document or started:
                     yield Fragment(document, True)
-                begun = False
-            settled = len(kept) - len(separator) + 1  # behind it one may begin
+                started = False
+            settled = len(kept) - len(separator) + 1  # a separator may begin after it
         else:
             kept, settled = kept + text, len(kept)
         if len(kept) > FRAGMENT and settled > 0:
             yield Fragment(kept[:settled], False)
-            begun, kept = True, kept[settled:]
-    if kept or begun:
+            started, kept = True, kept[settled:]
+    if kept or started:
         yield Fragment(kept, True)
 
 
-def decoded(source: Input, errors: str, advance: Advance, span: tuple[int, int] | None = None) -> Iterator[str]:
-    """The text of a file, or of those bytes of it, in blocks. Raises CorpusError naming the byte that is no UTF-8."""
-    decoder, position = codecs.getincrementaldecoder("utf-8")(errors), span[0] if span else 0
+def text_blocks(source: Input, errors: str, advance: Advance, span: tuple[int, int] | None = None) -> Iterator[str]:
+    """Yield the text of a file, or of those bytes of it, in blocks.
+
+    Raises CorpusError naming the byte that is not UTF-8.
+    """
+    begin = span[0] if span else 0
+
+    def checked() -> Iterator[bytes]:
+        for index, block in enumerate(blocks(source, advance, span)):
+            if index == begin == 0:
+                _reject_compressed(source, block)
+            yield block
+
+    def refusal(at: int, reason: str) -> CorpusError:
+        return CorpusError(
+            f"{source.path}: is not UTF-8: {reason} at byte {at:,}; convert the file, or encode it with "
+            "errors=replace, as U+FFFD"
+        )
+
+    return decode_blocks(checked(), refusal, errors, begin)
+
+
+def decode_blocks(
+    blocks: Iterable[bytes], refusal: Callable[[int, str], BPELabError], errors: str = "strict", begin: int = 0
+) -> Iterator[str]:
+    """Yield the text of blocks of UTF-8, the first of which is at the byte `begin`; a character may span two of them.
+
+    Raises what `refusal(offset, reason)` returns, for bytes that are not UTF-8.
+    """
+    decoder, end = codecs.getincrementaldecoder("utf-8")(errors), begin
     try:
-        for block in blocks(source, advance, span):
-            if position == 0:
-                _refuse_packed(source, block)
-            position += len(block)
+        for block in blocks:
+            end += len(block)
             yield decoder.decode(block)
-        block = b""
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        at = position - len(error.object) + error.start  # what it had kept is in front of the block
-        raise CorpusError(
-            f"{source.path}: is not UTF-8: {error.reason} at byte {at:,}; convert the file, or encode it with "
-            "errors=replace, as U+FFFD"
-        ) from error
+        # The bytes of a character that the decoder had kept come before the block.
+        raise refusal(end - len(error.object) + error.start, error.reason) from error
 
 
-def _refuse_packed(source: Input, block: bytes) -> None:
+def _reject_compressed(source: Input, block: bytes) -> None:
     for start, name, ending in ((b"\x1f\x8b", "gzip", ".gz"), (b"\x28\xb5\x2f\xfd", "zstd", ".zst")):
         if block.startswith(start):
             kind = source.form.partition(".")[0]
-            raise CorpusError(f"{source.path}: is packed with {name}; name the input form {kind + ending!r}")
+            raise CorpusError(f"{source.path}: is compressed with {name}; pass input_format={kind + ending!r}")
 
 
 def json_lines(source: Input, advance: Advance) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, content) of each line. Raises CorpusError for one longer than LONGEST_LINE."""
-    number, held, size = 1, list[bytes](), 0
+    """Yield (number from 1, content) of each line. Raises CorpusError for one longer than MAX_LINE_BYTES."""
+    number, pending, size = 1, list[bytes](), 0
     for block in blocks(source, advance):
-        if number == 1 and not held:
-            _refuse_packed(source, block)
+        if number == 1 and not pending:
+            _reject_compressed(source, block)
         *done, rest = block.split(b"\n")
         for line in done:
-            yield number, b"".join([*held, line]) if held else line
-            held, size, number = [], 0, number + 1
-        held.append(rest)
+            yield number, b"".join([*pending, line]) if pending else line
+            pending, size, number = [], 0, number + 1
+        pending.append(rest)
         size += len(rest)
-        if size > LONGEST_LINE:
+        if size > MAX_LINE_BYTES:
             raise CorpusError(
-                f"{source.path}: line {number:,} has more than {LONGEST_LINE:,} bytes; split its document, or leave it "
-                "out: each line is a JSON object of its own"
+                f"{source.path}: line {number:,} has more than {MAX_LINE_BYTES:,} bytes; split its document, or leave "
+                "it out: each line is a JSON object of its own"
             )
-    yield number, b"".join(held)
+    yield number, b"".join(pending)
 
 
-def json_texts(source: Input, reading: Reading, advance: Advance) -> Iterator[str]:
-    """The texts of the lines that are not blank."""
+def json_texts(source: Input, options: ReadOptions, advance: Advance) -> Iterator[str]:
+    """Yield the texts of the lines that are not blank."""
     for number, line in json_lines(source, advance):
         record = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
         if record and not record.isspace():
-            yield _text_of(record, reading, source.path, number)
+            yield _text_of(record, options, source.path, number)
 
 
-def _text_of(line: bytes, reading: Reading, path: str, number: int) -> str:
-    field = reading.field
+def _text_of(line: bytes, options: ReadOptions, path: str, number: int) -> str:
+    field = options.field
     try:
-        data = json.loads(line.decode("utf-8", reading.errors))
+        data = json.loads(line.decode("utf-8", options.errors))
     except UnicodeDecodeError as error:
-        said = f"is not UTF-8: {error.reason} at byte {error.start:,} of the line"
+        problem = f"is not UTF-8: {error.reason} at byte {error.start:,} of the line"
         raise CorpusError(
-            f"{path}: line {number:,}: {said}; convert the file, or encode it with errors=replace, as U+FFFD"
+            f"{path}: line {number:,}: {problem}; convert the file, or encode it with errors=replace, as U+FFFD"
         ) from error
     except RecursionError as error:
         raise CorpusError(f"{path}: line {number:,}: is nested too deeply") from error
@@ -160,7 +181,9 @@ def _text_of(line: bytes, reading: Reading, path: str, number: int) -> str:
     except ValueError as error:  # of Python, about the digits of an integer
         raise CorpusError(f"{path}: line {number:,}: holds an integer with thousands of digits") from error
     if not isinstance(data, dict):
-        raise CorpusError(f"{path}: line {number:,}: expected an object with the field {field!r}, found {shown(data)}")
+        raise CorpusError(
+            f"{path}: line {number:,}: expected an object with the field {field!r}, found {short_repr(data)}"
+        )
     if field not in data:
         there = ", ".join(repr(key[:40]) for key in list(data)[:8]) or "none"
         raise CorpusError(
@@ -169,6 +192,7 @@ def _text_of(line: bytes, reading: Reading, path: str, number: int) -> str:
     text = data[field]
     if not isinstance(text, str):
         raise CorpusError(
-            f"{path}: line {number:,}: field {field!r}: expected a string, found {shown(text)}; leave such lines out"
+            f"{path}: line {number:,}: field {field!r}: expected a string, found {short_repr(text)}; leave such "
+            "lines out"
         )
     return valid_text(text)

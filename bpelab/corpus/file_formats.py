@@ -1,32 +1,32 @@
-"""What a file of texts holds: text, JSON Lines or Parquet, packed or not.
+"""Formats of input files: text, JSON Lines or Parquet, compressed or not.
 
-A name's ending says so: `.txt`, `.jsonl`, `.parquet`, the first two also behind `.gz` or `.zst`.
+The ending of the name tells it: `.txt`, `.jsonl`, `.parquet`, the first two also with `.gz` or `.zst` after them.
 """
 
 from pathlib import Path
 
 ENDINGS = {".txt": "text", ".text": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-PACKED = {".gz": ".gz", ".gzip": ".gz", ".zst": ".zst", ".zstd": ".zst"}
+COMPRESSIONS = {".gz": ".gz", ".gzip": ".gz", ".zst": ".zst", ".zstd": ".zst"}
 FORMS = ("text", "text.gz", "text.zst", "jsonl", "jsonl.gz", "jsonl.zst", "parquet")
 
 
-def form_of(path: str, form: str | None = None) -> str | None:
-    """What a file holds, by its name; a `form` given goes first, and "text" or "jsonl" leave packing to the name.
+def detect_format(path: str, form: str | None = None) -> str | None:
+    """Return a file's format by its name, or None; `form` overrides it, but "text" and "jsonl" leave compression to it.
 
-    >>> form_of("a.jsonl.gz"), form_of("notes.md"), form_of("notes.md.zst", "text")
+    >>> detect_format("a.jsonl.gz"), detect_format("notes.md"), detect_format("notes.md.zst", "text")
     ('jsonl.gz', None, 'text.zst')
     """
     name = Path(path).name.lower()
-    packed = PACKED.get(Path(name).suffix, "")
-    kind = ENDINGS.get(Path(Path(name).stem if packed else name).suffix)
+    compression = COMPRESSIONS.get(Path(name).suffix, "")
+    kind = ENDINGS.get(Path(Path(name).stem if compression else name).suffix)
     if form is not None:
-        return form + packed if form in ("text", "jsonl") else form
-    if kind is None or (kind == "parquet" and packed):
+        return form + compression if form in ("text", "jsonl") else form
+    if kind is None or (kind == "parquet" and compression):
         return None
-    return kind + packed
+    return kind + compression
 
 
-def check_form(form: str | None) -> None:
-    """Raise ValueError for a form that is none."""
+def validate_format(form: str | None) -> None:
+    """Raise ValueError for a format that is not in FORMS."""
     if form is not None and form not in FORMS:
-        raise ValueError(f"an input form is one of {', '.join(FORMS)}, not {form!r}")
+        raise ValueError(f"input_format is one of {', '.join(FORMS)}, not {form!r}")

@@ -1,7 +1,7 @@
-"""Files behind an address, such as `s3://bucket/a.txt` or `https://example.org/a.jsonl.gz`: whatever fsspec opens.
+"""Remote files: addresses such as `s3://bucket/a.txt` or `https://example.org/a.jsonl.gz`, opened by fsspec.
 
-An address has `://` in it. Everything else is a path of this machine, and fsspec is not asked. Chapter: More than one
-machine. Cost: reading is the store's; each file is looked at with one or two requests.
+An address has `://` in it. Everything else is a path on this machine, for which fsspec is not used. Chapter: More than
+one machine. Cost: that of the store; one or two requests for the size of each file.
 """
 
 import hashlib
@@ -11,16 +11,16 @@ import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._support.install import install_command
+from .._support.json_document import open_file
 from ..errors import CorpusError, MissingDependencyError, TokenizerFileError
-from ..formats.json_file import open_file
-from ..install import install_command
 
 BUFFER = 1 << 20
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://")
 
 
 def is_address(path: str) -> bool:
-    """Whether fsspec opens it.
+    """Whether a path is an address, which fsspec opens.
 
     >>> is_address("s3://bucket/a.txt"), is_address("corpus/a.txt"), is_address("C:/a.txt")
     (True, False, False)
@@ -29,7 +29,7 @@ def is_address(path: str) -> bool:
 
 
 def absolute(path: str) -> str:
-    """The path or address as another process with another working folder has to name it."""
+    """Return the path or address in a form that is valid in any working folder."""
     return path if is_address(path) else os.path.abspath(path)
 
 
@@ -43,12 +43,12 @@ def _file_system(address: str) -> tuple[Any, str]:
     except ImportError as error:
         raise MissingDependencyError(f"{address}: fsspec needs another package for it: {error}") from error
     except Exception as error:  # a store's package may raise anything
-        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+        raise CorpusError(f"{address}: can't be read: {_error_text(error)}") from error
     return found
 
 
-def look(address: str) -> tuple[int, int]:
-    """(bytes, a number that changes with the file where its store says so) of the file at an address.
+def stat_address(address: str) -> tuple[int, int]:
+    """Return the size in bytes of the file at an address, and a number that changes with the file if its store tells.
 
     Raises CorpusError, MissingDependencyError.
     """
@@ -56,7 +56,7 @@ def look(address: str) -> tuple[int, int]:
     try:
         info, known = system.info(path), system.ukey(path)
     except Exception as error:
-        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+        raise CorpusError(f"{address}: can't be read: {_error_text(error)}") from error
     if info.get("type") == "directory":
         raise CorpusError(f"{address}: is a folder; name its files, or a pattern with *")
     if info.get("size") is None:
@@ -65,8 +65,8 @@ def look(address: str) -> tuple[int, int]:
     return int(info["size"]), int(hashlib.sha256(state.encode()).hexdigest()[:15], 16)
 
 
-def meant(address: str) -> list[str]:
-    """The files that an address stands for: itself, those of a folder, or those that fit a `*`."""
+def expand_address(address: str) -> list[str]:
+    """Return the files that an address stands for: itself, those in a folder, or those that match a `*`."""
     system, path = _file_system(address)
     web = address.startswith("http")  # its folders are pages
     try:
@@ -78,13 +78,13 @@ def meant(address: str) -> list[str]:
             return [address]
         return sorted(str(system.unstrip_protocol(name)) for name in found)
     except Exception as error:
-        raise CorpusError(f"{address}: can't be read: {_said(error)}") from error
+        raise CorpusError(f"{address}: can't be read: {_error_text(error)}") from error
 
 
-def opened(path: str, seeks: bool = False) -> BinaryIO:
-    """The file at a path or an address; `seeks` says whether it will be read anywhere but from its beginning on.
+def open_path(path: str, seeks: bool = False) -> BinaryIO:
+    """Open the file at a path or an address; `seeks` says whether it will be read other than from start to end.
 
-    Raises CorpusError for what is not there or is no regular file; reading raises OSError.
+    Raises CorpusError for a file that doesn't exist or is not regular; reading raises OSError.
     """
     if not is_address(path):
         try:
@@ -96,10 +96,10 @@ def opened(path: str, seeks: bool = False) -> BinaryIO:
     try:
         return io.BufferedReader(_Remote(system.open(inner, "rb", **options)), BUFFER)
     except Exception as error:
-        raise CorpusError(f"{path}: can't be read: {_said(error)}") from error
+        raise CorpusError(f"{path}: can't be read: {_error_text(error)}") from error
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:300]}".rstrip(": ")
 
 
@@ -107,7 +107,7 @@ class _Remote(io.RawIOBase):
     """A file of fsspec whose errors are OSErrors, whatever its store raises."""
 
     def __init__(self, file: Any) -> None:
-        self._file, self._place = file, 0
+        self._file, self._position = file, 0
 
     def readable(self) -> bool:
         return True
@@ -116,22 +116,22 @@ class _Remote(io.RawIOBase):
         return bool(self._file.seekable())
 
     def tell(self) -> int:
-        return self._place
+        return self._position
 
-    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         try:
-            self._place = int(self._file.seek(place, whence))
+            self._position = int(self._file.seek(offset, whence))
         except Exception as error:
-            raise OSError(_said(error)) from error
-        return self._place
+            raise OSError(_error_text(error)) from error
+        return self._position
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, buffer: Any) -> int:
         try:
-            data = self._file.read(len(room))
+            data = self._file.read(len(buffer))
         except Exception as error:
-            raise OSError(_said(error)) from error
-        room[: len(data)] = data
-        self._place += len(data)
+            raise OSError(_error_text(error)) from error
+        buffer[: len(data)] = data
+        self._position += len(data)
         return len(data)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The files that texts are read from: which they are, and what each holds.
+"""Input files: the files that paths, folders, patterns and addresses stand for, and the format of each.
 
-A name's ending says what a file holds (`input_forms.py`). A size and a time of change are noted, so that a run that
-goes on later can tell that a file is another one by now.
+The format follows from the ending of the name (`file_formats.py`). Size and time of change are recorded, so that a run
+that is resumed can tell that a file was changed.
 """
 
 import glob
@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._support.textio import expand_user
 from ..errors import CorpusError
-from ..formats.detect import in_home
-from .input_forms import ENDINGS, FORMS, check_form, form_of
-from .remote import is_address, look, meant
+from .file_formats import ENDINGS, FORMS, detect_format, validate_format
+from .fsspec_files import expand_address, is_address, stat_address
 
 Paths = str | Path | Iterable[str | Path]
 
@@ -24,11 +24,11 @@ class Input:
     """A file of texts.
 
     Attributes:
-        path: as it was given, a path or an address (remote.py).
+        path: as it was given; a path or an address (fsspec_files.py).
         form: one of FORMS.
         size: in bytes.
-        modified: when it was changed last, in nanoseconds.
-        documents: how many were found in it so far.
+        modified: the time of its last change, in nanoseconds.
+        documents: the number found in it so far.
     """
 
     path: str
@@ -38,14 +38,14 @@ class Input:
     documents: int = 0
 
 
-def find_inputs(paths: Paths, form: str | None = None, otherwise: str | None = None) -> list[Input]:
-    """The files that are meant by paths, folders and globs, in that order; those of one folder or glob sorted by name.
+def find_inputs(paths: Paths, form: str | None = None, default: str | None = None) -> list[Input]:
+    """Return the files that paths, folders and globs stand for, in that order; those of one folder or glob by name.
 
-    Raises CorpusError for what is not there, not a regular file, named twice, or of a form that the name doesn't tell,
-    if there is no form `otherwise`, and ValueError for a form that is none.
+    Raises CorpusError for a file that doesn't exist, is not regular, is named twice, or whose name tells no format,
+    unless there is a `default`; ValueError for an unknown `form`.
     """
-    check_form(form)
-    found = [look_at(path, form_of(path, form) or otherwise) for path in files(paths, form)]
+    validate_format(form)
+    found = [stat_input(path, detect_format(path, form) or default) for path in input_paths(paths, form)]
     seen: set[str] = set()
     for item in found:
         real = item.path if is_address(item.path) else os.path.realpath(item.path)
@@ -55,30 +55,30 @@ def find_inputs(paths: Paths, form: str | None = None, otherwise: str | None = N
     return found
 
 
-def files(paths: Paths, form: str | None = None) -> Sequence[str]:
-    """The paths of the files that are meant; of a folder those whose names tell a form, or all if one is given.
+def input_paths(paths: Paths, form: str | None = None) -> Sequence[str]:
+    """Return the paths of the input files; of a folder those whose names tell a format, or all if `form` is given.
 
-    Raises CorpusError for what stands for no file.
+    Raises CorpusError for a path that stands for no file.
     """
     listed = [paths] if isinstance(paths, (str, Path)) else list(paths)
     if not listed:
         raise CorpusError("there is no input: name at least one file")
-    return [path for item in listed for path in _meant(item, form)]
+    return [path for item in listed for path in _expand(item, form)]
 
 
-def _meant(item: str | Path, form: str | None) -> Iterator[str]:
+def _expand(item: str | Path, form: str | None) -> Iterator[str]:
     if not isinstance(item, (str, Path)):
         raise TypeError(f"an input is a path (str or pathlib.Path), not {type(item).__name__}")
     if isinstance(item, str) and is_address(item):
-        listed = meant(item)
-        found = listed if listed == [item] else [name for name in listed if form_of(name, form) is not None]
+        listed = expand_address(item)
+        found = listed if listed == [item] else [name for name in listed if detect_format(name, form) is not None]
         if not found:
             raise CorpusError(f"{item}: there is no file whose name ends as in {', '.join(ENDINGS)}")
         yield from found
         return
-    path = str(in_home(item))
+    path = str(expand_user(item))
     if os.path.isdir(path):
-        found = sorted(_inside(path, form))
+        found = sorted(_files_in(path, form))
         if not found:
             raise CorpusError(f"{path}: the folder holds no file whose name ends as in {', '.join(ENDINGS)}")
     elif os.path.exists(path) or not glob.has_magic(path):
@@ -90,18 +90,18 @@ def _meant(item: str | Path, form: str | None) -> Iterator[str]:
     yield from found
 
 
-def _inside(folder: str, form: str | None) -> Iterator[str]:
+def _files_in(folder: str, form: str | None) -> Iterator[str]:
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if not name.startswith(".") and form_of(name, form) is not None:
+            if not name.startswith(".") and detect_format(name, form) is not None:
                 yield os.path.join(parent, name)
 
 
-def look_at(path: str, form: str | None = None) -> Input:
-    """The file at `path` as it is now. Raises CorpusError."""
+def stat_input(path: str, form: str | None = None) -> Input:
+    """Return the file at `path` as it is now. Raises CorpusError."""
     if is_address(path):
-        size, modified = look(path)
+        size, modified = stat_address(path)
     else:
         try:
             found = os.stat(path)
@@ -110,16 +110,14 @@ def look_at(path: str, form: str | None = None) -> Input:
         if not stat.S_ISREG(found.st_mode):
             raise CorpusError(f"{path}: is not a regular file; what comes through a pipe has to be in a file first")
         size, modified = found.st_size, found.st_mtime_ns
-    known = form_of(path, form)
+    known = detect_format(path, form)
     if known is None:
-        raise CorpusError(
-            f"{path}: the name doesn't tell what it holds; name the input form, one of {', '.join(FORMS)}"
-        )
+        raise CorpusError(f"{path}: the name doesn't tell what it holds; pass input_format, one of {', '.join(FORMS)}")
     return Input(path, known, size, modified)
 
 
 def check_unchanged(source: Input) -> None:
-    """Raise CorpusError if a file is not the one any more that was looked at."""
-    now = look_at(source.path, source.form)
+    """Raise CorpusError if a file was changed since its size and time were recorded."""
+    now = stat_input(source.path, source.form)
     if (now.size, now.modified) != (source.size, source.modified):
         raise CorpusError(f"{source.path}: was changed while it was read; start again when nobody writes to it")

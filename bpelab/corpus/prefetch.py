@@ -1,7 +1,7 @@
-"""An iterable that is worked through in a thread of its own, a few items ahead of who takes them.
+"""Prefetch: a background thread works through an iterable, a few items ahead of the consumer.
 
-So files are read while what was read before is encoded, which is done in kernels that let other threads run. The queue
-is short: who reads faster than the other encodes waits, and memory does not grow.
+So files are read while earlier text is encoded, which happens in C and lets other threads run. The queue is bounded: a
+reader that is faster than the encoder waits, and memory does not grow.
 """
 
 from collections.abc import Generator, Iterable
@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 PATIENCE = 0.1
-"""Seconds after which a waiting reader looks whether anybody still wants what it has."""
+"""Seconds after which a waiting reader checks whether its items are still wanted."""
 
 
-def ahead(items: Iterable[T], length: int = 2) -> Generator[T, None, None]:
-    """The items, in order, at most `length` of them worked out before they are asked for; errors arrive in their place.
+def prefetch(items: Iterable[T], length: int = 2) -> Generator[T, None, None]:
+    """Yield the items in order, at most `length` of them computed ahead; an error is raised at its position.
 
-    >>> list(ahead(range(5)))
+    >>> list(prefetch(range(5)))
     [0, 1, 2, 3, 4]
 
-    The thread ends with the iterator, also where that is closed early.
+    The thread ends with the iterator, also if that is closed early.
     """
     queue: Queue[tuple[str, Any]] = Queue(length)
     closed = Event()

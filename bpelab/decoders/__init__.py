@@ -1,10 +1,10 @@
-"""Decoders turn tokens, as a file writes them, into the text that they stand for.
+"""Decoders: turn tokens, as a file writes them, back into text.
 
-The names, fields and results are those of Hugging Face's tokenizers, and `DECODERS` has all of them by the name that a
-tokenizer.json gives as "type". Chapter: File formats.
+The names, fields and results are those of Hugging Face's tokenizers. `DECODERS` maps each "type" of a tokenizer.json
+to its class. It may import `normalizers`, `pretokenizers` and `unicode`. Begin with `base.py`. Chapter: File formats.
 """
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 from .base import Decoder as Decoder
 from .bytes import ByteFallback as ByteFallback, ByteLevel as ByteLevel, Bytes as Bytes
 
@@ -21,18 +21,18 @@ _HOMES = {
 }
 
 __all__ = ["ByteFallback", "ByteLevel", "Bytes", "Decoder", "decode_tokens", *_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())
 
 
 def decode_tokens(decoder: Decoder | None, tokens: list[str], errors: str = "replace") -> str:
-    """The text of `tokens`; without a decoder they are joined by spaces, as Hugging Face does.
+    """Return the text of `tokens`; without a decoder, join them by spaces, as Hugging Face does.
 
     With `errors="surrogateescape"` the result's `.encode("utf-8", "surrogateescape")` has every byte of the tokens.
 
     >>> decode_tokens(ByteLevel(), ["Ġcaf", "Ã"], "surrogateescape")
     ' caf\\udcc3'
 
-    Raises ValueError for other `errors`, and TextTooLongError for a decoder that makes a text of more than 1 Mi
+    Raises ValueError for other `errors`, and TextTooLongError if a decoder makes a text of more than 1 Mi
     characters from a shorter one.
     """
     if errors not in ("replace", "surrogateescape"):

@@ -1,4 +1,4 @@
-"""What a decoder is: it turns tokens, as a file writes them, into the text that they stand for.
+"""The interface of all decoders, which turn tokens, as a file writes them, back into text.
 
 Chapter: File formats. Source: Hugging Face tokenizers, `tokenizer/mod.rs` (`Decoder`).
 """
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Decoder(ABC):
-    """Turns a list of tokens into a list of texts, which are the next decoder's tokens, and joined are the text."""
+    """Turn a list of tokens into a list of texts: the tokens of the next decoder or, joined, the decoded text."""
 
     @abstractmethod
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        """The texts that `tokens` stand for.
+        """Return the texts of `tokens`.
 
-        Bytes that are no UTF-8 become U+FFFD as Hugging Face does it where `errors` is "replace", and lone surrogates
-        U+DC80 to U+DCFF where it is "surrogateescape", so that none is lost.
+        Bytes that are not valid UTF-8 become U+FFFD, as in Hugging Face's tokenizers, if `errors` is "replace". If it
+        is "surrogateescape" they become lone surrogates U+DC80 to U+DCFF, so that none is lost.
         """
 
 
 def longest_allowed(tokens: Iterable[str]) -> int:
-    """The characters that a decoder may make of `tokens`: no more than they have, or 1 Mi, whichever is more."""
+    """Return the most characters that a decoder may make of `tokens`: as many as they have, but at least 1 Mi."""
     from ..normalizers import base
 
     return max(base.MAX_CHARACTERS, sum(map(len, tokens)))

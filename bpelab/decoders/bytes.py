@@ -1,4 +1,4 @@
-"""Decoders of tokens that are bytes, in GPT-2's alphabet or spelled out.
+"""Decoders of byte tokens, in GPT-2's byte alphabet or spelled out as `<0xE4>`.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_tokenizers/byte_level.rs` and
 `decoders/byte_fallback.rs`.
@@ -7,8 +7,8 @@ Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_token
 import re
 from dataclasses import dataclass
 
-from ..byte_alphabet import from_alphabet
-from ..textio import utf8
+from .._support.textio import utf8
+from ..unicode.byte_alphabet import from_alphabet
 from .base import Decoder
 
 _SPELLED = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")  # Rust reads +A as a number
@@ -16,13 +16,13 @@ _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def _bytes_of(token: str, errors: str) -> bytes:
-    """The bytes of a token that is text, those that were escaped among them."""
+    """Return the bytes of a token that is text, including any that were escaped as surrogates."""
     return utf8(token) if errors == "replace" else _NO_BYTES.sub("\ufffd", token).encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True)
 class ByteLevel(Decoder):
-    """Tokens in GPT-2's alphabet become one text. A token with any other character is that text itself.
+    """Decode tokens in GPT-2's byte alphabet into one text. A token with any other character is kept as it is.
 
     The fields belong to the pre-tokenizer of the same name and do nothing here.
 
@@ -45,18 +45,18 @@ class ByteLevel(Decoder):
 
 
 class Bytes(ByteLevel):
-    """ByteLevel for tokenizers that come from no file: added tokens stay the text that they are.
+    """ByteLevel for tokenizers that were not read from a file: added tokens are decoded as plain text.
 
     Hugging Face reads an added token whose characters are all in GPT-2's alphabet as bytes too, so that `<é>` comes out
-    as `<`, the byte 0xE9 and `>`. Tokenizers read from its files decode as it does.
+    as `<`, the byte 0xE9 and `>`. Tokenizers that were read from its files decode as it does.
     """
 
 
 @dataclass(frozen=True)
 class ByteFallback(Decoder):
-    """Tokens such as `<0xE4>` become the text of their bytes.
+    """Byte fallback: turn tokens such as `<0xE4>` into the text of their bytes.
 
-    Where those that stand side by side are no UTF-8, not even a part of them is read: each becomes U+FFFD.
+    If the bytes of a run of such tokens are not valid UTF-8, each of them becomes U+FFFD, even where a part is valid.
 
     >>> ByteFallback().decode_chain(["a", "<0xC3>", "<0xA9>", "b", "<0x61>", "<0xFF>"])
     ['a', 'é', 'b', '\ufffd', '\ufffd']

@@ -1,4 +1,4 @@
-"""The decoders by the name that a tokenizer.json gives as "type"; their dataclass fields are its other keys."""
+"""The decoders by their "type" in a tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import Decoder
 from .bytes import ByteFallback, ByteLevel

@@ -1,6 +1,6 @@
-"""Decoders that change tokens as texts, and the sequence of several.
+"""Decoders that edit the text of tokens, and the sequence of several decoders.
 
-Chapter: File formats. Cost: linear, but for the pattern of Replace. Source: Hugging Face tokenizers,
+Chapter: File formats. Cost: linear, except for the pattern of Replace. Source: Hugging Face tokenizers,
 `normalizers/replace.rs`, `decoders/strip.rs`, `fuse.rs` and `sequence.rs`.
 """
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from ..normalizers.base import check_depth
 from ..normalizers.replace import replace_all
 from ..pretokenizers.base import check_character
-from ..pretokenizers.matching import Pattern
+from ..regex.matchers import Pattern
 from .base import Decoder, longest_allowed
 
 MAX_STEPS = 32
-"""Decoders in a sequence, each of which works on every token."""
+"""The most decoders in a sequence; each works on every token."""
 
 
 @dataclass(frozen=True)
 class Replace(Decoder):
-    """In every token, every match of `pattern` becomes `content`.
+    """Replace every match of `pattern` in every token by `content`.
 
     >>> Replace(Pattern("String", "▁"), " ").decode_chain(["▁two", "▁words"])
     [' two', ' words']
@@ -30,16 +30,16 @@ class Replace(Decoder):
     content: str
 
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        texts, room = [], longest_allowed(tokens)
+        texts, remaining = [], longest_allowed(tokens)
         for token in tokens:
-            texts.append(replace_all(self, self.pattern, token, self.content, room))
-            room -= len(texts[-1])
+            texts.append(replace_all(self, self.pattern, token, self.content, remaining))
+            remaining -= len(texts[-1])
         return texts
 
 
 @dataclass(frozen=True)
 class Fuse(Decoder):
-    """All tokens become one, so that the decoders after it see the whole text.
+    """Join all tokens into one, so that the decoders after it see the whole text.
 
     >>> Fuse().decode_chain(["a", "b"])
     ['ab']
@@ -51,12 +51,12 @@ class Fuse(Decoder):
 
 @dataclass(frozen=True)
 class Strip(Decoder):
-    """Of every token, up to `start` times the character `content` is removed in front and up to `stop` at the end.
+    """Remove the character `content` from every token: up to `start` times at its start, up to `stop` at its end.
 
     >>> Strip(" ", 1, 0).decode_chain(["  two ", "words"])
     [' two ', 'words']
 
-    Raises ValueError for a content that is not one character and for negative counts. Hugging Face breaks off where
+    Raises ValueError for a `content` that is not one character and for negative counts. Hugging Face breaks off where
     `stop` is more than what is left of a token; here the token is then empty.
     """
 
@@ -80,7 +80,7 @@ class Strip(Decoder):
 
 @dataclass(frozen=True)
 class DecoderSequence(Decoder):
-    """Each decoder works on what the one before it made.
+    """Apply the `decoders` in order, each to the output of the one before.
 
     >>> DecoderSequence((Fuse(), Strip(" ", 1, 0))).decode_chain([" a", " b"])
     ['a b']

@@ -1,4 +1,4 @@
-"""Decoders that put back the spaces between words.
+"""Decoders that restore the spaces between words.
 
 Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `decoders/bpe.rs`, `wordpiece.rs`, `ctc.rs` and
 `pre_tokenizers/metaspace.rs`.
@@ -21,7 +21,7 @@ _CLEANUP = (
 
 
 def cleanup(text: str) -> str:
-    """`text` without spaces before punctuation and English endings, in one token.
+    """Return the `text` of one token without spaces before punctuation and English endings.
 
     >>> cleanup(" do not")
     " don't"
@@ -31,35 +31,35 @@ def cleanup(text: str) -> str:
     return text
 
 
-def _doubled(component: object, tokens: list[str], divider: str) -> None:
-    """Raise TextTooLongError where a space in place of an empty `divider`, between all characters, is too much."""
+def _check_empty_divider(component: object, tokens: list[str], divider: str) -> None:
+    """Raise TextTooLongError if `divider` is empty, so that a space at every character boundary is too much."""
     if not divider:
         check_length(component, sum(2 * len(token) + 1 for token in tokens), longest_allowed(tokens))
 
 
 @dataclass(frozen=True)
 class BPEDecoder(Decoder):
-    """The suffix that ends a word becomes a space, in the last token nothing.
+    """Replace the end-of-word suffix by a space, and remove it from the last token.
 
     >>> BPEDecoder().decode_chain(["low", "er</w>", "tide</w>"])
     ['low', 'er ', 'tide']
 
-    Raises TextTooLongError for an empty suffix, which doubles what it is given, where that is too long.
+    Raises TextTooLongError if an empty suffix, which doubles its input, makes the result too long.
     """
 
     suffix: str = "</w>"
 
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        _doubled(self, tokens, self.suffix)
+        _check_empty_divider(self, tokens, self.suffix)
         spaced = [token.replace(self.suffix, " ") for token in tokens[:-1]]
         return spaced + [token.replace(self.suffix, "") for token in tokens[-1:]]
 
 
 @dataclass(frozen=True)
 class WordPiece(Decoder):
-    """A space before every token but the first and those that begin with `prefix`, which they lose.
+    """Put a space before every token except the first and those that begin with `prefix`, which is removed.
 
-    `cleanup` then removes spaces before punctuation and English endings.
+    `cleanup` then removes the spaces before punctuation and English endings.
 
     >>> WordPiece().decode_chain(["he", "##llo", "world", "!"])
     ['he', 'llo', ' world', '!']
@@ -77,14 +77,14 @@ class WordPiece(Decoder):
 
 @dataclass(frozen=True)
 class CTC(Decoder):
-    """Tokens that repeat the one before are dropped, then `pad_token` inside tokens, then tokens that are empty.
+    """Drop tokens that repeat the one before, then `pad_token` inside tokens, then empty tokens.
 
-    With `cleanup` also what WordPiece cleans up, and `word_delimiter_token` becomes a space; without it stays.
+    With `cleanup`, also remove what WordPiece cleans up and replace `word_delimiter_token` by a space; else it stays.
 
     >>> CTC().decode_chain(["h", "h", "<pad>", "i", "|", "|"])
     ['h', 'i', ' ']
 
-    Raises TextTooLongError for an empty delimiter, which doubles what it is given, where that is too long.
+    Raises TextTooLongError if an empty delimiter, which doubles its input, makes the result too long.
     """
 
     pad_token: str = "<pad>"
@@ -94,14 +94,14 @@ class CTC(Decoder):
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
         texts = [token.replace(self.pad_token, "") for token, _ in groupby(tokens)]
         if self.cleanup:
-            _doubled(self, texts, self.word_delimiter_token)
+            _check_empty_divider(self, texts, self.word_delimiter_token)
             texts = [cleanup(text).replace(self.word_delimiter_token, " ") for text in texts]
         return [text for text in texts if text]
 
 
 @dataclass(frozen=True)
 class Metaspace(Decoder):
-    """`replacement` becomes a space; in the first token it is removed wherever it stands, unless the scheme is "never".
+    """Replace `replacement` by a space; in the first token, remove every one unless the scheme is "never".
 
     >>> Metaspace().decode_chain(["▁two", "▁words"])
     ['two', ' words']
@@ -121,7 +121,7 @@ class Metaspace(Decoder):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
-        """The Metaspace of a file, read as the pre-tokenizer of this name is. Raises ValueError."""
+        """Return the Metaspace of a file, read as the pre-tokenizer of this name is. Raises ValueError."""
         read = MetaspacePreTokenizer.from_json(data)
         return cls(read.replacement, read.prepend_scheme, read.splits)
 

@@ -10,8 +10,8 @@ Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorting i
 
 from heapq import heappop, heappush
 
-from ..model import BPEModel, Merge, Pair
-from ..trace import MergeStep, Record
+from ..model.bpe import BPEModel, Merge, Pair
+from ..model.trace import MergeStep, Record
 from .heap import GONE, HeapEncoder
 
 MOST_STOPS = 64
@@ -30,11 +30,11 @@ class BucketEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """True: merging in the order of ranks serves every model."""
+        """Return True: merging in the order of ranks serves every model."""
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """The ids of one piece. `record` is handed a MergeStep for each merge."""
+        """Return the ids of one piece. `record` is handed a MergeStep for each merge."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get

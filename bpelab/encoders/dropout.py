@@ -10,7 +10,7 @@ the order of the draws is that of Hugging Face tokenizers (`models/bpe/word.rs`)
 from heapq import heappop, heappush
 from random import Random
 
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 
 GONE = -1
 
@@ -32,7 +32,7 @@ class DropoutEncoder:
         self.model, self.probability, self.random = model, probability, random
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """The ids of one piece, another time perhaps others. A piece that is a token is not taken whole."""
+        """Return the ids of one piece, another time perhaps others. A piece that is a token is not taken whole."""
         find = self.model.merges.get
         ids = self.model.initial_ids(piece)
         end = len(ids)

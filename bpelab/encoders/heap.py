@@ -10,8 +10,8 @@ Source: the priority queue of Hugging Face tokenizers (`models/bpe/word.rs`).
 
 from heapq import heappop, heappush
 
-from ..model import BPEModel
-from ..trace import HeapStep, MergeStep, Record
+from ..model.bpe import BPEModel
+from ..model.trace import HeapStep, MergeStep, Record
 
 GONE = -1
 """In place of an id: this node was merged into the one on its left."""
@@ -30,11 +30,11 @@ class HeapEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """True: merging in the order of ranks serves every model."""
+        """Return True: merging in the order of ranks serves every model."""
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """The ids of one piece. `record` is handed every HeapStep and MergeStep."""
+        """Return the ids of one piece. `record` is handed every HeapStep and MergeStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get

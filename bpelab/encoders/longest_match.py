@@ -7,7 +7,7 @@ Chapter: Encoding: ranks, not longest match. Cost: O(n) for a piece of n bytes. 
 (Song et al. 2021, arXiv:2012.15524), whose vocabulary is trained for it.
 """
 
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 from .trie import build_trie, longest_match
 
 
@@ -24,7 +24,7 @@ class NotBPELongestMatch:
         self.trie, _ = build_trie(dict(model.ids))
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """The ids of the longest tokens from left to right."""
+        """Return the ids of the longest tokens from left to right."""
         ids, start = [], 0
         while (token := longest_match(self.trie, piece, start)) is not None:
             ids.append(token)

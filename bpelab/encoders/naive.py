@@ -7,8 +7,8 @@ Chapter: Encoding: ranks, not longest match. Cost: O(n^2) for a piece of n bytes
 Source: Sennrich, Haddow and Birch 2016; `_byte_pair_merge` of tiktoken.
 """
 
-from ..model import BPEModel
-from ..trace import MergeStep, Record
+from ..model.bpe import BPEModel
+from ..model.trace import MergeStep, Record
 
 
 class NaiveEncoder:
@@ -24,11 +24,11 @@ class NaiveEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """True: the definition serves every model."""
+        """Return True: the definition serves every model."""
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """The ids of one piece. `record` is handed a MergeStep for each merge."""
+        """Return the ids of one piece. `record` is handed a MergeStep for each merge."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get

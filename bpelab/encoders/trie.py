@@ -3,7 +3,7 @@
 Walk the text with a trie of the vocabulary and take the longest token that fits. Keep it if it is compatible with the
 token before it, which means that merging the bytes of the two would end with exactly these two. If not, try the next
 shorter token; if none is left, take the token before back and shorten that. A place from which no way leads on is
-remembered, so none is tried twice. The first complete sequence is the one that BPE gives: the encoding of a text is
+remembered, so none is tried twice. The first complete sequence is that of BPE: the encoding of a text is
 the only sequence in which every two neighbours are compatible.
 
 Chapter: A trie, and exact backtracking. Cost: O(n) for a piece of n bytes, times the length of the longest token.
@@ -11,16 +11,16 @@ Source: the corollaries in rust-gems `bpe` (README). `supports` says which model
 """
 
 from ..errors import ModelError
-from ..model import BPEModel
-from ..recover import compatible
-from ..trace import Record, TrieStep
+from ..model.bpe import BPEModel
+from ..model.merge_recovery import compatible
+from ..model.trace import Record, TrieStep
 
 Node = dict[int, "Node"]
 TOKEN = -1  # the key under which a node keeps the token that ends there, as no byte is negative
 
 
 def build_trie(tokens: dict[bytes, int]) -> tuple[Node, dict[int, int | None]]:
-    """The trie, and for each token the longest other token that is a prefix of it.
+    """Return the trie, and for each token the longest other token that is a prefix of it.
 
     >>> trie, shorter = build_trie({b"a": 1, b"abc": 2})
     >>> trie[97][98][99][TOKEN], shorter[2]
@@ -39,7 +39,7 @@ def build_trie(tokens: dict[bytes, int]) -> tuple[Node, dict[int, int | None]]:
 
 
 def longest_match(trie: Node, text: bytes, start: int) -> int | None:
-    """The id of the longest token that `text` has at `start`."""
+    """Return the id of the longest token that `text` has at `start`."""
     node, found = trie, None
     for position in range(start, len(text)):
         child = node.get(text[position])
@@ -65,20 +65,20 @@ class TrieEncoder:
                 "use encoder='heap'"
             )
         self.model = model
-        self.splits, self.rank_of = model.recovered.splits, model.recovered.rank_of
+        self.splits, self.rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
         self.merged = {pair: self.rank_of[token_id] for token_id, pair in self.splits.items()}
         self.length = {token_id: len(token) for token_id, token in model.tokens.items()}
-        unreachable = set(model.recovered.unreachable)
+        unreachable = set(model.recovered_merges.unreachable)
         reachable = {token: token_id for token, token_id in model.ids.items() if token_id not in unreachable}
         self.trie, self.shorter = build_trie(reachable)
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
         """Whether units are bytes and one merge makes each token, from tokens that rank before it, as in training."""
-        return model.bytewise and model.recovered.exact
+        return model.is_byte_level and model.recovered_merges.exact
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """The ids of one piece. `record` is handed every TrieStep."""
+        """Return the ids of one piece. `record` is handed every TrieStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         return self._search(piece, record)

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .engine import Exercise
-from .material import tokenizer_of
-from .show import code
+from ..notebook.messages import code
+from .checker import Exercise
+from .fixtures import trained_tokenizer
 
 CORPUS = "the harbour, the Harbour, the harbourmaster; thé 日本 日本"
+SPOILT = "the harbour \ufffd \ufffd \ufffd"
+"""A corpus in which some program once replaced what it could not decode. Its tokenizer has U+FFFD as a whole token."""
 TEXTS = (
     "",
     "a",
@@ -23,25 +25,34 @@ TEXTS = (
 )
 
 
-def how_many(tokenizer, text):  # type: ignore[no-untyped-def]
-    """The number of tokens of `text`.
+def how_many(tokenizer, text):
+    """Return the number of tokens of `text`.
 
     how_many(tokenizer, "the harbour") is 2 for the tokenizer above.
     """
     return len(tokenizer.encode(text))
 
 
-def longest_token(tokenizer, text):  # type: ignore[no-untyped-def]
-    """The longest token in `text`, as bytes; of equally long ones, the first."""
+def longest_token(tokenizer, text):
+    """Return the token of `text` with the most bytes; of equally long ones, the first.
+
+    `text` is not empty.
+    """
     return max(tokenizer.tokenize(text), key=len)  # of equals, max takes the first
 
 
-def broken_alone(tokenizer, text):  # type: ignore[no-untyped-def]
-    """The ids of `text`, in order, whose own bytes are not valid UTF-8.
+def broken_alone(tokenizer, text):
+    """Return the ids of `text`, in order, whose own bytes are not valid UTF-8.
 
     For the tokenizer above and "ñ" there are two, for "e" none.
     """
-    return [token_id for token_id in tokenizer.encode(text) if "\ufffd" in tokenizer.decode([token_id])]
+    broken = []
+    for token_id in tokenizer.encode(text):
+        try:
+            tokenizer.decode_bytes([token_id]).decode()  # unlike `decode`, this doesn't replace what is broken
+        except UnicodeDecodeError:
+            broken.append(token_id)
+    return broken
 
 
 def _inputs(texts: tuple[str, ...]) -> Callable[[], Iterator[tuple[str, int, str]]]:
@@ -53,8 +64,15 @@ def _inputs(texts: tuple[str, ...]) -> Callable[[], Iterator[tuple[str, int, str
     return inputs
 
 
+def _texts_with_replacements() -> Iterator[tuple[str, int, str]]:
+    yield from _inputs(TEXTS)()
+    for size in (257, 258, 260):
+        for text in ("\ufffd", "the \ufffd", "é\ufffd", "a\ufffd\ufffd 日"):
+            yield SPOILT, size, text
+
+
 def _call(answer: Any, corpus: str, size: int, text: str) -> Any:
-    return answer(tokenizer_of(corpus, size), text)
+    return answer(trained_tokenizer(corpus, size), text)
 
 
 def _show(name: str, corpus: str, size: int, text: str) -> str:
@@ -62,7 +80,7 @@ def _show(name: str, corpus: str, size: int, text: str) -> str:
 
 
 def _allowed(corpus: str, size: int, text: str) -> bool:
-    return corpus == CORPUS and size > 256
+    return corpus in (CORPUS, SPOILT) and size > 256
 
 
 EXERCISES = [
@@ -71,10 +89,10 @@ EXERCISES = [
         "Yours",
         how_many,
         _inputs(TEXTS),
-        ("tokenizer.encode(text) gives the ids, one for each token.", "len says how many."),
+        ("tokenizer.encode(text) returns the ids, one for each token.", "len says how many."),
         call=_call,
-        shown=_show,
-        allowed=_allowed,
+        format_call=_show,
+        is_valid=_allowed,
     ),
     Exercise(
         "0.2",
@@ -82,24 +100,25 @@ EXERCISES = [
         longest_token,
         _inputs(TEXTS[1:]),
         (
-            "tokenizer.tokenize(text) gives the tokens as bytes.",
+            "tokenizer.tokenize(text) returns the tokens as bytes.",
             "max has an argument `key`, and takes the first of equals.",
         ),
         call=_call,
-        shown=_show,
-        allowed=_allowed,
+        format_call=_show,
+        is_valid=_allowed,
     ),
     Exercise(
         "0.3",
         "Where the ids end",
         broken_alone,
-        _inputs(TEXTS),
+        _texts_with_replacements,
         (
-            "Go through tokenizer.encode(text) and decode each id alone: tokenizer.decode([token_id]).",
-            'Keep the ids for which "\\ufffd" is in what comes back.',
+            "Go through tokenizer.encode(text). tokenizer.decode_bytes([token_id]) returns the bytes of one id alone.",
+            "bytes.decode() raises UnicodeDecodeError for bytes that are not valid UTF-8. Keep those ids.",
+            "A replacement character in a decoded text proves nothing: it may have been in the text all along.",
         ),
         call=_call,
-        shown=_show,
-        allowed=_allowed,
+        format_call=_show,
+        is_valid=_allowed,
     ),
 ]

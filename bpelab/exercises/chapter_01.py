@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .engine import Exercise
-from .show import code
+from ..notebook.messages import code
+from .checker import Exercise
 
 SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩‍👧")
 
 
 def euro() -> bytes:
-    """The UTF-8 bytes of the euro sign, worked out by you and not by Python."""
+    """Return the UTF-8 bytes of the euro sign, computed by you and not by Python."""
     return bytes([0b1110_0010, 0b10_000010, 0b10_101100])  # 0010 000010 101100 is 20AC
 
 
 def utf8_by_hand(code_point: int) -> bytes:
-    r"""The UTF-8 bytes of a code point.
+    r"""Return the UTF-8 bytes of a code point.
 
-    ValueError for a surrogate and for a number that is no code point.
+    ValueError for a surrogate and for a number that is not a code point.
 
     utf8_by_hand(0xE9) is b"\xc3\xa9".
     """
@@ -34,7 +34,7 @@ def utf8_by_hand(code_point: int) -> bytes:
 
 
 def character_start(data: bytes, position: int) -> int:
-    """The index of the first byte of the character that data[position] is part of.
+    """Return the index of the first byte of the character that data[position] is part of.
 
     `data` is valid UTF-8.
 
@@ -46,7 +46,7 @@ def character_start(data: bytes, position: int) -> int:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The longest beginning of `text` that takes at most `limit` bytes of UTF-8.
+    """Return the longest beginning of `text` that takes at most `limit` bytes of UTF-8.
 
     shorten("añb", 2) is "a".
     """
@@ -54,7 +54,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def repair(text: str) -> str:
-    """`text` read as the UTF-8 that it was; unchanged if it can't have been that.
+    """Return `text` read as the UTF-8 that it was; unchanged if it can't have been that.
 
     repair("cafÃ©") is "café", repair("café") is "café".
     """
@@ -70,9 +70,9 @@ def _bytes_of_the_euro(got: Any) -> str | None:
     if len(got) != 3:
         return f"U+20AC lies between U+0800 and U+FFFF, so it takes three bytes, not {len(got)}."
     masks = ((0, 0xF0, 0xE0), (1, 0xC0, 0x80), (2, 0xC0, 0x80))
-    for place, mask, form in masks:
-        if got[place] & mask != form:
-            return f"Byte {place} does not begin as in the form 1110xxxx 10xxxxxx 10xxxxxx."
+    for index, mask, form in masks:
+        if got[index] & mask != form:
+            return f"Byte {index} does not begin as in the form 1110xxxx 10xxxxxx 10xxxxxx."
     return None if got == b"\xe2\x82\xac" else "The form is right. The bits in it are not those of 0x20AC."
 
 
@@ -101,7 +101,7 @@ def _positions() -> Iterator[tuple[bytes, int]]:
 
 
 def _inside(data: bytes, position: int) -> bool:
-    data.decode()  # raises for what is not UTF-8
+    data.decode()  # raises for invalid UTF-8
     return position < len(data)
 
 
@@ -115,6 +115,30 @@ def _mojibake() -> Iterator[tuple[str]]:
     for text in ("", "a", "é", "café", "€", "naïve café", "日本", "Ã", "Ã©"):
         yield (text,)
         yield (text.encode().decode("latin-1"),)
+
+
+def decode(vocab, ids):
+    """Return the text of `ids`; `vocab` is a dict of token (bytes) -> id.
+
+    Bytes that are not UTF-8 become U+FFFD. An id that no token has is a KeyError.
+
+    decode({b"h": 0, b"\\xc3": 1, b"\\xa9": 2}, [0, 1, 2]) is "hé".
+    """
+    tokens = {token_id: token for token, token_id in vocab.items()}
+    return b"".join(tokens[token_id] for token_id in ids).decode("utf-8", errors="replace")
+
+
+def _vocabularies_and_ids() -> Iterator[tuple[dict[bytes, int], list[int]]]:
+    """Yield vocabularies with ids in and out of order, whose tokens cut characters in two."""
+    single = {bytes([byte]): byte for byte in range(256)}
+    yield {b"a": 0}, []
+    yield {b"a": 0, b"b": 1}, [1, 0, 1]
+    yield {b"\xc3": 7, b"\xa9": 3}, [7, 3]
+    yield {b"\xc3": 7, b"\xa9": 3}, [3, 7]
+    yield {b" caf": 300, "é".encode(): 2, b"\xf0\x9f": 1}, [300, 2, 1]
+    for sample in SAMPLES:
+        yield single, list(sample.encode())
+        yield single, list(sample.encode()[1:])
 
 
 EXERCISES = [
@@ -140,8 +164,8 @@ EXERCISES = [
             "The first byte holds what is left, below 0xC0, 0xE0 or 0xF0. The borders are 0x80, 0x800 and 0x10000.",
         ),
         call=_bytes_or_error,
-        shown=_hexadecimal,
-        allowed=lambda code_point: False,
+        format_call=_hexadecimal,
+        is_valid=lambda code_point: False,
     ),
     Exercise(
         "1.3",
@@ -152,7 +176,7 @@ EXERCISES = [
             "What do all bytes have in common that are not the first of a character?",
             "Go left while data[position] is 10xxxxxx.",
         ),
-        allowed=_inside,
+        is_valid=_inside,
     ),
     Exercise(
         "1.4",
@@ -173,6 +197,17 @@ EXERCISES = [
             "Undo the two steps in reverse: first turn the characters into the bytes that Latin-1 read.",
             "A text that can't have come about so fails in one of the two, with a UnicodeError. Leave it alone then.",
         ),
-        shown=lambda name, text: f"{name}({code(text)})",
+        format_call=lambda name, text: f"{name}({code(text)})",
+    ),
+    Exercise(
+        "1.6",
+        "Your tokenizer: decode",
+        decode,
+        _vocabularies_and_ids,
+        (
+            "Turn the vocabulary round: a dict of id -> token finds each token.",
+            'Join the bytes of all tokens first, and decode once: `data.decode("utf-8", errors="replace")`.',
+        ),
+        is_valid=lambda vocab, ids: set(ids) <= set(vocab.values()) and len(set(vocab.values())) == len(vocab),
     ),
 ]

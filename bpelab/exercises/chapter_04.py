@@ -4,22 +4,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..encoders import NaiveEncoder, NotBPELongestMatch
-from ..model import BPEModel
-from ..trace import MergeStep, trace_encode
+from ..model.bpe import BPEModel
+from ..model.trace import MergeStep, trace_encode
 from ..trainers.naive import replace_pair
-from .engine import Exercise
-from .material import SINGLE, merges, models, models_and_pieces
+from .checker import Exercise
+from .fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
 
-BACKWARDS = BPEModel.from_ranks(SINGLE | {b"abc": 256, b"ab": 257}, take_whole=False)
+BACKWARDS = BPEModel.from_ranks(BYTE_RANKS | {b"abc": 256, b"ab": 257}, ignore_merges=False)
 
 
 def by_hand() -> list[bytes]:
-    """The tokens of b"abcabc", as a list of bytes."""
+    """Return the tokens of b"abcabc", as a list of bytes."""
     return [b"ab", b"ca", b"b", b"c"]  # `c a` goes first, in the middle; then `a b`; `ab c` finds no c
 
 
-def all_places(model, piece):  # type: ignore[no-untyped-def]
-    """(ids, rounds): a round merges all places of the pair with the lowest rank."""
+def all_places(model, piece):
+    """Return (ids, rounds); a round merges all places of the pair with the lowest rank."""
     ids, rounds = model.initial_ids(piece), 0
     while True:
         found = [(*model.merges[pair], pair) for pair in zip(ids, ids[1:]) if model.merges.get(pair)]
@@ -29,8 +29,8 @@ def all_places(model, piece):  # type: ignore[no-untyped-def]
         ids, rounds = replace_pair(ids, pair, new), rounds + 1
 
 
-def fewest(model, piece):  # type: ignore[no-untyped-def]
-    """The least number of tokens of `model` that, joined, are `piece`; 0 for no bytes."""
+def fewest(model, piece):
+    """Return the least number of tokens of `model` that, joined, are `piece`; 0 for no bytes."""
     best = [0]
     for end in range(1, len(piece) + 1):
         starts = range(max(0, end - model.max_token_bytes), end)
@@ -39,12 +39,12 @@ def fewest(model, piece):  # type: ignore[no-untyped-def]
 
 
 def wrong_line() -> int:
-    """The number of the first line of `suspicious_trace()` that BPE would not have come to."""
+    """Return the number of the first line of `suspicious_trace()` that BPE would not have come to."""
     return 4  # `lo w` was merged there, rank 4, while `ne w` with rank 3 was waiting; the end is the same all the same
 
 
-def counterexample(model):  # type: ignore[no-untyped-def]
-    """A piece (bytes) that longest match cuts differently from BPE; `model` has at least one."""
+def counterexample(model):
+    """Return a piece (bytes) that longest match cuts differently from BPE; `model` has at least one."""
     bpe, longest = NaiveEncoder(model), NotBPELongestMatch(model)
     letters = sorted({bytes([byte]) for token in model.tokens.values() if len(token) > 1 for byte in token})
     queue = [b""]
@@ -59,7 +59,7 @@ MERGES = [(b"e", b"r"), (b"l", b"o"), (b"n", b"e"), (b"ne", b"w"), (b"lo", b"w")
 
 
 def suspicious_trace() -> list[str]:
-    """How somebody merged `newlower` with the merges `e r`, `l o`, `n e`, `ne w`, `lo w`, `low er`, in this order.
+    """Return lines in which somebody merged `newlower` by `e r`, `l o`, `n e`, `ne w`, `lo w`, `low er`.
 
     >>> suspicious_trace()[:3]
     ['n e w l o w e r', 'n e w l o w er', 'n e w lo w er']
@@ -80,7 +80,7 @@ def _about_by_hand(got: Any) -> str | None:
     if b"".join(got) != b"abcabc":
         return "Joined, these are not the bytes of abcabc."
     if b"ca" not in got:
-        return "The first merge in the list is done wherever it stands. Look for `c` and `a` again."
+        return "The first merge in the list is done wherever it occurs. Look for `c` and `a` again."
     return None if got == by_hand() else "`c a` is done. Ask about all neighbours again, and take the lowest rank."
 
 
@@ -111,9 +111,33 @@ def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
 
 def _have_counterexamples() -> Iterator[tuple[BPEModel]]:
     yield (models()[4],)
-    for words, number in (({b"banana": 2, b"bandana": 1}, 3), ({b"abab": 3, b"bcb": 2, b"cab": 1}, 5)):
-        yield (BPEModel.from_merges(merges(words, number)),)
+    for words, count in (({b"banana": 2, b"bandana": 1}, 3), ({b"abab": 3, b"bcb": 2, b"cab": 1}, 5)):
+        yield (BPEModel.from_merges(learned_merges(words, count)),)
     yield (models()[6],)
+
+
+def encode_piece(vocab, piece):
+    """Return the ids of one piece (bytes), as a list; `vocab` is a dict of token (bytes) -> id.
+
+    Of all neighbours whose joined bytes are a token, those with the lowest id merge, the leftmost
+    first, until no two can merge. `vocab` has every single byte.
+    """
+    tokens = [bytes([byte]) for byte in piece]
+    while True:
+        joined = [
+            (vocab[left + right], index)
+            for index, (left, right) in enumerate(zip(tokens, tokens[1:]))
+            if left + right in vocab
+        ]
+        if not joined:
+            return [vocab[token] for token in tokens]
+        _, index = min(joined)
+        tokens[index : index + 2] = [tokens[index] + tokens[index + 1]]
+
+
+def _vocabularies_and_pieces() -> Iterator[tuple[dict[bytes, int], bytes]]:
+    for model, piece in models_and_pieces():
+        yield dict(model.ids), piece
 
 
 EXERCISES = [
@@ -123,7 +147,7 @@ EXERCISES = [
         by_hand,
         lambda: [()],
         (
-            "Write the six letters down. The first merge in the list goes first, wherever it stands.",
+            "Write the six letters down. The first merge in the list goes first, wherever it occurs.",
             "After `c a` the sequence is a, b, ca, b, c. Which neighbours merge now?",
         ),
         problem=_about_by_hand,
@@ -135,10 +159,10 @@ EXERCISES = [
         lambda: [()],
         (
             "For each line, ask of all neighbours of the line before it which of them merge, and at which rank.",
-            "Somewhere two merges were possible, and the one that stands later in the list was done.",
+            "Somewhere two merges were possible, and the one that comes later in the list was done.",
         ),
         problem=_about_the_line,
-        cell=(
+        stub_cell=(
             "from bpelab.exercises.chapter_04 import suspicious_trace\n\n"
             "for number, line in enumerate(suspicious_trace()):\n    print(number, line)\n\n"
             "wrong_line = ...  # your answer"
@@ -166,7 +190,7 @@ EXERCISES = [
             "lower rank than they were made with?",
         ),
         problem=_about_the_piece,
-        allowed=lambda model: False,
+        is_valid=lambda model: False,
     ),
     Exercise(
         "4.5",
@@ -179,5 +203,16 @@ EXERCISES = [
             "piece[j:k] is a token.",
             "Fill a list from k = 1 to len(piece). Calling itself for every j would do the same work again and again.",
         ),
+    ),
+    Exercise(
+        "4.6",
+        "Your tokenizer: encode a piece",
+        encode_piece,
+        _vocabularies_and_pieces,
+        (
+            "Begin with a list of single bytes. The id of `left + right` in vocab is the rank of their merge.",
+            "Find the smallest (id, place) of all neighbours, put the joined token in place of the two, look again.",
+        ),
+        is_valid=lambda vocab, piece: BYTE_RANKS.items() <= vocab.items(),
     ),
 ]

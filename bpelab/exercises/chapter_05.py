@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..pretokenizers.patterns import PATTERNS
-from ..pretokenizers.safe_cuts import last_safe_cut
+from ..boundaries.named_patterns import last_boundary
+from ..notebook.messages import code
 from ..pretokenizers.split import Split
-from .engine import Exercise
-from .plain import listed
-from .show import code
+from ..regex.patterns import PATTERNS
+from .checker import Exercise
+from .plain_data import to_list
 
 TEXTS = (
     "", "1", "12", "123", "1234", "12345", "123456", "1234567", "a", "ab", " a", "a1", "1a", " 1", "a b", "a  b", "a\n",
@@ -19,12 +19,12 @@ TEXTS = (
 CARELESS = (r"\w+", r"\w+|\s+", r"[a-z]+|[^a-z\n]", r"\S+|\s", r".", r"\p{L}+|\p{N}+| ")
 
 
-def digits_in_pairs():  # type: ignore[no-untyped-def]
+def digits_in_pairs():
     """Return cl100k's pattern (a str for Split), changed to cut numbers into twos."""
     return PATTERNS["cl100k"].regex.replace("{1,3}", "{1,2}")
 
 
-def leaves_gaps(pattern, text):  # type: ignore[no-untyped-def]
+def leaves_gaps(pattern, text):
     """Return True if some character of `text` is in no match of `pattern`.
 
     `pattern` is a regular expression for the `regex` package.
@@ -34,7 +34,7 @@ def leaves_gaps(pattern, text):  # type: ignore[no-untyped-def]
     return sum(len(match.group()) for match in regex.finditer(pattern, text)) < len(text)
 
 
-def first_difference(one, other, text):  # type: ignore[no-untyped-def]
+def first_difference(one, other, text):
     """Return the first place where two patterns cut differently: (start, one's piece, other's).
 
     `start` is the index in `text` at which both pieces begin. None if they cut the text alike.
@@ -47,7 +47,7 @@ def first_difference(one, other, text):  # type: ignore[no-untyped-def]
     return None
 
 
-def digits_from_the_right():  # type: ignore[no-untyped-def]
+def digits_from_the_right():
     """Return a pattern for Split that cuts "1234567" into "1", "234", "567".
 
     "123456" becomes "123", "456". Every other character is a piece of its own.
@@ -55,18 +55,18 @@ def digits_from_the_right():  # type: ignore[no-untyped-def]
     return r"\d{1,3}(?=(?:\d{3})*(?!\d))|\D"
 
 
-def split_blocks(blocks, name):  # type: ignore[no-untyped-def]
+def split_blocks(blocks, name):
     """Yield the pieces of a text that arrives in blocks (an iterable of str).
 
-    They are exactly the pieces that Split(name).split gives for the blocks joined.
+    They are exactly the pieces that Split(name).split returns for the blocks joined.
     """
-    split, kept = Split(name).split, ""
+    split, pending = Split(name).split, ""
     for block in blocks:
-        kept += block
-        cut = last_safe_cut(kept, len(kept))  # 0 where there is no safe place: then all of it is kept
-        yield from split(kept[:cut])
-        kept = kept[cut:]
-    yield from split(kept)
+        pending += block
+        cut = last_boundary(pending, len(pending))  # 0 where there is no boundary: then all of it is kept
+        yield from split(pending[:cut])
+        pending = pending[cut:]
+    yield from split(pending)
 
 
 def _use(answer: Any, text: str) -> Any:
@@ -94,8 +94,8 @@ def _with_patterns() -> Iterator[tuple[str, str]]:
 
 def _with_two() -> Iterator[tuple[str, str, str]]:
     pairs = (("gpt2", "cl100k"), ("cl100k", "qwen2"), ("o200k", "cl100k"), ("gpt2", "gpt2"))
-    for number, text in enumerate(TEXTS):
-        yield (*pairs[number % 4], text)
+    for index, text in enumerate(TEXTS):
+        yield (*pairs[index % 4], text)
     for one, other in pairs:
         yield one, other, " ".join(TEXTS)
 
@@ -111,6 +111,28 @@ def _blocks() -> Iterator[tuple[list[str], str]]:
     yield ["1" * 30, "1" * 30, "a", " b"], "cl100k"
 
 
+def split(pattern, text):
+    """Return the pieces of `text`, a list of str: the matches of `pattern`, and what is between them.
+
+    `pattern` is a regular expression for the `regex` package. Joined, the pieces are the text.
+
+    split("[a-z]+", "ab--cd") is ["ab", "--", "cd"].
+    """
+    import regex
+
+    pieces, end = [], 0
+    for match in regex.finditer(pattern, text):
+        pieces += [text[end : match.start()], match.group()]
+        end = match.end()
+    return [piece for piece in [*pieces, text[end:]] if piece]
+
+
+def _patterns_and_texts() -> Iterator[tuple[str, str]]:
+    for pattern in ("[a-z]+", r"\s+", r"\p{N}{1,3}", "x*", PATTERNS["gpt2"].regex, PATTERNS["cl100k"].regex):
+        for text in ("", "ab", "ab--cd!", "Don't, 12345", "  é\n\n日本 ", "xxyx"):
+            yield pattern, text
+
+
 EXERCISES = [
     Exercise(
         "5.1",
@@ -123,7 +145,7 @@ EXERCISES = [
         ),
         call=_use,
         observe=_cut,
-        shown=_show_cut,
+        format_call=_show_cut,
     ),
     Exercise(
         "5.2",
@@ -131,10 +153,10 @@ EXERCISES = [
         leaves_gaps,
         _with_patterns,
         (
-            "regex.finditer gives the matches, and no two of them overlap.",
+            "regex.finditer yields the matches, and no two of them overlap.",
             "If nothing is lost, the lengths of the matches add up to the length of the text.",
         ),
-        allowed=lambda pattern, text: pattern in CARELESS or pattern == PATTERNS["gpt2"].regex,
+        is_valid=lambda pattern, text: pattern in CARELESS or pattern == PATTERNS["gpt2"].regex,
     ),
     Exercise(
         "5.3",
@@ -145,7 +167,7 @@ EXERCISES = [
             "Split with both, and go through the two lists side by side with zip.",
             "Add up the lengths of the equal pieces: that is where the first unequal ones begin.",
         ),
-        allowed=lambda one, other, text: one in PATTERNS and other in PATTERNS,
+        is_valid=lambda one, other, text: one in PATTERNS and other in PATTERNS,
     ),
     Exercise(
         "5.4",
@@ -158,7 +180,7 @@ EXERCISES = [
         ),
         call=_use,
         observe=_cut,
-        shown=_show_cut,
+        format_call=_show_cut,
     ),
     Exercise(
         "5.5",
@@ -166,11 +188,22 @@ EXERCISES = [
         split_blocks,
         _blocks,
         (
-            "Keep what has not been cut yet. last_safe_cut(kept, len(kept)) says how much of it is settled.",
-            "Yield the pieces of the settled part and keep the rest. At the end, yield those of what is kept.",
+            "Keep what has not been split yet. last_boundary(pending, len(pending)) says how much is settled.",
+            "Yield the pieces of the settled part and keep the rest. At the end, yield those of what is pending.",
         ),
-        observe=lambda result, *arguments: listed(result),
-        allowed=lambda blocks, name: name in PATTERNS,
-        shown=lambda name, *arguments: f"list({name}({', '.join(map(code, arguments))}))",
+        observe=lambda result, *arguments: to_list(result),
+        is_valid=lambda blocks, name: name in PATTERNS,
+        format_call=lambda name, *arguments: f"list({name}({', '.join(map(code, arguments))}))",
+    ),
+    Exercise(
+        "5.6",
+        "Your tokenizer: cut first",
+        split,
+        _patterns_and_texts,
+        (
+            "`for match in regex.finditer(pattern, text)` visits the matches, from match.start() to match.end().",
+            "Before each match, and after the last, keep the text that no match covers. Leave empty pieces out.",
+        ),
+        is_valid=lambda pattern, text: False,
     ),
 ]

@@ -1,32 +1,37 @@
 """The exercises of chapter 6, Matching GPT-2 and GPT-4."""
 
 import base64
+import os
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..byte_alphabet import from_alphabet, to_alphabet
 from ..encoders import NaiveEncoder
-from ..errors import BPELabError
-from ..model import BPEModel
-from .engine import Exercise
-from .material import SINGLE, merges, models, tokenizer_of
-from .show import code, merges_of
+from ..model.bpe import BPEModel
+from ..notebook.messages import code
+from ..unicode.byte_alphabet import from_alphabet, to_alphabet
+from .chapter_01 import decode
+from .chapter_03 import train
+from .chapter_04 import encode_piece
+from .chapter_05 import split
+from .checker import Exercise
+from .fixtures import Merges, is_merge_list, is_rank_table, merge_lists, rank_tables, trained_tokenizer
+from .limits import Limits
 
-Merges = list[tuple[bytes, bytes]]
 
-
-def parse_line(line):  # type: ignore[no-untyped-def]
+def parse_line(line):
     """Return (token, rank), bytes and int, for a line of a .tiktoken file such as b"IHQ= 256"."""
     token, rank = line.split()
     return base64.b64decode(token), int(rank)
 
 
-def unused_ids(tokenizer):  # type: ignore[no-untyped-def]
+def unused_ids(tokenizer):
     """Return the ids below tokenizer.n_vocab that have no token, ascending, as a list."""
     return [token_id for token_id in range(tokenizer.n_vocab) if tokenizer.id_to_token(token_id) is None]
 
 
-def broken_tokens(written):  # type: ignore[no-untyped-def]
+def broken_tokens(written):
     """Return those of `written` that are not whole UTF-8, in the same order.
 
     `written` are tokens in GPT-2's alphabet, such as "Ġthe".
@@ -40,19 +45,19 @@ def broken_tokens(written):  # type: ignore[no-untyped-def]
     return broken
 
 
-def made_of(ranks, token):  # type: ignore[no-untyped-def]
+def made_of(ranks, token):
     """Return the pair of tokens (bytes, bytes) that merging the bytes of `token` ends at.
 
     Only tokens that rank before `token` may be made on the way. `ranks` is token -> rank.
     Return None if it does not end at two tokens.
     """
     before = {other: rank for other, rank in ranks.items() if rank < ranks[token] or len(other) == 1}
-    model = BPEModel.from_ranks(before, take_whole=False)
+    model = BPEModel.from_ranks(before, ignore_merges=False)
     parts = [model.tokens[part] for part in NaiveEncoder(model).encode_piece(token)]
     return tuple(parts) if len(parts) == 2 else None
 
 
-def table_is_enough(merges):  # type: ignore[no-untyped-def]
+def table_is_enough(merges):
     """Return True if each of `merges`, in order, is the pair that its token's bytes come to.
 
     `merges` is a list of (bytes, bytes), no two of which make the same token. The ranks are 0 to
@@ -62,7 +67,7 @@ def table_is_enough(merges):  # type: ignore[no-untyped-def]
     for left, right in merges:
         ranks[left + right] = len(ranks)
     # made_of is the answer to exercise 6.4
-    return all(made_of(ranks, left + right) == (left, right) for left, right in merges)  # type: ignore[no-untyped-call]
+    return all(made_of(ranks, left + right) == (left, right) for left, right in merges)
 
 
 def _lines() -> Iterator[tuple[bytes]]:
@@ -92,61 +97,122 @@ def _written() -> Iterator[tuple[list[str]]]:
     yield (tokens[::-2],)
 
 
-def tables() -> Iterator[tuple[dict[bytes, int], bytes]]:
-    """Rank tables, each with every token that it has beside the bytes."""
-    lists = [merges_of(model) or [] for model in models()[1:]]
-    lists += [[(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")], [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]]
-    yield dict(SINGLE), b"a"
-    yield SINGLE | {b"abc": 256}, b"abc"
-    for pairs in lists:
-        ranks = SINGLE | {left + right: 256 + place for place, (left, right) in enumerate(pairs)}
-        for token in ranks:
-            if len(token) > 1:
-                yield ranks, token
-
-
 def _lists() -> Iterator[tuple[Merges]]:
-    yield ([],)
-    for model in models()[1:]:
-        yield (merges_of(model) or [],)
-    made_up = [
-        [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")],
-        [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")],
-        [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"abc", b"bc")],
-        [(b"a", b"a"), (b"a", b"aa")],
-        [(b"l", b"o"), (b"o", b"w"), (b"l", b"ow")],
-    ]
-    for pairs in made_up:
-        yield (pairs,)
-    yield (merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3, b"wider": 4}, 20),)
+    yield from merge_lists([(b"l", b"o"), (b"o", b"w"), (b"l", b"ow")])
 
 
-def _is_list(pairs: Merges) -> bool:
-    try:
-        made = BPEModel.from_merges(pairs)
-    except BPELabError:
-        return False
-    return len(made.tokens) == 256 + len(pairs)
+class Tokenizer:
+    """A byte-pair encoder: a vocabulary, token (bytes) -> id, and the pattern that cuts a text."""
+
+    def __init__(self, vocab, pattern):
+        self.vocab, self.pattern = vocab, pattern
+
+    @classmethod
+    def train(cls, text, vocab_size, pattern):
+        """Learn a vocabulary from the pieces of a text."""
+        return cls(train(Counter(piece.encode() for piece in split(pattern, text)), vocab_size), pattern)
+
+    def encode(self, text):
+        """Return the ids of a text. A piece that is a token is that token, whatever the merges say."""
+        ids = []
+        for piece in split(self.pattern, text):
+            data = piece.encode()
+            ids += [self.vocab[data]] if data in self.vocab else encode_piece(self.vocab, data)
+        return ids
+
+    def decode(self, ids):
+        """Return the text of ids."""
+        return decode(self.vocab, ids)
+
+    def save(self, path):
+        """Write tiktoken's format: for each token a line with its bytes in Base64, a space, and its id."""
+        with open(path, "wb") as file:
+            file.writelines(base64.b64encode(token) + b" %d\n" % i for token, i in self.vocab.items())
+
+    @classmethod
+    def load(cls, path, pattern):
+        """Read what `save` wrote; the format has no pattern."""
+        with open(path, "rb") as file:
+            lines = [line.split() for line in file]
+        return cls({base64.b64decode(token): int(i) for token, i in lines}, pattern)
 
 
-def is_table(ranks: Any, token: bytes) -> bool:
-    """Whether shrinking has left a rank table and one of its tokens."""
-    return token in ranks and all(ranks.get(bytes([byte])) == byte for byte in range(256))
+def _used(tokenizer: Any, vocab: dict[bytes, int], pattern: str, text: str) -> Any:
+    """Train, encode, decode, save and load with a class, and return all that can be seen."""
+    own = tokenizer(vocab, pattern)
+    ids = None if own is None else own.encode(text)
+    trained: Any = None if own is None else tokenizer.train(text * 3, 270, pattern)
+    if ids is None and trained is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "ranks.tiktoken")
+        own.save(path)
+        with open(path, "rb") as file:
+            data = file.read()
+        again = tokenizer.load(path, pattern)
+    return {
+        "encode": ids,
+        "decode": own.decode(ids),
+        "train": [*trained.vocab.items()][256:],
+        "save": sorted(data.splitlines())[:300],
+        "encode, after load": again.encode(text),
+    }
 
 
-RECOVER_HINTS = (
-    "The merges before that of `token` make tokens of a lower rank. So drop all others from the table.",
-    "BPEModel.from_ranks(those, take_whole=False) is the model of it. Keep the 256 bytes in.",
-    "Encode the bytes of `token` with it. What is left over are its parts; if there aren't two, the answer is None.",
-)
+def _vocabularies_and_texts() -> Iterator[tuple[dict[bytes, int], str, str]]:
+    single = {bytes([byte]): byte for byte in range(256)}
+    whole = {**single, b"low": 256, b"er": 257}  # no merge makes `low`: it is taken whole
+    trained = dict(trained_tokenizer("newest lowest widest slow low slower " * 9, 266).model.ids)
+    for vocab in (single, trained, whole):
+        for text in ("", "low", "the slowest, newest café", "日本 low lower  lowest"):
+            yield vocab, r"\w+|\s+|[^\w\s]+", text
+
+
+STUB = '''from collections import Counter
+import base64
+
+from bpelab.exercises import my_tokenizer
+
+mine = my_tokenizer(5)
+decode, encode_piece, split, train = mine.decode, mine.encode_piece, mine.split, mine.train
+
+
+class Tokenizer:
+    """A byte-pair encoder: a vocabulary, token (bytes) -> id, and the pattern that cuts a text."""
+
+    def __init__(self, vocab, pattern):
+        self.vocab, self.pattern = vocab, pattern
+
+    @classmethod
+    def train(cls, text, vocab_size, pattern):
+        """Learn a vocabulary from the pieces of a text."""
+        ...  # your code here
+
+    def encode(self, text):
+        """Return the ids of a text. A piece that is a token is that token, whatever the merges say."""
+        ...  # your code here
+
+    def decode(self, ids):
+        """Return the text of ids."""
+        ...  # your code here
+
+    def save(self, path):
+        """Write tiktoken's format: for each token a line with its bytes in Base64, a space, and its id."""
+        ...  # your code here
+
+    @classmethod
+    def load(cls, path, pattern):
+        """Read what `save` wrote; the format has no pattern."""
+        ...  # your code here'''
+
 EXERCISES = [
     Exercise(
         "6.1",
         "One line",
         parse_line,
         _lines,
-        ("A space stands between the two: line.split().", "base64.b64decode gives the bytes, int the rank."),
-        allowed=lambda line: False,
+        ("There is a space between the two: line.split().", "base64.b64decode returns the bytes, int the rank."),
+        is_valid=lambda line: False,
     ),
     Exercise(
         "6.2",
@@ -154,9 +220,9 @@ EXERCISES = [
         unused_ids,
         _tokenizers,
         ("n_vocab is the highest id plus one.", "tokenizer.id_to_token(i) is None where there is no token."),
-        call=lambda answer, *recipe: answer(tokenizer_of(*recipe)),
-        shown=_show_training,
-        allowed=lambda *recipe: False,
+        call=lambda answer, *recipe: answer(trained_tokenizer(*recipe)),
+        format_call=_show_training,
+        is_valid=lambda *recipe: False,
     ),
     Exercise(
         "6.3",
@@ -167,9 +233,21 @@ EXERCISES = [
             "Turn each one back into bytes first, with from_alphabet.",
             "bytes.decode() raises UnicodeDecodeError for what is not whole UTF-8.",
         ),
-        allowed=all,
+        is_valid=all,
     ),
-    Exercise("6.4", "What is it made of?", made_of, tables, RECOVER_HINTS, allowed=is_table),
+    Exercise(
+        "6.4",
+        "What is it made of?",
+        made_of,
+        rank_tables,
+        (
+            "The merges before that of `token` make tokens of a lower rank. So drop all others from the table.",
+            "BPEModel.from_ranks(those, ignore_merges=False) is the model of it. Keep the 256 bytes in.",
+            "Encode the bytes of `token` with it. What is left over are its parts; if there aren't two, the answer is "
+            "None.",
+        ),
+        is_valid=is_rank_table,
+    ),
     Exercise(
         "6.5",
         "Can a table hold it?",
@@ -177,8 +255,23 @@ EXERCISES = [
         _lists,
         (
             "Build the table: the 256 bytes, then the token of each merge, in order.",
-            "Exercise 6.4 gives the pair that a token comes to. Compare it with the pair in the list.",
+            "Exercise 6.4 finds the pair that a token comes to. Compare it with the pair in the list.",
         ),
-        allowed=_is_list,
+        is_valid=lambda merges: is_merge_list(merges, distinct=True),
+    ),
+    Exercise(
+        "6.6",
+        "Your tokenizer: one class",
+        Tokenizer,
+        _vocabularies_and_texts,
+        (
+            "Every method is a line or a few: `split`, `train`, `encode_piece` and `decode` do the work.",
+            "`encode` looks each piece up first, as tiktoken does, and only then merges.",
+            "`save` writes base64.b64encode(token) + b' %d\\n' % id for each token, and `load` undoes it.",
+        ),
+        call=_used,
+        is_valid=lambda vocab, pattern, text: False,
+        stub_cell=STUB,
+        limits=Limits(seconds=20.0),
     ),
 ]

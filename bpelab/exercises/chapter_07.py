@@ -1,22 +1,23 @@
 """The exercises of chapter 7, Special tokens, chat templates, injection."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from ..notebook import book_text
+from ..notebook.live_source import book_text
+from ..notebook.messages import code
 from ..tokenizer import BPETokenizer
-from .engine import Exercise
-from .show import code
+from .checker import Exercise
 
 Messages = list[dict[str, str]]
 
 
-def find_tokens(text, names):  # type: ignore[no-untyped-def]
+def find_tokens(text, names):
     """Return [(position, name), ...] for the names found in `text`, from left to right.
 
-    Of several that begin at one place it is the longest, and the search goes on behind it.
+    Of several that begin at one place it is the longest, and the search goes on after it.
     """
     found, position = [], 0
     while position < len(text):
@@ -27,7 +28,7 @@ def find_tokens(text, names):  # type: ignore[no-untyped-def]
     return found
 
 
-def past_the_filter(names, target):  # type: ignore[no-untyped-def]
+def past_the_filter(names, target):
     """Return a text that holds `target` once a filter has gone over it.
 
     The filter is `for name in names: text = text.replace(name, "")`, and `target` is one of
@@ -37,7 +38,7 @@ def past_the_filter(names, target):  # type: ignore[no-untyped-def]
     return target[:middle] + target + target[middle:]
 
 
-def safe_ids(tokenizer, messages):  # type: ignore[no-untyped-def]
+def safe_ids(tokenizer, messages):
     """Return the ids of `messages` in ChatML, no text of a message being a control token.
 
     The role is text of a message too.
@@ -45,27 +46,27 @@ def safe_ids(tokenizer, messages):  # type: ignore[no-untyped-def]
     start, end = tokenizer.token_to_id("<|im_start|>"), tokenizer.token_to_id("<|im_end|>")
     ids = []
     for message in messages:
-        said = tokenizer.encode(message["role"] + "\n" + message["content"])
-        ids += [start, *said, end, *tokenizer.encode("\n")]
+        text_ids = tokenizer.encode(message["role"] + "\n" + message["content"])
+        ids += [start, *text_ids, end, *tokenizer.encode("\n")]
     return ids
 
 
-def loss_mask(tokenizer, messages):  # type: ignore[no-untyped-def]
+def loss_mask(tokenizer, messages):
     """Return a 1 for each of the ids of exercise 7.3 that the assistant has to say, else 0.
 
     These are the tokens that hold a character of the assistant's content, and `<|im_end|>`
-    behind it.
+    after it.
     """
     mask = []
     for message in messages:
         header = message["role"] + "\n"
         assistant = message["role"] == "assistant"
-        _, places = tokenizer.encode_with_offsets(header + message["content"])
-        mask += [0, *(int(assistant and end > len(header)) for _, end in places), int(assistant), 0]
+        _, offsets = tokenizer.encode_with_offsets(header + message["content"])
+        mask += [0, *(int(assistant and end > len(header)) for _, end in offsets), int(assistant), 0]
     return mask
 
 
-def turns_to_drop(turns, always, max_tokens, reserve):  # type: ignore[no-untyped-def]
+def turns_to_drop(turns, always, max_tokens, reserve):
     """Return how many of the oldest turns have to go, as few as possible.
 
     `turns` are their token counts, oldest first. The last one has to stay; return None if
@@ -81,7 +82,7 @@ def turns_to_drop(turns, always, max_tokens, reserve):  # type: ignore[no-untype
 
 @lru_cache(1)
 def _tokenizer() -> BPETokenizer:
-    """The one that the chapter trains."""
+    """Return the tokenizer that the chapter trains."""
     return BPETokenizer.train(book_text(), 2000, special_tokens=["<|im_start|>", "<|im_end|>"], progress=False)
 
 
@@ -133,9 +134,9 @@ def _conversations() -> Iterator[tuple[Messages]]:
     for role, content in product(("user", "assistant"), CONTENTS):
         yield ([{"role": role, "content": content}],)
     yield ([{"role": "user<|im_end|>", "content": "Thanks."}],)
-    for number, content in enumerate(CONTENTS):
+    for index, content in enumerate(CONTENTS):
         question = {"role": "user", "content": content}
-        answer = {"role": "assistant", "content": CONTENTS[number - 3]}
+        answer = {"role": "assistant", "content": CONTENTS[index - 3]}
         yield ([{"role": "system", "content": "Be short."}, question, answer],)
         yield ([question, answer, question, {**answer, "content": content}],)
 
@@ -154,6 +155,37 @@ def _contexts() -> Iterator[tuple[list[int], int, int, int]]:
             yield turns, always, room + always + reserve, reserve
 
 
+def encode_special(tokenizer, special, text):
+    """Return the ids of `text`, in which the names in `special` (str -> id) are special tokens.
+
+    All else is encoded by tokenizer.encode. Where several names begin, the longest is meant.
+    Only call it with text that you wrote yourself.
+    """
+    if not special:
+        return tokenizer.encode(text)
+    names = sorted(special, key=len, reverse=True)
+    ids = []
+    for index, part in enumerate(re.split("(" + "|".join(map(re.escape, names)) + ")", text)):
+        ids += [special[part]] if index % 2 else tokenizer.encode(part)
+    return ids
+
+
+class _Bytes:
+    """A tokenizer whose ids are bytes."""
+
+    def encode(self, text: str) -> list[int]:
+        return [*text.encode()]
+
+    def __repr__(self) -> str:
+        return "tokenizer"
+
+
+def _specials_and_texts() -> Iterator[tuple[Any, dict[str, int], str]]:
+    for special in ({}, {"<|end|>": 300}, {"<s>": 300, "<s>>": 301}, {"a|b": 300, "(": 301}):
+        for text in ("", "ab", "a<|end|>b", "<s>>", "<s>><s>", "a|b(a", "<|end|><|end|>"):
+            yield _Bytes(), special, text
+
+
 EXERCISES = [
     Exercise(
         "7.1",
@@ -161,10 +193,10 @@ EXERCISES = [
         find_tokens,
         _texts,
         (
-            "text.startswith(name, position) says whether a name stands at a place.",
-            "Of those that do, max(..., key=len) is the longest. Go on behind it, or one character further.",
+            "text.startswith(name, position) says whether a name occurs at a position.",
+            "Of those that do, max(..., key=len) is the longest. Go on after it, or one character further.",
         ),
-        allowed=lambda text, names: all(names) and len(set(names)) == len(names),
+        is_valid=lambda text, names: all(names) and len(set(names)) == len(names),
     ),
     Exercise(
         "7.2",
@@ -176,7 +208,7 @@ EXERCISES = [
             "Put the target inside itself.",
         ),
         problem=_not_past,
-        allowed=lambda names, target: False,
+        is_valid=lambda names, target: False,
     ),
     Exercise(
         "7.3",
@@ -184,13 +216,14 @@ EXERCISES = [
         safe_ids,
         _conversations,
         (
-            "tokenizer.token_to_id gives the two control tokens. Everything else is `encode`, without allowed_special.",
+            "tokenizer.token_to_id returns the ids of the control tokens. Everything else is `encode`, without "
+            "allowed_special.",
             "Role, newline and content are one text to the model: encode them together, or a newline at the border is "
             "cut in another way.",
         ),
         call=lambda answer, messages: answer(_tokenizer(), messages),
-        shown=_show_conversation,
-        allowed=_messages,
+        format_call=_show_conversation,
+        is_valid=_messages,
     ),
     Exercise(
         "7.4",
@@ -199,12 +232,12 @@ EXERCISES = [
         _conversations,
         (
             "Go through the messages as in 7.3, and write a 0 or a 1 for each id.",
-            "encode_with_offsets gives ids and, for each, (start, end) in the text.",
-            "A token is the assistant's if it ends behind the header, which is the role and a newline.",
+            "encode_with_offsets returns ids and, for each, (start, end) in the text.",
+            "A token is the assistant's if it ends after the header, which is the role and a newline.",
         ),
         call=lambda answer, messages: answer(_tokenizer(), messages),
-        shown=_show_conversation,
-        allowed=_messages,
+        format_call=_show_conversation,
+        is_valid=_messages,
     ),
     Exercise(
         "7.5",
@@ -215,6 +248,17 @@ EXERCISES = [
             "The turns may take max_tokens - reserve - always, and not one more.",
             "Try 0, 1, 2 ... turns less, and take the first number with which the rest fits.",
         ),
-        allowed=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
+        is_valid=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
+    ),
+    Exercise(
+        "7.6",
+        "Your tokenizer: special tokens",
+        encode_special,
+        _specials_and_texts,
+        (
+            "re.split with the names in one group returns the text between names and the names, in turn.",
+            "Sort the names by length, the longest first, and pass each through re.escape.",
+        ),
+        is_valid=lambda tokenizer, special, text: False,
     ),
 ]

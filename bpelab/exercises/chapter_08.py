@@ -9,15 +9,16 @@ from random import Random
 from typing import Any
 
 from ..encoders import HeapEncoder, NaiveEncoder
-from ..model import BPEModel
-from ..trace import HeapStep, trace_encode
-from .engine import Exercise
-from .material import WORDS, models, models_and_pieces
-from .show import code
+from ..model.bpe import BPEModel
+from ..model.trace import HeapStep, trace_encode
+from ..notebook.messages import code
+from .chapter_04 import _vocabularies_and_pieces
+from .checker import Exercise
+from .fixtures import WORDS, models, models_and_pieces
 
 
-def largest(steps):  # type: ignore[no-untyped-def]
-    """The most entries that were on the heap at any time."""
+def largest(steps):
+    """Return the most entries that were on the heap at any time."""
     most = now = 0
     for step in steps:
         if isinstance(step, HeapStep):
@@ -26,7 +27,7 @@ def largest(steps):  # type: ignore[no-untyped-def]
     return most
 
 
-def merge_node(ids, previous, following, node, new):  # type: ignore[no-untyped-def]
+def merge_node(ids, previous, following, node, new):
     """Write `new` at `node`, take its right neighbour out of the list, and return the
     nodes at which a new pair begins: the one before `node`, if any, and `node`, if it
     still has a neighbour."""
@@ -42,29 +43,29 @@ def merge_node(ids, previous, following, node, new):  # type: ignore[no-untyped-
     return begins
 
 
-def nothing_stale():  # type: ignore[no-untyped-def]
-    """(model, piece): at least 20 bytes, 5 "pop" or more in the trace and no "stale"."""
+def nothing_stale():
+    """Return (model, piece): at least 20 bytes, 5 "pop" or more in the trace and no "stale"."""
     return BPEModel.from_merges([(b"a", b"b")]), b"ab" * 10  # no two of these pairs share a byte
 
 
-def by_length(model, limit):  # type: ignore[no-untyped-def]
-    """A function from a piece to its ids: naive below `limit` bytes, heap from there on."""
+def by_length(model, limit):
+    """Return a function from a piece to its ids: naive below `limit` bytes, heap from there on."""
     naive, heap = NaiveEncoder(model), HeapEncoder(model)
     return lambda piece: (naive if len(piece) < limit else heap).encode_piece(piece)
 
 
-def stamped(model, piece):  # type: ignore[no-untyped-def]
-    """The ids of `piece`, with a heap whose entries carry the counts of their two nodes."""
+def stamped(model, piece):
+    """Return the ids of `piece`, with a heap whose entries carry the counts of their two nodes."""
     ids = model.initial_ids(piece)
     end = len(ids)
     previous, following, changed = list(range(-1, end - 1)), list(range(1, end + 1)), [0] * end
 
-    def entry(node):  # type: ignore[no-untyped-def]
+    def entry(node):
         other = following[node]
         merge = model.merges.get((ids[node], ids[other])) if other < end else None
         return merge and (merge[0], node, other, changed[node], changed[other], merge[1])
 
-    heap = [found for node in range(end) if (found := entry(node))]  # type: ignore[no-untyped-call]
+    heap = [found for node in range(end) if (found := entry(node))]
     heapify(heap)
     while heap:
         _, node, other, node_stamp, other_stamp, new = heappop(heap)
@@ -77,7 +78,7 @@ def stamped(model, piece):  # type: ignore[no-untyped-def]
         if after < end:
             previous[after] = node
         for begin in (previous[node], node):
-            if begin >= 0 and (found := entry(begin)):  # type: ignore[no-untyped-call]
+            if begin >= 0 and (found := entry(begin)):
                 heappush(heap, found)
     return [token for token in ids if token is not None]
 
@@ -94,7 +95,7 @@ Lists = tuple[list[int | None], list[int], list[int], int, int]
 
 
 def _linked_lists() -> Iterator[Lists]:
-    """Lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
+    """Yield lists of up to five nodes, with some of them taken out already, and every node that has a neighbour."""
     for size in range(2, 6):
         for gone in product((False, True), repeat=size - 1):
             kept = [0, *(node for node in range(1, size) if not gone[node - 1])]
@@ -109,7 +110,7 @@ def _linked_lists() -> Iterator[Lists]:
 
 
 def _walks(result: Any, ids: list[Any], previous: list[int], following: list[int], *others: Any) -> dict[str, Any]:
-    """What was returned, and the list as one meets it, from left to right and back."""
+    """Return the result, and the linked list as it is traversed from left to right and back."""
     if isinstance(result, (tuple, set, frozenset)):
         result = list(result)
     if isinstance(result, list) and all(isinstance(node, int) for node in result):
@@ -200,6 +201,44 @@ def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
         yield models()[8], b"".join(random.choices(WORDS, k=size // 5))
 
 
+def encode_piece(vocab, piece):
+    """Return the ids of one piece (bytes), as `encode_piece` of chapter 4, but with a heap.
+
+    `vocab` is a dict of token (bytes) -> id. A piece of n bytes takes time in proportion to n log n.
+    """
+    tokens = [bytes([byte]) for byte in piece]  # b"" where a token was merged into the one on its left
+    end = len(tokens)
+    before, after, heap = list(range(-1, end - 1)), list(range(1, end + 1)), []
+
+    def push(left):
+        if left >= 0 and after[left] < end:
+            joined = tokens[left] + tokens[after[left]]
+            if joined in vocab:
+                heappush(heap, (vocab[joined], left, joined))
+
+    for left in range(end):
+        push(left)
+    while heap:
+        _, left, joined = heappop(heap)
+        right = after[left]
+        if not tokens[left] or right == end or tokens[left] + tokens[right] != joined:
+            continue  # stale: one of the two has merged with another neighbour since
+        tokens[left], tokens[right] = joined, b""
+        after[left] = after[right]
+        if after[left] < end:
+            before[after[left]] = left
+        push(left)
+        push(before[left])
+    return [vocab[token] for token in tokens if token]
+
+
+def _short_and_long() -> Iterator[tuple[dict[bytes, int], bytes]]:
+    yield from _vocabularies_and_pieces()
+    runs = models()[5]
+    for size in (100, 400, 1600):
+        yield dict(runs.ids), b"a" * size
+
+
 EXERCISES = [
     Exercise(
         "8.1",
@@ -211,7 +250,7 @@ EXERCISES = [
             "Keep the largest number seen. MergeSteps are in the list too; they have no `action`.",
         ),
         call=lambda answer, model, piece: answer(_trace(model, piece)),
-        shown=_show_trace,
+        format_call=_show_trace,
     ),
     Exercise(
         "8.2",
@@ -224,7 +263,7 @@ EXERCISES = [
             "A node before is there if previous[node] is not -1; one after is there if its number is below len(ids).",
         ),
         observe=_walks,
-        allowed=lambda *arguments: False,
+        is_valid=lambda *arguments: False,
     ),
     Exercise(
         "8.3",
@@ -248,8 +287,8 @@ EXERCISES = [
             "A piece of exactly `limit` bytes goes to the heap.",
         ),
         call=_encode_noting,
-        same=_same_encoding,
-        shown=lambda name, model, limit, piece: f"{name}({code(model)}, {limit})({code(piece)})",
+        equal=_same_encoding,
+        format_call=lambda name, model, limit, piece: f"{name}({code(model)}, {limit})({code(piece)})",
     ),
     Exercise(
         "8.5",
@@ -262,5 +301,17 @@ EXERCISES = [
             "A merge adds one to changed of both nodes. Entries made before that no longer agree.",
             "After a merge push the pair that begins at the node before, and the one that begins at the node.",
         ),
+    ),
+    Exercise(
+        "8.6",
+        "Your tokenizer: a heap in place of the scan",
+        encode_piece,
+        _short_and_long,
+        (
+            "Keep three lists: the tokens, and for each place the place before and the place after it.",
+            "The heap has (id, left place, joined bytes). An entry is stale if the two no longer join to these bytes.",
+            "After a merge, push the new token with its right neighbour, and the left neighbour with the new token.",
+        ),
+        is_valid=lambda vocab, piece: False,
     ),
 ]

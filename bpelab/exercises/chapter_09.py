@@ -7,16 +7,16 @@ from inspect import getgeneratorlocals
 from itertools import islice, product
 from typing import Any
 
-from ..trace import TrainStep
+from ..model.trace import TrainStep
+from ..notebook.messages import code
 from ..trainers.incremental import train_incremental
 from ..trainers.naive import count_pairs, replace_pair, train_naive
-from .engine import Exercise
-from .material import CORPORA, pieces
-from .show import code
+from .checker import Exercise
+from .fixtures import CORPORA, all_pieces
 
 
-def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:  # type: ignore[type-arg]
-    """Pair -> change of its count, without the pairs that don't change.
+def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:
+    """Return {pair: change of its count}, without the pairs that don't change.
 
     count_changes([120, 97, 98], (97, 98), 256) is
     {(120, 97): -1, (97, 98): -1, (120, 256): 1}.
@@ -26,8 +26,8 @@ def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:  # 
     return {changed: by for changed, by in changes.items() if by}
 
 
-def stale_places(steps) -> int:  # type: ignore[no-untyped-def]
-    """How many places, over all pairs, are out of date now.
+def stale_places(steps) -> int:
+    """Return how many places, over all pairs, are out of date now.
 
     For the banana of this page it is 0 at the first step and 4 at the second.
     """
@@ -36,7 +36,7 @@ def stale_places(steps) -> int:  # type: ignore[no-untyped-def]
     return sum((ids[i], ids[following[i]]) != pair for pair, places in state["places"].items() for i in places)
 
 
-def pop_best(heap: list, counts: dict, least: int) -> tuple | None:  # type: ignore[type-arg]
+def pop_best(heap: list, counts: dict, least: int) -> tuple | None:
     """Take the most frequent pair off the heap; None when none occurs `least` times.
 
     With the heap [(-5, "x"), (-4, "y")] and the counts {"x": 3, "y": 4} it is "y", and
@@ -47,13 +47,13 @@ def pop_best(heap: list, counts: dict, least: int) -> tuple | None:  # type: ign
         if counts[pair] < least:
             continue
         if counts[pair] == -claimed:
-            return pair  # type: ignore[no-any-return]
+            return pair
         heappush(heap, (-counts[pair], pair))
     return None
 
 
-def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes | None:  # type: ignore[no-untyped-def]
-    """The first word, by length and then by alphabet, whose steps differ; or None.
+def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes | None:
+    """Return the first word, by length and then by alphabet, whose steps differ; or None.
 
     For the trainer that reads a neighbour from a copy it is b"aaaa".
     """
@@ -68,38 +68,38 @@ def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes |
 def train_by_words(
     words: dict[bytes, int], num_merges: int
 ) -> list[tuple[int, int, int]]:  # fmt: skip
-    """(left, right, count) of each merge, as train_naive with its minimum of 2.
+    """Return (left, right, count) of each merge, as train_naive with its minimum of 2.
 
     train_by_words({b"abab": 3}, 5) is [(97, 98, 6), (256, 256, 3)].
     """
     sequences = [(list(word), occurrences) for word, occurrences in words.items()]
     counts: Counter[tuple[int, int]] = Counter()
-    holders: dict[tuple[int, int], set[int]] = {}  # pair -> the numbers of the words that hold it
+    holders: dict[tuple[int, int], set[int]] = {}  # pair -> the indices of the words that hold it
 
-    def add(number: int, sign: int) -> None:
-        for pair, count in count_pairs([sequences[number]]).items():
+    def add(index: int, sign: int) -> None:
+        for pair, count in count_pairs([sequences[index]]).items():
             counts[pair] += sign * count
-            holders.setdefault(pair, set()).add(number)
+            holders.setdefault(pair, set()).add(index)
 
-    for number in range(len(sequences)):
-        add(number, 1)
+    for index in range(len(sequences)):
+        add(index, 1)
     merges: list[tuple[int, int, int]] = []
     while counts and len(merges) < num_merges:
         best = min(counts, key=lambda pair: (-counts[pair], pair))
         if counts[best] < 2:
             break
         merges.append((*best, counts[best]))
-        for number in holders.pop(best):  # a word that lost the pair to another merge has nothing to replace
-            add(number, -1)
-            ids, occurrences = sequences[number]
-            sequences[number] = replace_pair(ids, best, 255 + len(merges)), occurrences
-            add(number, 1)
+        for index in holders.pop(best):  # a word that lost the pair to another merge has nothing to replace
+            add(index, -1)
+            ids, occurrences = sequences[index]
+            sequences[index] = replace_pair(ids, best, 255 + len(merges)), occurrences
+            add(index, 1)
         del counts[best]
     return merges
 
 
 def _train(words: Any, num_merges: int, min_frequency: int, best: Any, merge: Any) -> Iterator[TrainStep]:
-    """The textbook's loop, with `best(counts)` to choose a pair and `merge(ids, pair, new)` to merge it."""
+    """Train with the textbook's loop, with `best(counts)` to choose a pair and `merge(ids, pair, new)` to merge it."""
     sequences = [(list(word), occurrences) for word, occurrences in words.items()]
     tokens = [bytes([byte]) for byte in range(256)]
     for rank in range(num_merges):
@@ -113,7 +113,7 @@ def _train(words: Any, num_merges: int, min_frequency: int, best: Any, merge: An
 
 
 def larger_pair_first(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
-    """A trainer with a mistake: of equally frequent pairs it takes the larger one."""
+    """Train with a mistake: of equally frequent pairs, take the larger one."""
 
     def best(counts: Any) -> Any:
         return max(counts, key=lambda pair: (counts[pair], pair))
@@ -122,25 +122,25 @@ def larger_pair_first(words: Any, num_merges: int, min_frequency: int = 2) -> It
 
 
 def one_place_only(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
-    """A trainer with a mistake: it merges the first place of the pair in each word, and no other."""
+    """Train with a mistake: merge only the first place of the pair in each word."""
 
     def best(counts: Any) -> Any:
         return min(counts, key=lambda pair: (-counts[pair], pair))
 
     def merge_first(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
-        place = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair), None)
-        return ids if place is None else [*ids[:place], new, *ids[place + 2 :]]
+        position = next((i for i in range(len(ids) - 1) if (ids[i], ids[i + 1]) == pair), None)
+        return ids if position is None else [*ids[:position], new, *ids[position + 2 :]]
 
     yield from _train(words, num_merges, min_frequency, best, merge_first)
 
 
 def only_four_merges(words: Any, num_merges: int, min_frequency: int = 2) -> Iterator[TrainStep]:
-    """A trainer with a mistake: it stops after four merges."""
+    """Train with a mistake: stop after four merges."""
     yield from islice(train_naive(words, num_merges, min_frequency), 4)
 
 
 def _words_and_pairs() -> Iterator[tuple[list[int], tuple[int, int], int]]:
-    for piece in pieces(b"ab", 5):
+    for piece in all_pieces(b"ab", 5):
         for pair in ((97, 98), (97, 97)):
             yield list(piece), pair, 256
     yield list(b"xabyabab"), (97, 98), 256
@@ -149,26 +149,30 @@ def _words_and_pairs() -> Iterator[tuple[list[int], tuple[int, int], int]]:
 
 def _paused() -> Iterator[tuple[dict[bytes, int], int]]:
     for words in ({b"banana": 2, b"nab": 1}, *CORPORA):
-        for number in (1, 2, 3, 5):
-            if len(list(train_incremental(words, number, 1))) == number:
-                yield words, number
+        for num_steps in (1, 2, 3, 5):
+            if len(list(train_incremental(words, num_steps, 1))) == num_steps:
+                yield words, num_steps
 
 
-def _pause(answer: Any, words: dict[bytes, int], number: int) -> Any:
-    steps = train_incremental(words, number, 1)
-    for _ in range(number):
+def _pause(answer: Any, words: dict[bytes, int], num_steps: int) -> Any:
+    steps = train_incremental(words, num_steps, 1)
+    for _ in range(num_steps):
         next(steps)
     return answer(steps)
 
 
-def _can_pause(words: dict[bytes, int], number: int) -> bool:
-    if not (number and all(words) and min(words.values(), default=0) > 0):
+def _can_pause(words: dict[bytes, int], num_steps: int) -> bool:
+    if not (num_steps and all(words) and min(words.values(), default=0) > 0):
         return False
-    return len(list(train_incremental(words, number, 1))) == number
+    return len(list(train_incremental(words, num_steps, 1))) == num_steps
 
 
-def _show_paused(name: str, words: dict[bytes, int], number: int) -> str:
-    lines = [f"steps = train_incremental({code(words)}, {number}, 1)", *["next(steps)"] * number, f"{name}(steps)"]
+def _show_paused(name: str, words: dict[bytes, int], num_steps: int) -> str:
+    lines = [
+        f"steps = train_incremental({code(words)}, {num_steps}, 1)",
+        *["next(steps)"] * num_steps,
+        f"{name}(steps)",
+    ]
     return "; ".join(lines)
 
 
@@ -198,9 +202,9 @@ def _trainers() -> Iterator[tuple[Any, str, int]]:
 
 def _corpora() -> Iterator[tuple[dict[bytes, int], int]]:
     for words in CORPORA:
-        for number in (0, 1, 2, 5, 30):
-            yield words, number
-    for piece in pieces(b"ab", 6):
+        for num_merges in (0, 1, 2, 5, 30):
+            yield words, num_merges
+    for piece in all_pieces(b"ab", 6):
         if len(piece) > 3:
             yield {piece: 2}, 6
             yield {piece: 2, b"abb": 3, b"aab": 1}, 6
@@ -223,12 +227,12 @@ EXERCISES = [
         stale_places,
         _paused,
         (
-            "getgeneratorlocals(steps) gives the trainer's variables, among them `places`, `ids` and `following`.",
-            "A pair stands at place i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
+            "getgeneratorlocals(steps) returns the trainer's variables, among them `places`, `ids` and `following`.",
+            "A pair occurs at place i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
         ),
         call=_pause,
-        allowed=_can_pause,
-        shown=_show_paused,
+        is_valid=_can_pause,
+        format_call=_show_paused,
     ),
     Exercise(
         "9.3",
@@ -241,7 +245,7 @@ EXERCISES = [
             "If it says too much, heappush((-counts[pair], pair)) and go on.",
         ),
         observe=lambda result, heap, *others: {"returned": result, "heap afterwards": sorted(heap)},
-        allowed=_is_heap,
+        is_valid=_is_heap,
     ),
     Exercise(
         "9.4",
@@ -249,10 +253,10 @@ EXERCISES = [
         shortest_witness,
         _trainers,
         (
-            "itertools.product(alphabet, repeat=size) gives the words of one length in order.",
+            "itertools.product(alphabet, repeat=size) yields the words of one length in order.",
             "For each word compare list(trainer({word: 1}, size, 1)) with the same of train_naive.",
         ),
-        allowed=lambda *arguments: False,
+        is_valid=lambda *arguments: False,
     ),
     Exercise(
         "9.5",
@@ -264,6 +268,6 @@ EXERCISES = [
             "For each of these words: subtract all its pairs' counts, replace, add all its pairs' counts again.",
             "New pairs come into being: note the word's number for them too. The best pair is that of `train_naive`.",
         ),
-        allowed=lambda words, number: all(word and occurrences > 0 for word, occurrences in words.items()),
+        is_valid=lambda words, num_merges: all(word and occurrences > 0 for word, occurrences in words.items()),
     ),
 ]

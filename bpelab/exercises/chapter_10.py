@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
-from ..encoders import NaiveEncoder, TrieEncoder
-from ..model import BPEModel
-from ..recover import compatible
-from ..trace import TrieStep, trace_encode
-from .chapter_06 import RECOVER_HINTS, is_table, tables
-from .engine import Exercise
-from .material import models, models_and_pieces, pieces
+from ..encoders import TrieEncoder
+from ..model.bpe import BPEModel
+from ..model.merge_recovery import compatible
+from ..model.trace import TrieStep, trace_encode
+from ..notebook.messages import code
+from .chapter_04 import _vocabularies_and_pieces
+from .chapter_08 import encode_piece
+from .checker import Exercise
+from .fixtures import all_pieces, models, models_and_pieces
 
 
-def count_cuts(model, piece):  # type: ignore[no-untyped-def]
-    """The number of ways to write `piece` as tokens of `model`; 1 for no bytes."""
+def count_cuts(model, piece):
+    """Return the number of ways to write `piece` as tokens of `model`; 1 for no bytes."""
     ways = [0] * len(piece) + [1]  # ways[i]: for what is left from byte i on
     for start in range(len(piece) - 1, -1, -1):
         ends = range(start + 1, min(start + model.max_token_bytes, len(piece)) + 1)
@@ -21,17 +24,17 @@ def count_cuts(model, piece):  # type: ignore[no-untyped-def]
     return ways[0]
 
 
-def bytes_given_back(encoder, piece):  # type: ignore[no-untyped-def]
-    """The lengths of the tokens that the trie encoder takes back, summed."""
+def bytes_given_back(encoder, piece):
+    """Return the lengths of the tokens that the trie encoder takes back, summed."""
     steps = trace_encode(encoder, piece)
     return sum(len(encoder.model.tokens[step.token]) for step in steps if step.action == "back")  # type: ignore
 
 
-def culprit(model, left, right):  # type: ignore[no-untyped-def]
-    """For two tokens (bytes) side by side: the pair (bytes, bytes) across the
-    border that you meet on the way back in time and that would have merged
+def culprit(model, left, right):
+    """Return, for two tokens (bytes) side by side, the pair (bytes, bytes) across
+    the border that you meet on the way back in time and that would have merged
     too early; None where the two tokens are compatible."""
-    splits, rank_of = model.recovered.splits, model.recovered.rank_of
+    splits, rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
     left, right, limit = model.ids[left], model.ids[right], float("inf")
     while True:
         merge = model.merges.get((left, right))
@@ -46,19 +49,17 @@ def culprit(model, left, right):  # type: ignore[no-untyped-def]
             return None
 
 
-def made_of(ranks, token):  # type: ignore[no-untyped-def]
-    """The two tokens (bytes, bytes) that `token` (bytes) is made from, given all
-    ranks (bytes -> rank); None where what is left over is not two tokens."""
-    before = {other: rank for other, rank in ranks.items() if rank < ranks[token] or len(other) == 1}
-    model = BPEModel.from_ranks(before, take_whole=False)
-    parts = [model.tokens[part] for part in NaiveEncoder(model).encode_piece(token)]
-    return tuple(parts) if len(parts) == 2 else None
+def longest_that_fits(encoder, piece, limit):
+    """Return how many bytes the longest beginning of `piece` has that is at most
+    `limit` tokens long when it is encoded by itself."""
+    counts = encoder.prefix_counts(piece)  # counts[size]: tokens of the first `size` bytes
+    return max(size for size, count in enumerate(counts) if count <= limit)
 
 
-def encode_by_prefixes(model, piece):  # type: ignore[no-untyped-def]
-    """The ids of `piece`, found without a trie and without stepping back.
+def encode_by_prefixes(model, piece):
+    """Return the ids of `piece`, found without a trie and without stepping back.
     `model` has trained merges."""
-    splits, rank_of = model.recovered.splits, model.recovered.rank_of
+    splits, rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
     merged = {pair: rank_of[token] for token, pair in splits.items()}
     last = [-1]  # last[n]: the last token of the first n bytes
     for end in range(1, len(piece) + 1):
@@ -82,7 +83,7 @@ def _cuts() -> Iterator[tuple[BPEModel, bytes]]:
 
 def _tries() -> Iterator[tuple[TrieEncoder, bytes]]:
     for model in models()[3:5]:
-        for piece in pieces(b"abcd", 3):
+        for piece in all_pieces(b"abcd", 3):
             yield TrieEncoder(model), piece
     for model, piece in models_and_pieces():
         yield TrieEncoder(model), piece
@@ -100,11 +101,77 @@ def _neighbours() -> Iterator[tuple[BPEModel, bytes, bytes]]:
             yield model, left, right
 
 
+def _limits() -> Iterator[tuple[TrieEncoder, bytes, int]]:
+    for limit in (0, 1, 2, 3):
+        for piece in (b"", b"a", b"ab", b"abc", b"abcd", b"abcdabcd", b"aaaaaaa"):
+            for model in (*models()[1:6], *_late_merges()):
+                yield TrieEncoder(model), piece, limit
+    for model, piece in models_and_pieces():
+        yield TrieEncoder(model), piece, 2
+
+
+def _late_merges() -> Iterator[BPEModel]:
+    """Models in which a byte more makes tokens fewer: `abc` is one token, and `ab` is two."""
+    yield BPEModel.from_merges([(b"b", b"c"), (b"a", b"bc")])
+    yield BPEModel.from_merges([(b"c", b"d"), (b"a", b"b"), (b"ab", b"c"), (b"ab", b"cd"), (b"abcd", b"abc")])
+
+
 def _prefixes() -> Iterator[tuple[BPEModel, bytes]]:
     for model in models()[2:6]:
-        for piece in pieces(b"abcd", 3):
+        for piece in all_pieces(b"abcd", 3):
             yield model, piece
     yield from models_and_pieces()
+
+
+def trie_encoder(vocab):
+    """Return a function from a piece (bytes) to its ids; `vocab` is a dict of token (bytes) -> id.
+
+    It takes the longest token that fits, keeps it if merging its bytes and those of the token before
+    it ends with exactly these two, and else steps back to the next shorter one.
+    """
+    root = {}
+    for token in vocab:
+        node = root
+        for byte in token:
+            node = node.setdefault(byte, {})
+        node["token"] = token
+    known = {}
+
+    def fits(left, right):
+        if (left, right) not in known:
+            known[left, right] = encode_piece(vocab, left + right) == [vocab[token] for token in (left, right) if token]
+        return known[left, right]
+
+    def matches(piece, start):
+        node, found = root, []
+        for index in range(start, len(piece)):
+            if piece[index] not in node:
+                break
+            node = node[piece[index]]
+            found += [node["token"]] if "token" in node else []
+        return found
+
+    def encode(piece):
+        tokens, dead, start, choices = [], set(), 0, [matches(piece, 0)]
+        while start < len(piece):
+            if not choices[-1]:  # nothing fits here, so the token before was wrong
+                dead.add(start)
+                choices.pop()
+                start -= len(tokens.pop())
+                continue
+            token = choices[-1].pop()
+            if start + len(token) not in dead and fits(tokens[-1] if tokens else b"", token):
+                tokens.append(token)
+                start += len(token)
+                choices.append(matches(piece, start))
+        return [vocab[token] for token in tokens]
+
+    return encode
+
+
+def _encode_with(make: Any, vocab: dict[bytes, int], piece: bytes) -> Any:
+    encode = make(vocab)
+    return None if encode is None else encode(piece)
 
 
 EXERCISES = [
@@ -128,7 +195,7 @@ EXERCISES = [
             'Each step of trace_encode(encoder, piece) has an action. The one that takes a token off is "back".',
             "encoder.model.tokens[step.token] are the token's bytes.",
         ),
-        allowed=_steps_back,
+        is_valid=_steps_back,
     ),
     Exercise(
         "10.3",
@@ -137,13 +204,24 @@ EXERCISES = [
         _neighbours,
         (
             "Read `compatible` again. Where it says False, the two tokens that face each other are the answer.",
-            "model.merges.get((left, right)) gives (rank, id) or None. The two that you start with count too.",
+            "model.merges.get((left, right)) returns (rank, id) or None. The two that you start with count too.",
             "Undo the later of the two merges: the left token gives way to its right part, the right one to its left "
             "part. After undoing the right one, a pair of equal rank is still too early.",
         ),
-        allowed=lambda model, left, right: left in model.ids and right in model.ids,
+        is_valid=lambda model, left, right: left in model.ids and right in model.ids,
     ),
-    Exercise("10.4", "Another way to the merges", made_of, tables, RECOVER_HINTS, allowed=is_table),
+    Exercise(
+        "10.4",
+        "What fits",
+        longest_that_fits,
+        _limits,
+        (
+            "encoder.prefix_counts(piece) has a number for every beginning, that of no bytes first.",
+            "The counts go up and down. A beginning that is too long says nothing about those after it.",
+            "Of all sizes whose count is within the limit, return the largest.",
+        ),
+        is_valid=lambda encoder, piece, limit: limit >= 0,
+    ),
     Exercise(
         "10.5",
         "No steps back at all",
@@ -152,9 +230,24 @@ EXERCISES = [
         (
             "The last token of a prefix is the longest one that ends there and is compatible with the last token of "
             "what comes before it.",
-            "`compatible` takes splits, rank_of and merged; the first two are in model.recovered, and merged is "
+            "`compatible` takes splits, rank_of and merged; the first two are in model.recovered_merges, and merged is "
             "{pair: rank_of[token] for token, pair in splits.items()}.",
             "From the end: take the last token of the whole piece, go back by its length, and again.",
         ),
+    ),
+    Exercise(
+        "10.6",
+        "Your tokenizer: a trie",
+        trie_encoder,
+        _vocabularies_and_pieces,
+        (
+            "Build the trie once, outside of the function that you return: a dict of byte -> dict, with the token at "
+            "its end.",
+            "Two tokens fit if `encode_piece(vocab, left + right)` is the ids of exactly these two. Remember answers.",
+            "Keep, for each token taken, the shorter matches at the same place. Without any left, step back.",
+        ),
+        call=_encode_with,
+        is_valid=lambda vocab, piece: False,
+        format_call=lambda name, vocab, piece: f"{name}({code(vocab)})({code(piece)})",
     ),
 ]

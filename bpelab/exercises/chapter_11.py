@@ -4,24 +4,24 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+from .._support.install import install_command
 from ..errors import MissingDependencyError
-from ..install import install_command
-from ..model import BPEModel
-from ..pretokenizers.dfa import dfa_for
-from .engine import Exercise
-from .material import SINGLE, everything, models_and_pieces
-from .show import code
+from ..model.bpe import BPEModel
+from ..notebook.messages import code
+from ..regex.dfa import dfa_for
+from .checker import Exercise
+from .fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
 
 Rows = list[list[tuple[int, bool]]]
 START = 1
 """The state in which a search begins."""
 
 
-def with_commits(rows, start):  # type: ignore[no-untyped-def]
-    """The table with commits: rows of (next, flags), flags a string.
+def with_commits(rows, start):
+    """Return the table with commits: rows of (next, flags), flags a string.
 
     Flags are "C" where the next piece has begun (next is the state after its
-    first character), else "M" if a match ends here, with "S" behind it if
+    first character), else "M" if a match ends here, with "S" after it if
     the search ends (next is then 0).
     """
     made = []
@@ -37,8 +37,8 @@ def with_commits(rows, start):  # type: ignore[no-untyped-def]
     return made
 
 
-def look_up(rows, home, key, find):  # type: ignore[no-untyped-def]
-    """The value of `key`, from the rows of the array `rows` or from `find`.
+def look_up(rows, home, key, find):
+    """Return the value of `key`, from the rows of the array `rows` or from `find`.
 
     `rows` is changed where the key was not there.
     """
@@ -51,30 +51,30 @@ def look_up(rows, home, key, find):  # type: ignore[no-untyped-def]
     return int(rows[row, 1])
 
 
-def places_to_cut(tokens, piece):  # type: ignore[no-untyped-def]
-    """The places, 1 to len(piece) - 1, at which no token can stand across.
+def places_to_cut(tokens, piece):
+    """Return the places, 1 to len(piece) - 1, at which no token can stand across.
 
     With the tokens {b"ab", b"c"} and the piece b"cab" it is [1].
     """
     longest = max(map(len, tokens))
-    crossed = set()  # type: ignore[var-annotated]
+    crossed = set()
     for start in range(len(piece)):
         for end in range(start + 2, min(start + longest, len(piece)) + 1):
             if piece[start:end] in tokens:
                 crossed.update(range(start + 1, end))
-    return [place for place in range(1, len(piece)) if place not in crossed]
+    return [position for position in range(1, len(piece)) if position not in crossed]
 
 
-def shares(sizes, threads):  # type: ignore[no-untyped-def]
-    """For each of so many threads the numbers of its documents.
+def shares(sizes, threads):
+    """Return, for each of `threads` threads, the numbers of its documents.
 
     `sizes` are the documents' bytes.
     """
-    parts = [[] for _ in range(threads)]  # type: ignore[var-annotated]
+    parts = [[] for _ in range(threads)]
     taken = [0] * threads
-    for number, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         least = taken.index(min(taken))
-        parts[least].append(number)
+        parts[least].append(index)
         taken[least] += size
     return parts
 
@@ -82,7 +82,7 @@ def shares(sizes, threads):  # type: ignore[no-untyped-def]
 def _automata() -> Iterator[tuple[Rows, int]]:
     for pattern in ("a|[^a]", "a+|[^a]+", "[a-z]+|[0-9]|[^a-z0-9]+", " ?[a-z]+|[^a-z]", "ab|[^b]|b", "[a-z]+"):
         dfa = dfa_for(pattern, "rust")
-        steps = [(number >> 1, bool(number & 1)) for number in dfa.trans]
+        steps = [(value >> 1, bool(value & 1)) for value in dfa.trans]
         yield [steps[at : at + dfa.width] for at in range(0, len(steps), dfa.width)], START
 
 
@@ -121,14 +121,14 @@ def _can_look_up(size: int, keys: list[int]) -> bool:
 
 
 def _tokens_and_pieces() -> Iterator[tuple[set[bytes], bytes]]:
-    for model, piece in (*everything(b"ab", 4), *models_and_pieces()):
+    for model, piece in (*models_and_all_pieces(b"ab", 4), *models_and_pieces()):
         if piece:
             yield _tokens(model), piece
 
 
 def _tokens(model: BPEModel) -> set[bytes]:
-    """The tokens of a model: those of single bytes are too many to show, and stand across nothing."""
-    return {b"a"} | {token for token in model.tokens.values() if token not in SINGLE}
+    """Return the tokens of a model: single bytes are too many to show, and cross no boundary."""
+    return {b"a"} | {token for token in model.tokens.values() if token not in BYTE_RANKS}
 
 
 def _documents() -> Iterator[tuple[list[int], int]]:
@@ -145,10 +145,10 @@ def _unfair(got: Any, sizes: list[int], threads: int) -> str | None:
         return "the answer is a list of lists, one for each thread"
     if len(got) != threads:
         return f"{threads} shares are wanted, there are {len(got)}"
-    numbers = [number for part in got for number in part]
-    if not all(type(number) is int for number in numbers) or sorted(numbers) != list(range(len(sizes))):
+    numbers = [index for part in got for index in part]
+    if not all(type(index) is int for index in numbers) or sorted(numbers) != list(range(len(sizes))):
         return f"each of the documents 0 to {len(sizes) - 1} must be in one share"
-    loads = [sum(sizes[number] for number in part) for part in got]
+    loads = [sum(sizes[index] for index in part) for part in got]
     if max(loads) - min(loads) > max(sizes, default=0):
         return f"the shares have {loads} bytes, and the largest document has {max(sizes)}"
     return None
@@ -169,7 +169,7 @@ EXERCISES = [
             'For an entry (0, True), if that state is not 0, the new entry is (that state, "C").',
             'All others keep their next state, with "M" if matched and "S" if next is 0; both may be there, as "MS".',
         ),
-        allowed=lambda rows, start: False,
+        is_valid=lambda rows, start: False,
     ),
     Exercise(
         "11.2",
@@ -181,8 +181,8 @@ EXERCISES = [
             "Call `find` once, and only for a key that isn't there.",
         ),
         call=_all_keys,
-        allowed=_can_look_up,
-        shown=_show_series,
+        is_valid=_can_look_up,
+        format_call=_show_series,
     ),
     Exercise(
         "11.3",
@@ -193,7 +193,7 @@ EXERCISES = [
             "For each start and end: if piece[start:end] is a token, the places start + 1 to end - 1 are crossed.",
             "The answer is all places that were never crossed. No end needs to be further than the longest token.",
         ),
-        allowed=lambda tokens, piece: bool(tokens) and bool(piece),
+        is_valid=lambda tokens, piece: bool(tokens) and bool(piece),
     ),
     Exercise(
         "11.4",
@@ -206,6 +206,6 @@ EXERCISES = [
             "before that no share had less.",
         ),
         problem=_unfair,
-        allowed=_can_share,
+        is_valid=_can_share,
     ),
 ]

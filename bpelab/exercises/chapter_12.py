@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from ..notebook.messages import code
 from ..pretokenizers.split import Split
-from ..streaming.fused import utf8_text
+from ..streaming.fused_decoder_stages import utf8_text
 from ..tokenizer import BPETokenizer
-from .engine import Exercise
-from .material import tokenizer_of
-from .show import code
+from .checker import Exercise
+from .fixtures import trained_tokenizer
 
 
-def held_back(data):  # type: ignore[no-untyped-def]
-    """How many bytes at the end of `data` have to wait: the beginning of a
-    character that may still become one. 0 to 3."""
+def held_back(data):
+    """Return how many bytes at the end of `data` have to wait, 0 to 3: the
+    beginning of a character that may still become one."""
     firsts = b"\x80", b"\x90", b"\xa0"
     ends = [first + b"\x80" * more for first in firsts for more in range(3)]
     for size in range(min(3, len(data)), 0, -1):
@@ -27,9 +27,9 @@ def held_back(data):  # type: ignore[no-untyped-def]
     return 0
 
 
-def feed(pending, byte):  # type: ignore[no-untyped-def]
-    """(text, pending) after one more byte, 0 to 255. `pending` is the beginning
-    of a character, or b""; `text` is what is sure now."""
+def feed(pending, byte):
+    """Return (text, pending) after one more byte, 0 to 255. `pending` is the
+    beginning of a character, or b""; `text` is what is sure now."""
     lost = ""
     if pending:
         limits = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF4: (0x80, 0x8F)}
@@ -44,19 +44,19 @@ def feed(pending, byte):  # type: ignore[no-untyped-def]
     return (lost, bytes([byte])) if 0xC2 <= byte <= 0xF4 else (lost + "\ufffd", b"")
 
 
-def settled(text):  # type: ignore[no-untyped-def]
-    """How many characters of `text` can be encoded now, whatever comes later,
-    when the pattern is o200k's."""
-    for place in range(len(text) - 1, 0, -1):
-        if text[place] == " " and not text[place - 1].isspace():
-            return place
+def settled(text):
+    """Return how many characters of `text` can be encoded now, whatever comes
+    later, when the pattern is o200k's."""
+    for position in range(len(text) - 1, 0, -1):
+        if text[position] == " " and not text[position - 1].isspace():
+            return position
     return 0
 
 
-def chunks_of(tokenizer, text, size):  # type: ignore[no-untyped-def]
-    """`text` in chunks, a list of str, that take at most `size` tokens each
-    when they are encoded alone. `size` is at least 4. Two neighbours together
-    are more than half a chunk."""
+def chunks_of(tokenizer, text, size):
+    """Return `text` in chunks, a list of str, that take at most `size` tokens
+    each when they are encoded alone. `size` is at least 4. Two neighbours
+    together are more than half a chunk."""
     chunks = []
     while text:
         offsets = tokenizer.encode_with_offsets(text)[1]
@@ -116,7 +116,7 @@ def _not_settled(got: Any, text: str) -> str | None:
         if whole != halves:
             comes = f"When {code(more)} comes next" if more else "When nothing more comes"
             return f"{comes}, the pieces of the whole are {code(whole)}; cut there, {code(halves)}."
-    if got < settled(text):  # type: ignore[no-untyped-call]
+    if got < settled(text):
         return "That is safe, but some more of the text can be encoded already."
     return None
 
@@ -135,7 +135,7 @@ def _documents() -> Iterator[tuple[str, int]]:
 
 
 def _tokenizer() -> BPETokenizer:
-    return tokenizer_of(TRAINED_ON, 270)
+    return trained_tokenizer(TRAINED_ON, 270)
 
 
 def _bad_chunks(got: Any, text: str, size: int) -> str | None:
@@ -146,11 +146,11 @@ def _bad_chunks(got: Any, text: str, size: int) -> str | None:
     if "" in got:
         return "There is an empty chunk."
     counts = [_tokenizer().count_tokens(chunk) for chunk in got]
-    for place, count in enumerate(counts):
+    for position, count in enumerate(counts):
         if count > size:
-            return f"{code(got[place])} takes {count} tokens by itself."
-        if place and counts[place - 1] + count <= size // 2:
-            return f"{code(got[place - 1])} and {code(got[place])} are two chunks, and together not half of one."
+            return f"{code(got[position])} takes {count} tokens by itself."
+        if position and counts[position - 1] + count <= size // 2:
+            return f"{code(got[position - 1])} and {code(got[position])} are two chunks, and together not half of one."
     return None
 
 
@@ -162,7 +162,7 @@ EXERCISES = [
         _data,
         (
             "At most 3 bytes wait, so there are only three ends of `data` to look at.",
-            "An end has to wait if a character begins with it: if it can be decoded with some bytes behind it.",
+            "An end has to wait if a character begins with it: if it can be decoded with some bytes after it.",
             "The byte after E0 is at least A0, after F0 at least 90; otherwise 80 will do. Python's incremental "
             "decoder waits after ED A0, in vain.",
         ),
@@ -178,7 +178,7 @@ EXERCISES = [
             "80 to BF. The table in the chapter has it.",
             "If it may not, the pending bytes are one U+FFFD, and the byte is looked at as if nothing were pending.",
         ),
-        allowed=_begun,
+        is_valid=_begun,
     ),
     Exercise(
         "12.3",
@@ -187,7 +187,7 @@ EXERCISES = [
         _texts,
         (
             "A word may go on, and so may a run of white space. Between which two characters can neither?",
-            "Between a character that is no white space and a space, a piece always ends and a search begins anew.",
+            "Between a character that is not white space and a space, a piece always ends and a search begins anew.",
             "Look for the last such place. A newline won't do: o200k's pattern gives it to punctuation before it.",
         ),
         problem=_not_settled,
@@ -204,7 +204,7 @@ EXERCISES = [
         ),
         call=lambda answer, *arguments: answer(_tokenizer(), *arguments),
         problem=_bad_chunks,
-        shown=lambda name, text, size: f"{name}(tokenizer, {code(text)}, {size})",
-        allowed=lambda text, size: size >= 4,
+        format_call=lambda name, text, size: f"{name}(tokenizer, {code(text)}, {size})",
+        is_valid=lambda text, size: size >= 4,
     ),
 ]

@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from ..trainers.naive import train_naive
-from .engine import Exercise
-from .material import CORPORA
+from .checker import Exercise
+from .fixtures import CORPORA
 
 
-def add_tables(one: dict, other: dict) -> dict:  # type: ignore[type-arg]
-    """The counts of both tables (dicts from bytes to int) in a new one."""
+def add_tables(one: dict, other: dict) -> dict:
+    """Return the counts of both tables (dicts from bytes to int) in a new one."""
     total = dict(one)
     for word, count in other.items():
         total[word] = total.get(word, 0) + count
     return total
 
 
-def first_changed(tables, again, number):  # type: ignore[no-untyped-def]
-    """The rank of the first of `number` merges that is another one when table
+def first_changed(tables, again, number):
+    """Return the rank of the first of `number` merges that is another one when table
     `again` of the list is counted twice; None where all are the same."""
     once: dict[bytes, int] = {}
     for table in tables:
@@ -28,8 +28,8 @@ def first_changed(tables, again, number):  # type: ignore[no-untyped-def]
     return next((rank for rank, (a, b) in enumerate(zip_longest(*pairs)) if a != b), None)
 
 
-def in_buckets(table, number):  # type: ignore[no-untyped-def]
-    """A list of `number` tables: each word of `table` is in the one whose number
+def in_buckets(table, number):
+    """Return a list of `number` tables: each word of `table` is in the one whose number
     is zlib.crc32(word) modulo `number`."""
     found: list[dict[bytes, int]] = [{} for _ in range(number)]
     for word, count in table.items():
@@ -82,10 +82,10 @@ EXERCISES = [
             "Add all tables with your add_tables; add tables[again] once more for the second corpus.",
             "train_naive(words, number) yields steps with .left and .right. Leave the counts out of the comparison: "
             "they differ long before a merge does.",
-            "One list of merges may be longer than the other, as a pair that stood once now stands twice. "
+            "One list of merges may be longer than the other, as a pair that occurred once now occurs twice. "
             "itertools.zip_longest goes to the end of both.",
         ),
-        allowed=lambda tables, again, number: 0 <= again < len(tables),
+        is_valid=lambda tables, again, number: 0 <= again < len(tables),
     ),
     Exercise(
         "13.3",
@@ -96,6 +96,6 @@ EXERCISES = [
             "Make the empty tables first, one dict for each bucket: [{} for _ in range(number)].",
             "Python's hash() of bytes is another one in each process; zlib.crc32 is the same everywhere.",
         ),
-        allowed=lambda table, number: number >= 1,
+        is_valid=lambda table, number: number >= 1,
     ),
 ]

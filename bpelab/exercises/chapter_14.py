@@ -7,35 +7,34 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
-from ..formats.gguf_file import write_metadata
-from ..model import BPEModel
-from ..pretokenizers.patterns import PATTERNS
+from ..formats.gguf_container import write_metadata
+from ..model.bpe import BPEModel
+from ..regex.patterns import PATTERNS
 from ..tokenizer import BPETokenizer
-from .chapter_06 import is_table, tables
-from .engine import Exercise
-from .material import SINGLE, merges
+from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
+from .checker import Exercise
+from .fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
 
 Merge = str | list[str]
 MERGES = [(b".", b"\n"), (b"\n", b"\n"), (b"1", b"2"), (b"3", b"4"), (b"'", b"s"), (b"a", b"B"), (b"\n", b" ")]
 """Merges across the cuts of this pattern or that."""
 
 
-def first_entry(data):  # type: ignore[no-untyped-def]
+def first_entry(data):
     """Return (number of keys, first key, its value) for the bytes of a GGUF file.
 
     The file is of version 3, little-endian, and the value of its first key is a string.
     """
     (keys,) = struct.unpack_from("<Q", data, 16)
     strings, at = [], 24
-    for skipped in (4, 0):  # behind the key stands the type
+    for skipped in (4, 0):  # the type follows the key
         (length,) = struct.unpack_from("<Q", data, at)
         strings.append(data[at + 8 : at + 8 + length].decode())
         at += 8 + length + skipped
     return keys, *strings
 
 
-def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
+def first_bad_merge(vocab, merges):
     """Return the index of the first of `merges` that can't be, or None.
 
     `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one
@@ -48,10 +47,10 @@ def first_bad_merge(vocab, merges):  # type: ignore[no-untyped-def]
     return None
 
 
-def patterns_that_fit(model, samples):  # type: ignore[no-untyped-def]
-    """Return the names in PATTERNS, in their order, that give all ids in `samples`.
+def patterns_that_fit(model, samples):
+    """Return the names in PATTERNS, in their order, that reproduce all ids in `samples`.
 
-    `samples` is text -> list of ids, and `model` the BPEModel that gave them.
+    `samples` is text -> list of ids, and `model` the BPEModel that they come from.
     """
     fitting = []
     for name in PATTERNS:
@@ -61,7 +60,7 @@ def patterns_that_fit(model, samples):  # type: ignore[no-untyped-def]
     return fitting
 
 
-def bytes_of_ids(vocab, special):  # type: ignore[no-untyped-def]
+def bytes_of_ids(vocab, special):
     """Return id -> bytes for `vocab`, token -> id, as a vocab.json has it.
 
     Tokens are written in the byte alphabet, but those in the set `special` are themselves.
@@ -72,13 +71,13 @@ def bytes_of_ids(vocab, special):  # type: ignore[no-untyped-def]
     return found
 
 
-def merge_lines(ranks):  # type: ignore[no-untyped-def]
+def merge_lines(ranks):
     """Return the lines of a merges.txt, without its first line, for a table of token -> rank.
 
     Every token of more than one byte is made by one merge.
     """
     model = BPEModel.from_ranks(ranks)
-    pairs = model.recovered.splits.values()
+    pairs = model.recovered_merges.splits.values()
     return [f"{to_alphabet(model.tokens[left])} {to_alphabet(model.tokens[right])}" for left, right in pairs]
 
 
@@ -109,7 +108,7 @@ def _lists() -> Iterator[tuple[dict[str, int], list[Merge]]]:
     yield {"a": 0, " ": 1, "a ": 2}, ["a  "]
     yield {"1": 0, "\u00a0": 1, "0": 2, "1\u00a0": 3, "\u00a00": 4}, ["1 \u00a0", "\u00a0 0"]
     random = Random(14)
-    pairs = merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 12)
+    pairs = learned_merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 12)
     for _ in range(40):
         listed: list[Merge] = [[left.decode(), right.decode()] for left, right in pairs]
         tokens = sorted({part for merge in listed for part in (*merge, "".join(merge))})
@@ -157,21 +156,21 @@ def _is_vocabulary(vocab: Any, special: Any) -> bool:
 
 
 def _tables() -> Iterator[tuple[dict[bytes, int]]]:
-    yield (dict(SINGLE),)
-    yield (SINGLE | {b" t": 256, b"he": 257, b" the": 258},)
-    yield (SINGLE | {b" \n": 300, b" \n\xc3": 290, b"\n\xc3": 280},)
+    yield (dict(BYTE_RANKS),)
+    yield (BYTE_RANKS | {b" t": 256, b"he": 257, b" the": 258},)
+    yield (BYTE_RANKS | {b" \n": 300, b" \n\xc3": 290, b"\n\xc3": 280},)
     seen: list[dict[bytes, int]] = []
-    for ranks, _ in tables():
+    for ranks, _ in rank_tables():
         if ranks not in seen and _is_made(ranks):
             seen.append(ranks)
             yield (dict(sorted(ranks.items(), reverse=True)),)
 
 
 def _is_made(ranks: Any) -> bool:
-    if not is_table(ranks, b"a"):
+    if not is_rank_table(ranks, b"a"):
         return False
-    recovered = BPEModel.from_ranks(ranks).recovered
-    return recovered.exact and not recovered.unreachable
+    recovered_merges = BPEModel.from_ranks(ranks).recovered_merges
+    return recovered_merges.exact and not recovered_merges.unreachable
 
 
 EXERCISES = [
@@ -182,11 +181,11 @@ EXERCISES = [
         _headers,
         (
             "Four bytes of magic, four of version, eight to count tensors, eight to count keys. Then the first key.",
-            'struct.unpack_from("<Q", data, at) reads eight bytes at `at`, and gives a tuple of one number.',
+            'struct.unpack_from("<Q", data, at) reads eight bytes at `at`, and returns a tuple of one number.',
             "A string begins with its length, which counts bytes and not characters: cut first, decode then.",
             "Between the key and its value are four bytes that say what type the value has.",
         ),
-        allowed=lambda data: False,
+        is_valid=lambda data: False,
     ),
     Exercise(
         "14.2",
@@ -196,9 +195,9 @@ EXERCISES = [
         (
             "Three things are looked up for a merge: its two parts, and the two joined.",
             'A str is cut with split(" "). Without the space in brackets, split() also cuts at U+00A0.',
-            "If that doesn't give two parts, the merge can't be.",
+            "If that doesn't return two parts, the merge can't be.",
         ),
-        allowed=_is_list,
+        is_valid=_is_list,
     ),
     Exercise(
         "14.3",
@@ -207,9 +206,9 @@ EXERCISES = [
         _samples,
         (
             "BPETokenizer(model, pattern=name) is the model with one of the patterns.",
-            "Keep a name if `encode` gives the ids of all samples.",
+            "Keep a name if `encode` returns the ids of all samples.",
         ),
-        allowed=_are_samples,
+        is_valid=_are_samples,
     ),
     Exercise(
         "14.4",
@@ -217,10 +216,10 @@ EXERCISES = [
         bytes_of_ids,
         _vocabularies,
         (
-            "from_alphabet (bpelab.byte_alphabet) gives the bytes of an ordinary token.",
+            "from_alphabet (bpelab.unicode.byte_alphabet) returns the bytes of an ordinary token.",
             "The é of <é> is a letter, and the é of an ordinary token is the byte 0xE9.",
         ),
-        allowed=_is_vocabulary,
+        is_valid=_is_vocabulary,
     ),
     Exercise(
         "14.5",
@@ -228,10 +227,10 @@ EXERCISES = [
         merge_lines,
         _tables,
         (
-            "BPEModel.from_ranks(ranks).recovered.splits says which two tokens each is made of.",
+            "BPEModel.from_ranks(ranks).recovered_merges.splits says which two tokens each is made of.",
             "Its order is that of the ranks, so its values are the lines, in ids.",
-            "model.tokens has the bytes of an id, and to_alphabet (bpelab.byte_alphabet) writes them.",
+            "model.tokens has the bytes of an id, and to_alphabet (bpelab.unicode.byte_alphabet) writes them.",
         ),
-        allowed=_is_made,
+        is_valid=_is_made,
     ),
 ]

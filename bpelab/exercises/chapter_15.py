@@ -6,18 +6,18 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ..analysis.shape import Shape
-from ..byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
+from ..analysis.shape import ModelShape
 from ..encoders import NaiveEncoder
-from ..model import BPEModel
+from ..model.bpe import BPEModel
+from ..notebook.messages import code
 from ..tokenizer import BPETokenizer
-from .engine import Exercise
-from .material import merges, tokenizer_of
-from .show import code
+from ..unicode.byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
+from .checker import Exercise
+from .fixtures import learned_merges, trained_tokenizer
 
 
-def quick_answers():  # type: ignore[no-untyped-def]
-    """A dict with these eight keys and your answers.
+def quick_answers():
+    """Return a dict with these eight keys and your answers.
 
     "bytes": the list of ids of "hé!" where the 256 bytes are all the tokens there are.
     "pairs": the list of ids of "aaaaa" where a a is the one merge, and makes token 256.
@@ -37,8 +37,8 @@ def quick_answers():  # type: ignore[no-untyped-def]
         larger vocabulary? A list of names.
     """
     shapes = {
-        "tiny": Shape(2, 4, 4, 16, 64, 172, 1024, tied=True),
-        "32 layers": Shape(32, 32, 8, 128, 4096, 14336, 128256),
+        "tiny": ModelShape(2, 4, 4, 16, 64, 172, 1024, tied=True),
+        "32 layers": ModelShape(32, 32, 8, 128, 4096, 14336, 128256),
     }
     helped = []
     for name, shape in shapes.items():
@@ -58,8 +58,8 @@ def quick_answers():  # type: ignore[no-untyped-def]
     }
 
 
-def savings(home, other, text):  # type: ignore[no-untyped-def]
-    """What each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
+def savings(home, other, text):
+    """Return what each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
 
     A token that `home` uses on the text and that is n tokens of `other`, when `other`
     encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
@@ -74,15 +74,15 @@ def savings(home, other, text):  # type: ignore[no-untyped-def]
     return sorted(saved, key=lambda entry: (-entry[1], entry[0]))
 
 
-def encode_with_merges(lines, text):  # type: ignore[no-untyped-def]
-    """The ids of `text`, given the lines of a merges.txt and no vocabulary.
+def encode_with_merges(lines, text):
+    """Return the ids of `text`, given the lines of a merges.txt and no vocabulary.
 
     GPT-2's ids are these: the 256 bytes in the order of the byte alphabet, then a token
     for each merge. A line holds the two parts in the byte alphabet, a space between them;
     the first line may be "#version: 0.2". The pattern is "gpt2".
     """
     tokens = [bytes([byte]) for byte in CHAR_OF_BYTE]
-    ids = {token: number for number, token in enumerate(tokens)}
+    ids = {token: index for index, token in enumerate(tokens)}
     alphabet: dict[bytes, int] = dict(ids)
     pairs: dict[tuple[int, int], tuple[int, int]] = {}
     for line in lines:
@@ -96,8 +96,8 @@ def encode_with_merges(lines, text):  # type: ignore[no-untyped-def]
     return BPETokenizer(model, pattern="gpt2").encode(text)
 
 
-def largest_vocabulary(shape, memory, tokens):  # type: ignore[no-untyped-def]
-    """The most tokens that the vocabulary may have so that all fits into `memory` bytes.
+def largest_vocabulary(shape, memory, tokens):
+    """Return the most tokens that the vocabulary may have so that all fits into `memory` bytes.
 
     "All" are the weights of a model of `shape`, whatever `shape.vocabulary` says, and a
     cache of `tokens` tokens. 0 where not even a vocabulary of 1 fits.
@@ -108,15 +108,15 @@ def largest_vocabulary(shape, memory, tokens):  # type: ignore[no-untyped-def]
     return max(0, int((memory - rest - tokens * shape.cache_bytes) // row))
 
 
-ANSWERS: dict[str, Any] = quick_answers()  # type: ignore[no-untyped-call]
+ANSWERS: dict[str, Any] = quick_answers()
 ABOUT = {
     "bytes": "Encode the text in UTF-8. With no merges an id is a byte.",
-    "pairs": "Of equal ranks the leftmost merges first, and then what is behind it.",
+    "pairs": "Of equal ranks the leftmost merges first, and then what comes after it.",
     "at least 2": "Count the pairs, merge the most frequent one everywhere, and count again.",
     "at least 1": "Go on after the pairs that occur twice: what is left that occurs once?",
     "why bytes": "Chapter 2 had tokenizers that met a character they did not know.",
     "larger": "The merges of the smaller one are the first merges of the larger one. What is left to do after them?",
-    "helps on": "A token that was learned saves only where its bytes stand in the text. Train the two, and count.",
+    "helps on": "A token that was learned saves only where its bytes occur in the text. Train the two, and count.",
     "helps for": "replace(shape, vocabulary=64_000).operations_for(900) has the parts. The output grows with the "
     "vocabulary, the layers' work with the number of tokens.",
 }
@@ -159,17 +159,17 @@ def _merge_files() -> Iterator[tuple[list[str], str]]:
         {b" the": 5, b" that": 3, b"the": 1, " né".encode(): 4, b"\n\n": 2},
     ]
     texts = ("abab", "the lowest, the newest né\n\n", " that's 1907", "!\x00~")
-    for words, number in product(corpora, (1, 4, 20)):
-        pairs = [f"{to_alphabet(left)} {to_alphabet(right)}" for left, right in merges(words, number)]
+    for words, num_merges in product(corpora, (1, 4, 20)):
+        pairs = [f"{to_alphabet(left)} {to_alphabet(right)}" for left, right in learned_merges(words, num_merges)]
         for text in texts:
             yield pairs, text
             yield ["#version: 0.2", *pairs], text
     yield ["# #", "## ##"], "#### #"  # a comment only if it names a version
 
 
-def _shapes() -> Iterator[tuple[Shape, int, int]]:
-    small = Shape(layers=1, heads=2, kv_heads=1, head_size=4, hidden=8, feed_forward=16, vocabulary=10)
-    large = Shape(layers=4, heads=8, kv_heads=2, head_size=16, hidden=128, feed_forward=300, vocabulary=1000)
+def _shapes() -> Iterator[tuple[ModelShape, int, int]]:
+    small = ModelShape(layers=1, heads=2, kv_heads=1, head_size=4, hidden=8, feed_forward=16, vocabulary=10)
+    large = ModelShape(layers=4, heads=8, kv_heads=2, head_size=16, hidden=128, feed_forward=300, vocabulary=1000)
     for shape in (small, large):
         for changes in ({}, {"tied": True}, {"gated": False, "bytes_per_weight": 4}, {"bytes_per_cached": 1}):
             changed = replace(shape, **changes)
@@ -199,9 +199,9 @@ EXERCISES = [
             "NaiveEncoder(other.model).encode_piece(token) cuts any bytes, whether they are text or not.",
             "Sort by (-saved, token).",
         ),
-        call=lambda answer, home, other, text: answer(tokenizer_of(*home), tokenizer_of(*other), text),
-        shown=_show_two,
-        allowed=lambda home, other, text: False,
+        call=lambda answer, home, other, text: answer(trained_tokenizer(*home), trained_tokenizer(*other), text),
+        format_call=_show_two,
+        is_valid=lambda home, other, text: False,
     ),
     Exercise(
         "15.3",
@@ -214,7 +214,7 @@ EXERCISES = [
             "BPEModel(tokens, merges, alphabet) takes {id: bytes}, {(left id, right id): (rank, new id)} and "
             "{bytes: id} of the 256 bytes.",
         ),
-        allowed=lambda lines, text: False,
+        is_valid=lambda lines, text: False,
     ),
     Exercise(
         "15.4",
@@ -226,6 +226,6 @@ EXERCISES = [
             "One more token is one more row of shape.hidden weights, and one more in the output where it isn't tied.",
             "The cache takes tokens * shape.cache_bytes.",
         ),
-        allowed=lambda shape, memory, tokens: False,
+        is_valid=lambda shape, memory, tokens: False,
     ),
 ]

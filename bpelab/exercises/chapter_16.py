@@ -1,29 +1,36 @@
 """The exercises of chapter 16, Claims, tested."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 from ..encoders import NaiveEncoder
-from ..errors import BPELabError
-from ..model import BPEModel
-from .engine import Exercise
-from .material import merges, models, models_and_pieces, tokenizer_of
-from .show import code, merges_of
-
-Merges = list[tuple[bytes, bytes]]
+from ..model.bpe import BPEModel
+from ..notebook.messages import code
+from .checker import Exercise
+from .fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
 
 
-def fewest(model, piece):  # type: ignore[no-untyped-def]
-    """The smallest number of tokens of `model` that `piece` (bytes) can be cut
-    into; 0 for no bytes."""
-    best = [0]  # best[n]: for the first n bytes
-    for end in range(1, len(piece) + 1):
-        starts = range(max(0, end - model.max_token_bytes), end)
-        best.append(1 + min(best[start] for start in starts if piece[start:end] in model.ids))
-    return best[-1]
+def shorter_when_frequent(tokenizer, counts):
+    """Return (right, cases) for the claim that a more frequent word never has more tokens.
+
+    `counts` maps words to how often they occur. A case is two words, one of them more
+    frequent than the other; it is right if the more frequent one has no more tokens.
+    """
+    right = cases = 0
+    tokens = {word: tokenizer.count_tokens(word) for word in counts}
+    for one, other in combinations(counts, 2):
+        if counts[one] == counts[other]:
+            continue  # neither is more frequent, so the claim says nothing about them
+        more, less = sorted((one, other), key=counts.get, reverse=True)
+        cases += 1
+        right += tokens[more] <= tokens[less]
+    # Among the words that the book has ten times or more, with this chapter's tokenizer: right in 78% of the cases.
+    # A word's length counts as well: a rare short word can be cheaper than a frequent long one.
+    return right, cases
 
 
-def counterexample(tokenizer):  # type: ignore[no-untyped-def]
+def counterexample(tokenizer):
     """Return (text, n): decoding the first n ids of `text` gives a text that has
     another number of tokens."""
     for text in ("日", "é", "😀", "日é😀", "a  b"):
@@ -34,7 +41,7 @@ def counterexample(tokenizer):  # type: ignore[no-untyped-def]
     raise ValueError("none of these characters is cut in two")
 
 
-def heal(tokenizer, prompt):  # type: ignore[no-untyped-def]
+def heal(tokenizer, prompt):
     """Return (ids that stay, sorted ids allowed next): those whose token begins
     with the bytes of the id left out.
 
@@ -47,8 +54,8 @@ def heal(tokenizer, prompt):  # type: ignore[no-untyped-def]
     return ids[:-1], sorted(token_id for token_id, token in tokens.items() if token.startswith(start))
 
 
-def never_reached(merges):  # type: ignore[no-untyped-def]
-    """The tokens (bytes) of BPEModel.from_merges(merges) that no piece is ever
+def never_reached(merges):
+    """Return the tokens (bytes) of BPEModel.from_merges(merges) that no piece is ever
     encoded to, in the order of ids."""
     model = BPEModel.from_merges(merges)
     # Inside a piece nothing merges across the ends of a token, so its bytes alone come to the same.
@@ -56,10 +63,25 @@ def never_reached(merges):  # type: ignore[no-untyped-def]
     return [token for token_id, token in sorted(model.tokens.items()) if encode(token) != [token_id]]
 
 
-def _pieces() -> Iterator[tuple[BPEModel, bytes]]:
-    yield from models_and_pieces()
-    for size in (20, 60, 200):
-        yield models()[5], b"a" * size
+_HARBOUR = "the harbour, the harbour, the harbour at night; the ferry waits, a rat runs"
+
+
+def _counts() -> Iterator[tuple[str, int, dict[str, int]]]:
+    for size in (256, 262, 275):
+        yield _HARBOUR, size, {}
+        yield _HARBOUR, size, {"the": 4}
+        yield _HARBOUR, size, {"the": 4, "ferry": 1}
+        yield _HARBOUR, size, {"harbour": 3, "a": 1}
+        yield _HARBOUR, size, {"a": 1, "harbour": 3}
+        yield _HARBOUR, size, {"a": 1, "ferry": 1}
+        yield _HARBOUR, size, {"ferry": 1, "harbour": 3, "the": 4, "rat": 1, "é": 2, "日本": 1}
+        yield _HARBOUR, size, {word: word.count("a") for word in _HARBOUR.replace(",", "").split()}
+    for number in range(2, 9):
+        yield _HARBOUR, 275, {"the" * length: length * 7 % number for length in range(1, number + 1)}
+
+
+def _is_counted(text: str, size: int, counts: Any) -> bool:
+    return text == _HARBOUR and size >= 256 and isinstance(counts, dict)
 
 
 _RECIPES = (
@@ -86,7 +108,7 @@ def _no_counterexample(got: Any, text: str, size: int) -> str | None:
     sample, n = got
     if not isinstance(sample, str) or type(n) is not int:
         return "The answer is a pair: a text (str) and a number of ids (int)."
-    tokenizer = tokenizer_of(text, size)
+    tokenizer = trained_tokenizer(text, size)
     ids = tokenizer.encode(sample)
     if not 0 < n <= len(ids):
         return f"The text has {len(ids):,} ids, so n is from 1 to {len(ids):,}."
@@ -100,41 +122,27 @@ def _shown(name: str, text: str, size: int, *more: Any) -> str:
 
 
 def _lists() -> Iterator[tuple[Merges]]:
-    yield ([],)
-    made_up: list[Merges] = [
-        [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")],
-        [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")],
-        [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"abc", b"bc")],
-        [(b"a", b"a"), (b"a", b"aa")],
+    yield from merge_lists(
         [(b"a", b"a"), (b"a", b"aa"), (b"aa", b"a"), (b"aaa", b"b")],
         [(b"l", b"o"), (b"o", b"w"), (b"l", b"ow"), (b"low", b"e")],
         [(b"l", b"o"), (b"o", b"w"), (b"l", b"ow"), (b"lo", b"w"), (b"low", b"e")],
-    ]
-    for model in models()[1:]:
-        yield (merges_of(model) or [],)
-    for pairs in made_up:
-        yield (pairs,)
-    yield (merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3, b"wider": 4}, 20),)
-
-
-def _is_list(pairs: Merges) -> bool:
-    try:
-        BPEModel.from_merges(pairs)
-    except BPELabError:
-        return False
-    return True
+    )
 
 
 EXERCISES = [
     Exercise(
         "16.1",
-        "The fewest tokens",
-        fewest,
-        _pieces,
+        "A claim of your own",
+        shorter_when_frequent,
+        _counts,
         (
-            "For the first n bytes: one token more than for the bytes before the last token.",
-            "Fill a list from the left: best[end] is 1 + the smallest best[start] with piece[start:end] a token.",
+            "itertools.combinations(counts, 2) yields every two words once, in either order of frequency.",
+            "Two words that are equally frequent are no case: the claim doesn't speak of them.",
+            "Compare tokenizer.count_tokens of the more frequent word with that of the other. Equal is right as well.",
         ),
+        call=lambda answer, text, size, counts: answer(trained_tokenizer(text, size), counts),
+        is_valid=_is_counted,
+        format_call=_shown,
     ),
     Exercise(
         "16.2",
@@ -145,10 +153,10 @@ EXERCISES = [
             "Cut a character in two. What do its first bytes decode to, and how many tokens is that?",
             "Which characters have several tokens depends on the tokenizer: try some, at every n.",
         ),
-        call=lambda answer, *recipe: answer(tokenizer_of(*recipe)),
+        call=lambda answer, *recipe: answer(trained_tokenizer(*recipe)),
         problem=_no_counterexample,
-        allowed=lambda *recipe: False,
-        shown=_shown,
+        is_valid=lambda *recipe: False,
+        format_call=_shown,
     ),
     Exercise(
         "16.3",
@@ -159,9 +167,9 @@ EXERCISES = [
             "The bytes of the id that is left out are tokenizer.model.tokens[id]. Compare bytes, not text.",
             "The id that was left out is allowed itself: bytes.startswith says so.",
         ),
-        call=lambda answer, text, size, prompt: answer(tokenizer_of(text, size), prompt),
-        allowed=lambda *recipe: False,
-        shown=_shown,
+        call=lambda answer, text, size, prompt: answer(trained_tokenizer(text, size), prompt),
+        is_valid=lambda *recipe: False,
+        format_call=_shown,
     ),
     Exercise(
         "16.4",
@@ -172,6 +180,6 @@ EXERCISES = [
             "Which piece would a token be made from, if any? Nothing merges across its ends.",
             "Encode the bytes of each token with ENCODERS['naive'](model).encode_piece.",
         ),
-        allowed=_is_list,
+        is_valid=is_merge_list,
     ),
 ]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from .engine import Exercise
+from .checker import Exercise
 
 
-def kept_by_top_p(probabilities, p):  # type: ignore[no-untyped-def]
+def kept_by_top_p(probabilities, p):
     """Return the ids that top-p keeps, the most likely first, of equal ones the lower id.
 
     `probabilities` has one for each id, and they add up to 1. Take as few ids as it needs
@@ -23,20 +23,20 @@ def kept_by_top_p(probabilities, p):  # type: ignore[no-untyped-def]
     return kept
 
 
-def answer_of(said, stop, max_tokens):  # type: ignore[no-untyped-def]
+def answer_of(said, stop, max_tokens):
     """Return (ids, reason): the answer in what a model says, and why it ended.
 
     `said` are the ids that the model would say if nobody stopped it, more than `max_tokens`
     of them. "stop": at an id of `stop`, which is not part of the answer. "length": the
     answer has `max_tokens` ids, and no more are asked for.
     """
-    for place, token in enumerate(said[:max_tokens]):
+    for index, token in enumerate(said[:max_tokens]):
         if token in stop:
-            return said[:place], "stop"
+            return said[:index], "stop"
     return said[:max_tokens], "length"
 
 
-def kv_cache_bytes(config, tokens, number_bytes):  # type: ignore[no-untyped-def]
+def kv_cache_bytes(config, tokens, number_bytes):
     """Return the bytes of keys and values that a Llama holds for `tokens` tokens.
 
     `config` is a dict like config.json, and one number takes `number_bytes`. Without
@@ -49,7 +49,7 @@ def kv_cache_bytes(config, tokens, number_bytes):  # type: ignore[no-untyped-def
     return numbers * number_bytes * tokens
 
 
-def to_compute(held, prompt):  # type: ignore[no-untyped-def]
+def to_compute(held, prompt):
     """Return how many ids of `prompt` a model has to compute that holds the ids `held`.
 
     What both begin with needn't be computed again, except for the last id of the prompt,
@@ -108,7 +108,7 @@ EXERCISES = [
             "Sort the ids by probability. `sorted` leaves equal ones in the order in which they were.",
             "Take ids until what they have together is at least p. The one that reaches it stays.",
         ),
-        allowed=_sums_to_one,
+        is_valid=_sums_to_one,
     ),
     Exercise(
         "17.2",
@@ -117,9 +117,9 @@ EXERCISES = [
         _answers,
         (
             "Go through the ids one by one, as `generate` does, and look at each before you keep it.",
-            "Nobody asks for an id behind the last of max_tokens, so what it would have been can't be the reason.",
+            "Nobody asks for an id after the last of max_tokens, so what it would have been can't be the reason.",
         ),
-        allowed=_longer,
+        is_valid=_longer,
     ),
     Exercise(
         "17.3",
@@ -130,7 +130,7 @@ EXERCISES = [
             "Each layer keeps two arrays, one of keys and one of values.",
             "For a token, one of them has a row of head_dim numbers for each head of keys and values.",
         ),
-        allowed=lambda config, tokens, number_bytes: (
+        is_valid=lambda config, tokens, number_bytes: (
             all(map(_whole, (*config.values(), tokens, number_bytes)))
             and {"num_hidden_layers", "hidden_size", "num_attention_heads"} <= config.keys()
             and config["hidden_size"] % config["num_attention_heads"] == 0
@@ -145,6 +145,6 @@ EXERCISES = [
             "Count how many ids are equal from the beginning on, and stop at the first that isn't.",
             "A prompt that is held as a whole still has one id to compute.",
         ),
-        allowed=lambda held, prompt: bool(prompt),
+        is_valid=lambda held, prompt: bool(prompt),
     ),
 ]

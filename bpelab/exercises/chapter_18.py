@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ..chat import NAMED
-from ..notebook import book_text, passages
+from ..notebook.live_source import book_text, passages
+from ..notebook.messages import code
 from ..publishing import publish
 from ..tokenizer import BPETokenizer
-from .engine import Exercise
-from .material import tokenizer_of
-from .points import RUBRIC
-from .show import code
+from .capstone import RUBRIC
+from .checker import Exercise
+from .fixtures import trained_tokenizer
 
 
-def texts_lost(tokenizer, texts):  # type: ignore[no-untyped-def]
+def texts_lost(tokenizer, texts):
     """Return those of `texts` that don't come back from their ids as they were, in order."""
     return [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != text]
 
 
-def numbers_of(card):  # type: ignore[no-untyped-def]
+def numbers_of(card):
     """Return {what was measured: number} for the tables of a card, which is Markdown.
 
     A row that counts has two cells, of which the right one is a number: "| tokens | 1,190 |".
@@ -41,7 +41,7 @@ def numbers_of(card):  # type: ignore[no-untyped-def]
     return found
 
 
-def files_changed(folder):  # type: ignore[no-untyped-def]
+def files_changed(folder):
     """Return the names of files that are not as SHA256SUMS has them, sorted.
 
     A line of SHA256SUMS is the SHA-256 of a file in hex, two spaces, and its name. A file
@@ -58,7 +58,7 @@ def files_changed(folder):  # type: ignore[no-untyped-def]
     return sorted(name for name in known.keys() | there.keys() if known.get(name) != there.get(name))
 
 
-def my_tokenizer(home):  # type: ignore[no-untyped-def]
+def my_tokenizer(home):
     """Train a tokenizer and publish it in a folder inside of `home`; return that folder.
 
     `home` is the path of an empty folder that is gone when the check is over.
@@ -97,7 +97,7 @@ TEXTS = [
 
 @lru_cache(1)
 def _kinds() -> dict[str, BPETokenizer]:
-    whole = tokenizer_of("the harbour " * 4, 262, {"<|end|>": 261})
+    whole = trained_tokenizer("the harbour " * 4, 262, {"<|end|>": 261})
     return {"": whole, **{name: whole.with_options(normalizer=name) for name in ("NFC", "NFD", "NFKC")}}
 
 
@@ -180,8 +180,8 @@ EXERCISES = [
             "Compare it with the text itself, and not with anything that was made of the text.",
         ),
         call=lambda answer, normalizer, texts: answer(_kinds()[normalizer], texts),
-        shown=_show_lossy,
-        allowed=lambda normalizer, texts: normalizer in _kinds(),
+        format_call=_show_lossy,
+        is_valid=lambda normalizer, texts: normalizer in _kinds(),
     ),
     Exercise(
         "18.2",
@@ -193,8 +193,8 @@ EXERCISES = [
             "re.fullmatch says whether all of a cell is a number, and its groups are the parts of it.",
             'float takes no commas: replace(",", "") takes them out.',
         ),
-        same=_same_numbers,
-        allowed=lambda card: False,
+        equal=_same_numbers,
+        is_valid=lambda card: False,
     ),
     Exercise(
         "18.3",
@@ -207,8 +207,8 @@ EXERCISES = [
             "A name may have spaces in it: cut a line at the first two spaces only.",
         ),
         call=_in_folder,
-        shown=_show_folder,
-        allowed=lambda files: False,
+        format_call=_show_folder,
+        is_valid=lambda files: False,
     ),
     Exercise(
         "18.4",
@@ -220,7 +220,7 @@ EXERCISES = [
             "publish(tokenizer, folder, text) writes everything that is asked for, and measures it.",
             "A pattern that llama.cpp has a name for (llama3, gpt2, qwen2) lets the tokenizer go into a GGUF file too.",
         ),
-        shown=lambda name, home: f"{name}(home)",
+        format_call=lambda name, home: f"{name}(home)",
         rubric=RUBRIC,
     ),
 ]

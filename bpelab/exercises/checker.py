@@ -1,8 +1,8 @@
-"""Is an answer right, and if not, on which small input can its author see that?
+"""The checker: decides whether an answer is right, and if not, finds a small input on which its author can see why.
 
-An answer is called on the exercise's inputs, from small to large, each time on a fresh copy, and what comes back is
-compared with what the worked answer gives. At the first fault the input is made smaller step by step for as long as
-the fault stays, because a fault is understood on `aab` and not on a page of text.
+An answer is called on the exercise's inputs, from small to large, each time on a fresh copy, and its result is compared
+with that of the worked answer. After the first fault the input is shrunk step by step for as long as the fault
+persists, because a fault is understood on `aab` and not on a page of text.
 """
 
 import ast
@@ -18,25 +18,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .guard import Guard, Limits, Outcome, does_nothing
-from .plain import plain
-from .rubric import Missing, Rubric
-from .show import SINGLE, Message, code, short
+from ..notebook.messages import SINGLE, Message, code, short
+from .limits import LimitedCall, Limits, Outcome, is_empty
+from .plain_data import to_plain
+from .rubric import NotEarned, Rubric
 from .shrink import smaller_inputs
 
-MOST_TRIES = 200
-"""How many smaller inputs are tried. None where a limit was passed: each try would take as long again."""
+MAX_SHRINK_TRIES = 200
+"""How many smaller inputs are tried; 0 where a limit was exceeded, since each try would take as long again."""
 
 
 def _call(answer: Callable[..., Any], *arguments: Any) -> Any:
     return answer(*arguments)
 
 
-def _as_it_is(result: Any, *arguments: Any) -> Any:
+def identity(result: Any, *arguments: Any) -> Any:
+    """Return the result as it is."""
     return result
 
 
-def _written(name: str, *arguments: Any) -> str:
+def _format_call(name: str, *arguments: Any) -> str:
     return f"{name}({', '.join(map(code, arguments))})"
 
 
@@ -46,22 +47,22 @@ class Exercise:
 
     Attributes:
         id: "4.2": chapter and number.
-        title: as it stands in the chapter.
-        solution: the worked answer, a real function under the name that the stub has.
+        title: as in the chapter.
+        solution: the worked answer, a real function with the name that the stub has.
         inputs: yields tuples of arguments, small ones first, always the same.
         hints: each says a little more than the one before.
-        same: whether an answer's result is as good as the worked answer's: (expected, got) -> bool.
+        equal: whether an answer's result is as good as the worked answer's: (expected, got) -> bool.
         call: how an answer is called, where that isn't `answer(*arguments)`.
         observe: (result, *arguments) -> what is compared, where that isn't the result. The arguments are those that the
-            answer was given, with what it did to them.
-        problem: (got, *arguments) -> a sentence that says what is wrong, or None. Takes the place of comparing, for
-            exercises with many right answers, or with one that must not be given away.
-        allowed: whether shrunk arguments still are what the exercise promises.
-        shown: (name, *arguments) -> how a call is written in a message.
-        cell: the stub's text, where it isn't made from the worked answer.
+            answer was called with, including any changes that it made to them.
+        problem: (got, *arguments) -> a sentence that says what is wrong, or None. Replaces the comparison in exercises
+            with many right answers, or with one that must not be given away.
+        is_valid: whether shrunk arguments still are what the exercise promises.
+        format_call: (name, *arguments) -> how a call is written in a message.
+        stub_cell: the stub's source, where it isn't made from the worked answer.
         limits: for one call.
-        rubric: what a folder is scored by, for an exercise that asks for one. `check` takes the folder, or a function
-            that is given an empty folder to work in and returns the one that it hands in. It runs without limits.
+        rubric: for an exercise that asks for a folder. `check` takes the folder, or a function that receives an empty
+            folder to work in and returns the one to score. It runs without limits.
     """
 
     id: str
@@ -69,42 +70,42 @@ class Exercise:
     solution: Callable[..., Any]
     inputs: Callable[[], Iterable[tuple[Any, ...]]]
     hints: tuple[str, ...]
-    same: Callable[[Any, Any], bool] = operator.eq
+    equal: Callable[[Any, Any], bool] = operator.eq
     call: Callable[..., Any] = _call
-    observe: Callable[..., Any] = _as_it_is
+    observe: Callable[..., Any] = identity
     problem: Callable[..., str | None] | None = None
-    allowed: Callable[..., bool] = lambda *arguments: True
-    shown: Callable[..., str] = _written
-    cell: str = ""
+    is_valid: Callable[..., bool] = lambda *arguments: True
+    format_call: Callable[..., str] = _format_call
+    stub_cell: str = ""
     limits: Limits = field(default_factory=Limits)
     rubric: Rubric | None = None
 
     @property
     def chapter(self) -> int:
-        """The number of the chapter."""
+        """The chapter's number."""
         return int(self.id.partition(".")[0])
 
     @property
     def heading(self) -> str:
-        """Number and title, as a message begins."""
+        """Number and title, with which messages begin."""
         return f"{self.id} ({self.title})"
 
     @property
     def takes_value(self) -> bool:
-        """Whether the answer may be a value, such as the number of a step: the worked answer takes no arguments."""
+        """Whether the answer may be a value, such as the number of a step: the worked answer has no parameters."""
         return not inspect.signature(self.solution).parameters
 
     @property
     def source(self) -> str:
-        """The worked answer's source."""
+        """The worked answer's source code, without comments for linters."""
         source = textwrap.dedent(inspect.getsource(self.solution)).rstrip()
         return re.sub(r"  # (?:type: ignore|noqa|fmt:).*", "", source)
 
     @property
     def stub(self) -> str:
-        """The text of the cell that the chapter offers: the worked answer's signature and docstring, and no body."""
-        if self.cell:
-            return self.cell
+        """The source of the chapter's stub: the worked answer's signature and docstring, without its body."""
+        if self.stub_cell:
+            return self.stub_cell
         source = self.source
         function = ast.parse(source).body[0]
         assert isinstance(function, ast.FunctionDef)
@@ -114,7 +115,7 @@ class Exercise:
 
 @dataclass
 class Trial:
-    """One call of an answer. `fault` is "" where there is none, else "wrong" or the kind of the outcome."""
+    """One call of an answer. `fault` is "" if it was right, else "wrong" or the kind of the outcome."""
 
     arguments: tuple[Any, ...]
     outcome: Outcome
@@ -124,12 +125,12 @@ class Trial:
     problem: str = ""
 
 
-def attempt(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[Any, ...], guard: Guard) -> Trial:
+def try_once(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[Any, ...], guard: LimitedCall) -> Trial:
     """Call the answer once, on a copy of the arguments, and compare."""
     given = copy.deepcopy(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = plain(exercise.observe(exercise.call(exercise.solution, *given), *given))
+        expected = to_plain(exercise.observe(exercise.call(exercise.solution, *given), *given))
     given = copy.deepcopy(arguments)
     blank = False
 
@@ -137,12 +138,12 @@ def attempt(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[Any
         nonlocal blank
         result = exercise.call(answer, *given)
         blank = result is None or result is Ellipsis
-        return plain(exercise.observe(result, *given))
+        return to_plain(exercise.observe(result, *given))
 
     outcome = guard.call(work)
     if blank and outcome.kind == "raised":
-        outcome = Outcome("returned")  # nothing that could be observed
-    trial = Trial(arguments, outcome, "", blank or outcome.unwritten, expected)
+        outcome = Outcome("returned")  # there was no result to observe
+    trial = Trial(arguments, outcome, "", blank or outcome.is_stub, expected)
     if outcome.kind != "returned":
         trial.fault = outcome.kind
     elif exercise.problem is None:
@@ -150,7 +151,7 @@ def attempt(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[Any
     else:
         try:
             trial.problem = exercise.problem(outcome.value, *arguments) or ""
-        except Exception:  # a result of another kind than `problem` counts on
+        except Exception:  # a result of another type than `problem` expects
             trial.problem = "This is not the kind of thing that was asked for."
         trial.fault = "wrong" if trial.problem else ""
     return trial
@@ -158,14 +159,14 @@ def attempt(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[Any
 
 def _same(exercise: Exercise, expected: Any, got: Any) -> bool:
     try:
-        return bool(exercise.same(expected, got))
-    except Exception:  # two values that can't be compared in this way
+        return bool(exercise.equal(expected, got))
+    except Exception:  # the values can't be compared
         return False
 
 
-def shrunk(exercise: Exercise, answer: Callable[..., Any], trial: Trial, guard: Guard) -> Trial:
-    """The same fault on the smallest input that can be found."""
-    tries = MOST_TRIES if trial.fault in ("wrong", "raised") else 0
+def shrink(exercise: Exercise, answer: Callable[..., Any], trial: Trial, guard: LimitedCall) -> Trial:
+    """Find the smallest input that shows the same fault; return that trial."""
+    tries = MAX_SHRINK_TRIES if trial.fault in ("wrong", "raised") else 0
     again = True
     while again:
         again = False
@@ -173,20 +174,20 @@ def shrunk(exercise: Exercise, answer: Callable[..., Any], trial: Trial, guard: 
             if tries <= 0:
                 return trial
             try:
-                if not exercise.allowed(*copy.deepcopy(arguments)):
+                if not exercise.is_valid(*copy.deepcopy(arguments)):
                     continue
                 tries -= 1
-                smaller = attempt(exercise, answer, arguments, guard)
+                smaller = try_once(exercise, answer, arguments, guard)
             except Exception:
-                continue  # the worked answer refuses it: no input for this exercise
+                continue  # the worked answer refuses it, so it is not an input of this exercise
             if smaller.fault == trial.fault and not smaller.blank > trial.blank:
                 trial, again = smaller, True
                 break
     return trial
 
 
-def examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
-    """Whether the answer is right, and what to tell its author."""
+def check_answer(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
+    """Check an answer; return whether it is right, and a message to its author."""
     try:
         return _examine(exercise, answer)
     except ImportError as error:  # of the worked answer; an answer's own errors are reported
@@ -206,51 +207,49 @@ def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
             text = f'This exercise asks for a function: `check("{exercise.id}", {name})`, without calling it.'
             return False, Message(exercise.heading, "fault", [text])
         value, answer = answer, lambda: value
-    elif inspect.isfunction(answer) and does_nothing(answer.__code__):
+    elif inspect.isfunction(answer) and is_empty(answer.__code__):
         return False, _not_started(exercise)
     first: Trial | None = None
-    started, tried = False, 0
-    with Guard(exercise.limits) as guard:
+    started, tries = False, 0
+    with LimitedCall(exercise.limits) as guard:
         for arguments in exercise.inputs():
-            trial = attempt(exercise, answer, arguments, guard)
-            tried += 1
+            trial = try_once(exercise, answer, arguments, guard)
+            tries += 1
             started = started or not trial.blank
             if trial.fault and first is None:
                 first = trial
             if first is not None and started:
                 break
         if first is None:
-            inputs = f" Checked on {tried} inputs." if tried > 1 else ""
+            inputs = f" Checked on {tries} inputs." if tries > 1 else ""
             return True, Message(exercise.heading, "right", [f"Right.{inputs}"])
         if not started:
             return False, _not_started(exercise)
-        return False, _explain(exercise, shrunk(exercise, answer, first, guard))
+        return False, _explain(exercise, shrink(exercise, answer, first, guard))
 
 
 def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[bool, Message]:
-    """Score a folder, or what a function hands in, as a whole: there is nothing to make smaller."""
+    """Score a folder, or the one that a function returns, as a whole: there is nothing to shrink."""
 
     def work() -> Any:
-        handed_in = answer(home) if callable(answer) else answer
-        return plain(os.fspath(handed_in) if isinstance(handed_in, os.PathLike) else handed_in)
+        folder = answer(home) if callable(answer) else answer
+        return to_plain(os.fspath(folder) if isinstance(folder, os.PathLike) else folder)
 
-    if inspect.isfunction(answer) and does_nothing(answer.__code__):
+    if inspect.isfunction(answer) and is_empty(answer.__code__):
         return False, _not_started(exercise)
-    with Guard() as guard:
+    with LimitedCall() as guard:
         outcome = guard.call(work, limited=False)  # training on a corpus may take its minutes
-    if outcome.unwritten or (outcome.kind == "returned" and (outcome.value is None or outcome.value is Ellipsis)):
+    if outcome.is_stub or (outcome.kind == "returned" and (outcome.value is None or outcome.value is Ellipsis)):
         return False, _not_started(exercise)
     if outcome.kind != "returned":
         return False, _explain(exercise, Trial((home,), outcome, outcome.kind, False))
     try:
         scores = rubric.scores(outcome.value)
-    except Missing as missing:
-        return False, Message(
-            exercise.heading, "fault", [f"Not yet: {missing.to_do}.", (f"got  {short(missing.found)}",)]
-        )
+    except NotEarned as error:
+        return False, Message(exercise.heading, "fault", [f"Not yet: {error.to_do}.", (f"got  {short(error.found)}",)])
     points = sum(score.earned for score in scores)
-    right = points >= rubric.enough
-    lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.most} points; {rubric.enough} are needed."
+    right = points >= rubric.pass_mark
+    lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.total} points; {rubric.pass_mark} are needed."
     block = tuple(line for score in scores for line in score.lines)
     return right, Message(exercise.heading, "right" if right else "fault", [lead, block])
 
@@ -265,7 +264,7 @@ def _not_started(exercise: Exercise) -> Message:
 
 def _explain(exercise: Exercise, trial: Trial) -> Message:
     outcome, limits = trial.outcome, exercise.limits
-    call = exercise.shown(exercise.solution.__name__, *trial.arguments)
+    call = exercise.format_call(exercise.solution.__name__, *trial.arguments)
     block = [short(call)]
     if "(single" in call:
         block.insert(0, SINGLE)

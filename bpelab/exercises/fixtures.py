@@ -1,15 +1,19 @@
-"""Small models, words and pieces that the exercises of several chapters are tried on: always the same, small first."""
+"""Fixtures: the small models, words and pieces that several chapters check answers on, always the same, small first."""
 
 import copy
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
-from ..model import BPEModel
+from ..errors import BPELabError
+from ..model.bpe import BPEModel
+from ..notebook.messages import merges_of
 from ..tokenizer import BPETokenizer
 from ..trainers.naive import train_naive
 
-SINGLE = {bytes([byte]): byte for byte in range(256)}
+Merges = list[tuple[bytes, bytes]]
+BYTE_RANKS = {bytes([byte]): byte for byte in range(256)}
 CORPORA: tuple[dict[bytes, int], ...] = (
     {b"ab": 1},
     {b"ab": 2},
@@ -27,39 +31,39 @@ CORPORA: tuple[dict[bytes, int], ...] = (
 WORDS = (b"low", b"lower", b"lowest", b"newest", b"widest", b"slow", b"banana", b"bandana", b" that rat", b"aaaaaaa")
 
 
-def tokenizer_of(text: str, size: int, special_tokens: Mapping[str, int] | None = None) -> BPETokenizer:
-    """A fresh copy of a tokenizer trained on `text`, which is trained once."""
-    return copy.deepcopy(_trained(text, size, tuple((special_tokens or {}).items())))
+def trained_tokenizer(text: str, vocab_size: int, special_tokens: Mapping[str, int] | None = None) -> BPETokenizer:
+    """Train a tokenizer on `text`, once, and return a copy of it."""
+    return copy.deepcopy(_trained(text, vocab_size, tuple((special_tokens or {}).items())))
 
 
 @lru_cache(64)
-def _trained(text: str, size: int, special_tokens: tuple[tuple[str, int], ...]) -> BPETokenizer:
-    return BPETokenizer.train(text, size, special_tokens=dict(special_tokens), progress=False)
+def _trained(text: str, vocab_size: int, special_tokens: tuple[tuple[str, int], ...]) -> BPETokenizer:
+    return BPETokenizer.train(text, vocab_size, special_tokens=dict(special_tokens), progress=False)
 
 
-def pieces(alphabet: bytes, longest: int) -> Iterator[bytes]:
-    """Every piece over an alphabet, up to a length.
+def all_pieces(alphabet: bytes, max_length: int) -> Iterator[bytes]:
+    """Yield every piece over an alphabet, up to a length in bytes.
 
-    >>> list(pieces(b"ab", 2))
+    >>> list(all_pieces(b"ab", 2))
     [b'', b'a', b'b', b'aa', b'ab', b'ba', b'bb']
     """
-    for size in range(longest + 1):
-        for letters in product(alphabet, repeat=size):
+    for length in range(max_length + 1):
+        for letters in product(alphabet, repeat=length):
             yield bytes(letters)
 
 
-def merges(words: dict[bytes, int], number: int) -> list[tuple[bytes, bytes]]:
-    """The merges that training learns from `words`."""
+def learned_merges(words: dict[bytes, int], count: int) -> list[tuple[bytes, bytes]]:
+    """Return the merges that training learns from `words`."""
     tokens = [bytes([byte]) for byte in range(256)]
     learned = []
-    for step in train_naive(words, number, min_frequency=1):
+    for step in train_naive(words, count, min_frequency=1):
         learned.append((tokens[step.left], tokens[step.right]))
         tokens.append(step.token)
     return learned
 
 
 def models() -> list[BPEModel]:
-    """Models with trained merges, none to a dozen."""
+    """Return models with trained merges, none to a dozen."""
     lists = [
         [],
         [(b"a", b"b")],
@@ -68,29 +72,72 @@ def models() -> list[BPEModel]:
         [(b"b", b"c"), (b"a", b"b"), (b"c", b"d")],
         [(b"a", b"a"), (b"aa", b"aa"), (b"aa", b"a")],
         [(b"w", b"e"), (b"e", b"r"), (b"l", b"o"), (b"lo", b"w")],
-        merges({b"banana": 2, b"bandana": 1}, 6),
-        merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 12),
-        merges({b" rat": 3, b" that": 1, b" ate": 1, b" the": 1}, 8),
+        learned_merges({b"banana": 2, b"bandana": 1}, 6),
+        learned_merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 12),
+        learned_merges({b" rat": 3, b" that": 1, b" ate": 1, b" the": 1}, 8),
     ]
     return [BPEModel.from_merges(pairs) for pairs in lists]
 
 
 def models_and_pieces() -> Iterator[tuple[BPEModel, bytes]]:
-    """Each model with short pieces, then with words."""
-    chosen = models()
-    for piece in pieces(b"ab", 3):
-        for model in chosen[:3]:
+    """Yield each model with short pieces, then with words."""
+    all_models = models()
+    for piece in all_pieces(b"ab", 3):
+        for model in all_models[:3]:
             yield model, piece
-    for model in chosen[3:6]:
+    for model in all_models[3:6]:
         for piece in (b"", b"abc", b"bcd", b"abcd", b"aaaaa", b"abcdabcd", b"aabbccdd"):
             yield model, piece
-    for model in chosen[6:]:
+    for model in all_models[6:]:
         for piece in WORDS:
             yield model, piece
 
 
-def everything(alphabet: bytes, longest: int) -> Iterator[tuple[BPEModel, bytes]]:
-    """Small models with every piece over an alphabet."""
-    for piece in pieces(alphabet, longest):
+def models_and_all_pieces(alphabet: bytes, max_length: int) -> Iterator[tuple[BPEModel, bytes]]:
+    """Yield small models with every piece over an alphabet."""
+    for piece in all_pieces(alphabet, max_length):
         for model in models()[1:6]:
             yield model, piece
+
+
+def rank_tables() -> Iterator[tuple[dict[bytes, int], bytes]]:
+    """Yield rank tables, each with every token that it has besides the bytes."""
+    lists = [merges_of(model) or [] for model in models()[1:]]
+    lists += [[(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")], [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]]
+    yield dict(BYTE_RANKS), b"a"
+    yield BYTE_RANKS | {b"abc": 256}, b"abc"
+    for pairs in lists:
+        ranks = BYTE_RANKS | {left + right: 256 + index for index, (left, right) in enumerate(pairs)}
+        for token in ranks:
+            if len(token) > 1:
+                yield ranks, token
+
+
+def is_rank_table(ranks: Any, token: bytes) -> bool:
+    """Whether `ranks`, after shrinking, is still a rank table, and `token` one of its tokens."""
+    return token in ranks and all(ranks.get(bytes([byte])) == byte for byte in range(256))
+
+
+def merge_lists(*extra: Merges) -> Iterator[tuple[Merges]]:
+    """Yield lists of merges: none, those of `models()`, four made up by hand, `extra`, and learned ones."""
+    yield ([],)
+    for model in models()[1:]:
+        yield (merges_of(model) or [],)
+    made_up: list[Merges] = [
+        [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")],
+        [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")],
+        [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"abc", b"bc")],
+        [(b"a", b"a"), (b"a", b"aa")],
+    ]
+    for merges in (*made_up, *extra):
+        yield (merges,)
+    yield (learned_merges({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3, b"wider": 4}, 20),)
+
+
+def is_merge_list(merges: Merges, *, distinct: bool = False) -> bool:
+    """Whether `BPEModel.from_merges` takes a list; with `distinct`, only if no two merges make the same token."""
+    try:
+        model = BPEModel.from_merges(merges)
+    except BPELabError:
+        return False
+    return not distinct or len(model.tokens) == 256 + len(merges)

@@ -1,14 +1,14 @@
-"""Call somebody's function under limits, in this process and this thread, and come back whatever it does.
+"""Limits on lines, time and memory for calling a reader's function, in this process and this thread.
 
-Tracing (`sys.settrace`) calls us back at every line of the reader's code. There the lines are counted, the clock and
-the memory (`tracemalloc`) are looked at, and beyond a limit an exception is raised in the middle of the reader's code.
-Lines are counted because that number is the same on every machine; the clock is for lines that take long each.
+Tracing (`sys.settrace`) calls us back at every line of the reader's code. The callback counts lines, checks the clock
+and the memory (`tracemalloc`), and beyond a limit raises an exception in the middle of the reader's code. Lines are
+counted because their number is the same on every machine; the clock is for lines that take long each.
 
 What this can't interrupt: one long call into C, such as `sum(range(10**12))`, `"a" * 10**10` or a regular expression
 that backtracks for ever, because no line begins until it is over. Afterwards it is reported. Nor is it a jail: code
 that turns tracing off, starts threads or ends the process gets its way. It is made for mistakes, not for attacks.
 
-Lines of this library and of Python's own are not traced, only their calls, so they run nearly as fast as ever.
+In this library and in Python's own code only calls are traced, not lines, so they run nearly as fast as ever.
 """
 
 import builtins
@@ -30,11 +30,11 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 PACKAGE = str(Path(__file__).parent.parent)
-ANSWERS = os.path.join(PACKAGE, "exercises", "chapter_")
-PYTHON = os.path.dirname(os.__file__)
-_clock = getattr(time, "thread_time", time.perf_counter)  # on a busy machine a second is no second of work
-KEPT = 2_000
-"""How many characters are kept of what an answer prints or says when it fails."""
+CHAPTERS = os.path.join(PACKAGE, "exercises", "chapter_")
+STDLIB = os.path.dirname(os.__file__)
+_clock = getattr(time, "thread_time", time.perf_counter)  # on a busy machine a second by the clock is less work
+MAX_OUTPUT_CHARS = 2_000
+"""Characters kept of what an answer prints, and of its error message."""
 
 
 class Limits(NamedTuple):
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What came of one call. `kind` is "returned", "raised", "too long" or "too much memory"."""
+    """The outcome of one call. `kind` is "returned", "raised", "too long" or "too much memory"."""
 
     kind: str
     value: Any = None
@@ -55,105 +55,105 @@ class Outcome:
     line: int | None = None
     source: str = ""
     printed: str = ""
-    unwritten: bool = False
-    """It raised NotImplementedError, as a stub does."""
+    is_stub: bool = False
+    """Whether it raised NotImplementedError, as a stub does."""
 
 
 @lru_cache(4096)
-def is_readers(filename: str) -> bool:
-    """Whether code from a file is the reader's: no part of Python, of an installed package or of this library.
+def is_user_code(filename: str) -> bool:
+    """Whether code from a file is the reader's: not part of Python, an installed package or this library.
 
-    >>> is_readers("<stdin>"), is_readers(os.__file__), is_readers(__file__)
+    >>> is_user_code("<stdin>"), is_user_code(os.__file__), is_user_code(__file__)
     (True, False, False)
     """
-    if filename.startswith(ANSWERS):
+    if filename.startswith(CHAPTERS):
         return True  # worked answers are held to the limits too
-    return not filename.startswith((PACKAGE + os.sep, PYTHON + os.sep, "<frozen ")) and "site-packages" not in filename
+    return not filename.startswith((PACKAGE + os.sep, STDLIB + os.sep, "<frozen ")) and "site-packages" not in filename
 
 
 @lru_cache(4096)
-def does_nothing(code: CodeType) -> bool:
+def is_empty(code: CodeType) -> bool:
     """Whether a function has no body but a docstring, `...` or `pass`."""
     steps = [step for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP", "COPY_FREE_VARS")]
-    empty = all(step.opname in ("LOAD_CONST", "RETURN_VALUE", "RETURN_CONST") for step in steps)
-    return empty and all(step.argval is None for step in steps)
+    is_constant = all(step.opname in ("LOAD_CONST", "RETURN_VALUE", "RETURN_CONST") for step in steps)
+    return is_constant and all(step.argval is None for step in steps)
 
 
 @lru_cache(4096)
-def jumps_on_the_spot(code: CodeType) -> bool:
-    """Whether an instruction jumps to itself. `while True: pass` is one, and begins no line ever again."""
+def has_self_loop(code: CodeType) -> bool:
+    """Whether an instruction jumps to itself, as in `while True: pass`, which never begins another line."""
     return any(step.opname.startswith("JUMP_") and step.argval == step.offset for step in dis.get_instructions(code))
 
 
-class _Stop(BaseException):
-    """Raised within the reader's code when a limit is passed.
+class _LimitExceeded(BaseException):
+    """Raised within the reader's code when a limit is exceeded.
 
     Python ends tracing when a trace function raises. Code that catches everything (`except: pass`) and goes on would
-    then be free of all limits; but it drops this exception, and `__del__` sets the trap again.
+    then be free of all limits; but it drops this exception, and `__del__` starts tracing again.
     """
 
     def __init__(self, tracer: "_Tracer") -> None:
         self.tracer = tracer
 
     def __del__(self) -> None:
-        self.tracer.set_again(sys._getframe())
+        self.tracer.rearm(sys._getframe())  # noqa: SLF001 - there is no other name for it
 
 
 @dataclass
 class _Tracer:
     limits: Limits
     lines: int = 0
-    looks: int = 0
+    checks: int = 0
     exceeded: str = ""
     active: bool = True
     deadline: float = field(init=False)
-    ceiling: int = field(init=False)
+    memory_limit: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.deadline = _clock() + self.limits.seconds
         tracemalloc.reset_peak()
-        self.ceiling = tracemalloc.get_traced_memory()[0] + self.limits.megabytes * 1_000_000
+        self.memory_limit = tracemalloc.get_traced_memory()[0] + self.limits.megabytes * 1_000_000
 
     def on_call(self, frame: FrameType, event: str, argument: object) -> Any:
         if not self.active:
             return None
-        self.look()
-        return self.on_line if self.watch(frame) else None
+        self.check_limits()
+        return self.on_line if self.trace_frame(frame) else None
 
-    def watch(self, frame: FrameType) -> bool:
-        if not is_readers(frame.f_code.co_filename):
+    def trace_frame(self, frame: FrameType) -> bool:
+        if not is_user_code(frame.f_code.co_filename):
             return False
-        if jumps_on_the_spot(frame.f_code):
+        if has_self_loop(frame.f_code):
             frame.f_trace_opcodes = True
         return True
 
     def on_line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event in ("line", "opcode") and self.active:
             self.lines += 1
-            self.look()
+            self.check_limits()
         return self.on_line
 
-    def look(self) -> None:
+    def check_limits(self) -> None:
         if self.lines > self.limits.lines or _clock() > self.deadline:
             self.exceeded = self.exceeded or "too long"
-        elif self.looks % 32 == 0 and tracemalloc.get_traced_memory()[0] > self.ceiling:
+        elif self.checks % 32 == 0 and tracemalloc.get_traced_memory()[0] > self.memory_limit:
             self.exceeded = self.exceeded or "too much memory"
-        self.looks += 1
+        self.checks += 1
         if self.exceeded:
-            raise _Stop(self)
+            raise _LimitExceeded(self)
 
-    def set_again(self, frame: FrameType | None) -> None:
+    def rearm(self, frame: FrameType | None) -> None:
         if not self.active:
             return
         while frame is not None:
-            if self.watch(frame):
+            if self.trace_frame(frame):
                 frame.f_trace = self.on_line
             frame = frame.f_back
-        sys.settrace(self.on_call)  # last, since every call from here on is looked at
+        sys.settrace(self.on_call)  # last, since every call from here on is traced
 
 
-class _Printed(io.TextIOBase):
-    """Takes what is printed and keeps the beginning."""
+class _OutputCapture(io.TextIOBase):
+    """A text stream that keeps the beginning of what is printed."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -162,21 +162,21 @@ class _Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        self.text += text[: KEPT - len(self.text)]
+        self.text += text[: MAX_OUTPUT_CHARS - len(self.text)]
         return len(text)
 
     def close(self) -> None:
-        """Stays open: the reader's code may not take it away from the next call."""
+        """Stay open: the reader's code must not close it for the next call."""
 
 
 def _no_input(prompt: object = "") -> str:
-    raise EOFError("input() can't be used here: what the function needs comes as arguments")
+    raise EOFError("input() can't be used here: the function receives what it needs as arguments")
 
 
-class Guard:
-    """Calls functions under limits. Entered once for a check; everything is as before when it is left.
+class LimitedCall:
+    """A context manager, entered once for a check, whose `call` calls functions under limits.
 
-    >>> with Guard() as guard:
+    >>> with LimitedCall() as guard:
     ...     guard.call(lambda: 1 / 0).error
     'ZeroDivisionError: division by zero'
     """
@@ -184,10 +184,10 @@ class Guard:
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self._interrupted = False
-        self._sees_interrupts = False
+        self._handles_interrupts = False
         self._undo = ExitStack()
 
-    def __enter__(self) -> "Guard":
+    def __enter__(self) -> "LimitedCall":
         with ExitStack() as stack:
             self._watch_interrupts(stack)
             stack.callback(setattr, builtins, "input", builtins.input)
@@ -199,30 +199,30 @@ class Guard:
         self._undo.close()
 
     def _watch_interrupts(self, stack: ExitStack) -> None:
-        """Know a real Ctrl-C, which must end the check, from a KeyboardInterrupt that the reader's code raises."""
+        """Tell a real Ctrl-C, which must end the check, from a KeyboardInterrupt that the reader's code raises."""
         previous = signal.getsignal(signal.SIGINT)
         if not callable(previous):
-            self._sees_interrupts = previous is not None  # ignored, say, as in a shell's background: none arrives
+            self._handles_interrupts = previous is not None  # ignored, say, as in a shell's background: none arrives
             return
 
-        def pressed(number: int, frame: FrameType | None) -> None:
+        def on_interrupt(number: int, frame: FrameType | None) -> None:
             self._interrupted = True
             previous(number, frame)
 
         try:
-            signal.signal(signal.SIGINT, pressed)
+            signal.signal(signal.SIGINT, on_interrupt)
         except ValueError:
-            self._sees_interrupts = True  # not the main thread: no Ctrl-C arrives here
+            self._handles_interrupts = True  # not the main thread: no Ctrl-C arrives here
             return
-        self._sees_interrupts = True
+        self._handles_interrupts = True
         stack.callback(signal.signal, signal.SIGINT, previous)
 
     def call(self, work: Callable[[], Any], *, limited: bool = True) -> Outcome:
-        """What comes of calling `work`. Raises nothing but KeyboardInterrupt, and that for a real Ctrl-C only.
+        """Call `work` and return the outcome. Raises KeyboardInterrupt for a real Ctrl-C, and nothing else.
 
-        Without limits nothing is traced, and long work takes as long as it does elsewhere.
+        Without limits nothing is traced, so long work is not slowed down.
         """
-        printed = _Printed()
+        printed = _OutputCapture()
         with ExitStack() as stack:
             if limited and not tracemalloc.is_tracing():
                 tracemalloc.start()
@@ -239,21 +239,21 @@ class Guard:
         tracer = _Tracer(self.limits)
         outcome = Outcome("returned")
         try:
-            outcome.value = self._traced(work, tracer) if limited else work()
+            outcome.value = self._run_traced(work, tracer) if limited else work()
         except BaseException as error:  # SystemExit and the like too
-            if isinstance(error, KeyboardInterrupt) and not self._sees_interrupts:
+            if isinstance(error, KeyboardInterrupt) and not self._handles_interrupts:
                 raise
             outcome = self._describe(error, sys.exc_info()[2])
         if self._interrupted:
             raise KeyboardInterrupt
-        if limited and not tracer.exceeded and tracemalloc.get_traced_memory()[1] > tracer.ceiling:
-            tracer.exceeded = "too much memory"  # taken and given back within one line
+        if limited and not tracer.exceeded and tracemalloc.get_traced_memory()[1] > tracer.memory_limit:
+            tracer.exceeded = "too much memory"  # allocated and freed within one line
         if tracer.exceeded:
             outcome = Outcome(tracer.exceeded)
         return outcome
 
     @staticmethod
-    def _traced(work: Callable[[], Any], tracer: _Tracer) -> Any:
+    def _run_traced(work: Callable[[], Any], tracer: _Tracer) -> Any:
         previous = sys.gettrace()
         sys.settrace(tracer.on_call)
         try:
@@ -268,7 +268,7 @@ class Guard:
         line, source = None, ""
         while traceback is not None:
             filename = traceback.tb_frame.f_code.co_filename
-            if is_readers(filename):
+            if is_user_code(filename):
                 line, source = traceback.tb_lineno, linecache.getline(filename, traceback.tb_lineno).strip()
             traceback = traceback.tb_next
         text = type(error).__name__
@@ -276,13 +276,13 @@ class Guard:
             text += ": the function calls itself too many times"
             return Outcome("raised", error=text, line=line, source=source)
         try:  # an exception's own __str__ is the reader's code as well
-            said = str(self._traced(lambda: str(error)[:KEPT], _Tracer(self.limits)))
+            message = str(self._run_traced(lambda: str(error)[:MAX_OUTPUT_CHARS], _Tracer(self.limits)))
         except BaseException:
-            said = ""
+            message = ""
         return Outcome(
             "raised",
-            error=f"{text}: {said}" if said else text,
+            error=f"{text}: {message}" if message else text,
             line=line,
             source=source,
-            unwritten=isinstance(error, NotImplementedError),
+            is_stub=isinstance(error, NotImplementedError),
         )

@@ -1,8 +1,8 @@
-"""Turn whatever a reader's function returned into plain data that can be compared and shown without surprises.
+"""Convert whatever a reader's function returned into plain data that can be compared and shown without surprises.
 
-Lists, tuples, dicts, sets, text, bytes and numbers stay what they are, and so do what inherits from them (a Counter
-becomes a dict). NumPy arrays become lists. Anything else becomes a `Thing`: it equals nothing and has a name. So no
-`__eq__` and no `__repr__` of the reader's is ever called, and nothing is larger than can be handled.
+Lists, tuples, dicts, sets, text, bytes and numbers keep their types, and subclasses become their base class (a Counter
+becomes a dict). NumPy arrays become lists. Anything else becomes an `Opaque`: it equals nothing and has a name. So no
+`__eq__` and no `__repr__` of the reader's is ever called, and the size of the data is bounded.
 """
 
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from itertools import islice
 from types import CoroutineType, GeneratorType
 from typing import Any
 
-LARGEST = 20_000
-DEEPEST = 50
+MAX_ITEMS = 20_000
+MAX_DEPTH = 50
 
 
-class Thing:
-    """What can't be compared with an answer, such as a generator; `name` says what it is."""
+class Opaque:
+    """A value that can't be compared with an answer, such as a generator; `name` says what it is."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,39 +28,39 @@ class _TooLarge(Exception):
     pass
 
 
-def plain(value: Any) -> Any:
-    """`value` as plain data.
+def to_plain(value: Any) -> Any:
+    """Convert `value` to plain data.
 
     >>> from collections import Counter
-    >>> plain(Counter("aab")), plain(iter([1]))
+    >>> to_plain(Counter("aab")), to_plain(iter([1]))
     ({'a': 2, 'b': 1}, <an iterator>)
     """
-    room = iter(range(LARGEST))
+    budget = iter(range(MAX_ITEMS))
     try:
-        return _plain(value, room, 0)
+        return _convert(value, budget, 0)
     except _TooLarge:
-        return Thing(f"something with more than {LARGEST:,} parts, or nested more than {DEEPEST} deep")
+        return Opaque(f"something with more than {MAX_ITEMS:,} parts, or nested more than {MAX_DEPTH} deep")
 
 
-def listed(value: Any) -> Any:
-    """An iterator's items as a list, with an end even if the iterator has none; other values as they are.
+def to_list(value: Any) -> Any:
+    """Return the first MAX_ITEMS items of an iterator as a list, and any other value as it is.
 
-    >>> listed(x for x in "ab"), listed("ab")
+    >>> to_list(x for x in "ab"), to_list("ab")
     (['a', 'b'], 'ab')
     """
-    return list(islice(value, LARGEST)) if isinstance(value, Iterator) else value
+    return list(islice(value, MAX_ITEMS)) if isinstance(value, Iterator) else value
 
 
-def _plain(value: Any, room: Iterator[int], depth: int) -> Any:
-    if next(room, None) is None or depth > DEEPEST:
+def _convert(value: Any, budget: Iterator[int], depth: int) -> Any:
+    if next(budget, None) is None or depth > MAX_DEPTH:
         raise _TooLarge
 
-    def inside(item: Any) -> Any:
-        return _plain(item, room, depth + 1)
+    def convert(item: Any) -> Any:
+        return _convert(item, budget, depth + 1)
 
     kind: type = type(value)
     if kind.__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
-        return inside(value.tolist())
+        return convert(value.tolist())
     if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
         return value
     if issubclass(kind, int):
@@ -72,19 +72,19 @@ def _plain(value: Any, room: Iterator[int], depth: int) -> Any:
     if issubclass(kind, (bytes, bytearray, memoryview)):
         return bytes(memoryview(value))
     if issubclass(kind, list):
-        return [inside(item) for item in list.__iter__(value)]
+        return [convert(item) for item in list.__iter__(value)]
     if issubclass(kind, tuple):
-        return tuple(inside(item) for item in tuple.__iter__(value))
+        return tuple(convert(item) for item in tuple.__iter__(value))
     if issubclass(kind, dict):
-        return {_hashable(inside(key)): inside(item) for key, item in dict.items(value)}
+        return {_hashable(convert(key)): convert(item) for key, item in dict.items(value)}
     if issubclass(kind, (set, frozenset)):
         members = set.__iter__(value) if issubclass(kind, set) else frozenset.__iter__(value)
-        return {_hashable(inside(item)) for item in members}
-    return Thing(_name(value, kind))
+        return {_hashable(convert(item)) for item in members}
+    return Opaque(_name(value, kind))
 
 
 def _hashable(key: Any) -> Any:
-    return Thing("a nested set") if isinstance(key, set) else key
+    return Opaque("a nested set") if isinstance(key, set) else key
 
 
 def _name(value: Any, kind: type) -> str:

@@ -1,7 +1,7 @@
-"""Score a work of many parts: each point is stated, judged by running something, and says how it is earned.
+"""Rubrics: score a submission of many parts; each item has a requirement and a function that tests it.
 
-A judge returns what it found, or raises Missing with what it found and what to do. Whatever else it raises comes from
-the work too (a file that can't be opened, say) and costs the point, never the check.
+A judge returns what it found, or raises NotEarned with what it found and what to do. Anything else that it raises comes
+from the submission too (a file that can't be opened, say) and costs the item's points, but never ends the check.
 """
 
 import os
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .show import short
+from ..notebook.messages import short
 
 
-class Missing(Exception):
-    """A point is not earned: what was found, and what to do."""
+class NotEarned(Exception):
+    """Raised by a judge whose item is not earned: what was found, and what to do."""
 
     def __init__(self, found: str, to_do: str) -> None:
         super().__init__(found)
@@ -22,24 +22,24 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Point:
-    """One thing that is asked.
+    """One item of a rubric.
 
     Attributes:
         name: two or three words.
-        worth: how many points.
-        asked: a sentence that says what has to be true.
-        judge: work -> what was found.
+        points: how many points it is worth.
+        requirement: a sentence that says what has to be true.
+        judge: submission -> what was found.
     """
 
     name: str
-    worth: int
-    asked: str
+    points: int
+    requirement: str
     judge: Callable[[Any], str]
 
 
 @dataclass(frozen=True)
 class Score:
-    """What came of a point. `to_do` is "" where it was earned."""
+    """The result of one item. `to_do` is "" if it was earned."""
 
     point: Point
     found: str
@@ -47,55 +47,55 @@ class Score:
 
     @property
     def earned(self) -> int:
-        """All of the point, or nothing."""
-        return 0 if self.to_do else self.point.worth
+        """All of the item's points, or none."""
+        return 0 if self.to_do else self.point.points
 
     @property
     def lines(self) -> list[str]:
-        """As it stands in a message."""
-        head = f"{self.earned} of {self.point.worth}  {self.point.name}: "
+        """The lines of a message about it."""
+        head = f"{self.earned} of {self.point.points}  {self.point.name}: "
         below = [f"found: {self.found}"] + ([f"to do: {self.to_do}"] if self.to_do else [])
-        return [head + self.point.asked, *(f"        {short(' '.join(line.split()))}" for line in below)]
+        return [head + self.point.requirement, *(f"        {short(' '.join(line.split()))}" for line in below)]
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """What a work is judged by.
+    """The items that a submission is judged by.
 
     Attributes:
-        begin: what was handed in -> the work that judges look at. Raises Missing where there is nothing to judge.
-        points: in the order in which they are judged.
-        enough: how many points are needed.
+        open: the path of a folder -> the submission that judges receive. Raises NotEarned if there is nothing to judge.
+        points: the items, in the order in which they are judged.
+        pass_mark: how many points are needed.
     """
 
-    begin: Callable[[Any], Any]
+    open: Callable[[Any], Any]
     points: tuple[Point, ...]
-    enough: int
+    pass_mark: int
 
     @property
-    def most(self) -> int:
+    def total(self) -> int:
         """The sum of all points."""
-        return sum(point.worth for point in self.points)
+        return sum(point.points for point in self.points)
 
-    def scores(self, handed_in: Any) -> list[Score]:
-        """A score for each point. Raises Missing where there is nothing to judge.
+    def scores(self, folder: Any) -> list[Score]:
+        """Return a score for each item. Raises NotEarned if there is nothing to judge.
 
-        What is inside of the folder that was handed in is called as it is there.
+        Paths are shown relative to `folder`.
         """
-        work, inside = self.begin(handed_in), os.path.join(handed_in, "")
-        scores = [self._score(point, work) for point in self.points]
+        submission, prefix = self.open(folder), os.path.join(folder, "")
+        scores = [self._score(point, submission) for point in self.points]
         return [
-            Score(score.point, score.found.replace(inside, "").replace(handed_in, "the folder"), score.to_do)
+            Score(score.point, score.found.replace(prefix, "").replace(folder, "the folder"), score.to_do)
             for score in scores
         ]
 
-    def _score(self, point: Point, work: Any) -> Score:
+    def _score(self, point: Point, submission: Any) -> Score:
         try:
-            return Score(point, point.judge(work), "")
-        except Missing as missing:
-            return Score(point, missing.found, missing.to_do)
+            return Score(point, point.judge(submission), "")
+        except NotEarned as error:
+            return Score(point, error.found, error.to_do)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a library in Rust panics with what `except Exception` misses
             found = f"{type(error).__name__}: {error}"
-            return Score(point, found, "see what the sentence says, and write the folder again")
+            return Score(point, found, "see what the message says, and write the folder again")

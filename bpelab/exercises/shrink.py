@@ -1,7 +1,7 @@
-"""Smaller inputs from a larger one, for the search for the smallest that still shows a fault.
+"""Shrinking: smaller inputs made from a larger one, to search for the smallest that still shows a fault.
 
-Each way of shrinking takes something away, or puts the plainest letter or number in the place of another, so shrinking
-always comes to an end. What a smaller input must still satisfy, the exercise says.
+Each step removes something, or replaces a letter or number with a simpler one, so shrinking always ends. The exercise
+says what a smaller input must still satisfy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,23 +9,23 @@ from typing import Any
 
 from ..encoders import HeapEncoder, NaiveEncoder, TrieEncoder
 from ..errors import BPELabError
-from ..model import BPEModel
-from .show import merges_of, ranks_of
+from ..model.bpe import BPEModel
+from ..notebook.messages import merges_of, ranks_of
 
 
 def smaller_inputs(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """The inputs that are one step smaller, the boldest steps first.
+    """Yield the inputs that are one step smaller, the largest steps first.
 
     >>> list(smaller_inputs((b"b", 1)))
     [(b'', 1), (b'a', 1), (b'b', 0)]
     """
-    for place, value in enumerate(arguments):
+    for position, value in enumerate(arguments):
         for less in smaller(value):
-            yield (*arguments[:place], less, *arguments[place + 1 :])
+            yield (*arguments[:position], less, *arguments[position + 1 :])
 
 
 def smaller(value: Any) -> Iterator[Any]:
-    """Values of the same kind, one step smaller."""
+    """Yield values of the same type, one step smaller."""
     if isinstance(value, bool):
         return
     if isinstance(value, int):
@@ -34,9 +34,9 @@ def smaller(value: Any) -> Iterator[Any]:
         yield from _smaller_text(value)
     elif isinstance(value, list):
         yield from _without_chunks(value)
-        for place, item in enumerate(value):
+        for position, item in enumerate(value):
             for less in smaller(item):
-                yield [*value[:place], less, *value[place + 1 :]]
+                yield [*value[:position], less, *value[position + 1 :]]
     elif isinstance(value, tuple):
         yield from smaller_inputs(value)
     elif isinstance(value, dict):
@@ -61,10 +61,10 @@ def _without_chunks(value: Any) -> Iterator[Any]:
 def _smaller_text(value: Any) -> Iterator[Any]:
     yield from _without_chunks(value)
     plain: Any = "a" if isinstance(value, str) else b"a"
-    for place in range(len(value)):
-        letter = value[place : place + 1]
+    for position in range(len(value)):
+        letter = value[position : position + 1]
         if letter != plain and letter.isalpha():
-            yield value[:place] + plain + value[place + 1 :]
+            yield value[:position] + plain + value[position + 1 :]
 
 
 def _smaller_dict(value: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
@@ -86,15 +86,17 @@ def _smaller_dict(value: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
 def _smaller_models(model: BPEModel) -> Iterator[BPEModel]:
     merges = merges_of(model)
     if merges is not None:
-        for place in range(len(merges) - 1, -1, -1):
+        for position in range(len(merges) - 1, -1, -1):
             try:
-                yield BPEModel.from_merges(merges[:place] + merges[place + 1 :], take_whole=model.take_whole)
+                yield BPEModel.from_merges(
+                    merges[:position] + merges[position + 1 :], ignore_merges=model.ignore_merges
+                )
             except BPELabError:
                 continue  # a later merge needs it
         return
     table: Mapping[bytes, int] = {token: token_id for token_id, token in model.tokens.items()}
     for less in _smaller_dict(dict(table)):
         try:
-            yield BPEModel.from_ranks(less, take_whole=model.take_whole)
+            yield BPEModel.from_ranks(less, ignore_merges=model.ignore_merges)
         except BPELabError:
             continue

@@ -1,1 +1,5 @@
-"""Tokenizer files: what each holds, how it is read and written, and what it can't hold."""
+"""File formats of tokenizers: what each can hold, and how it is read and written.
+
+Each reads a file to a `TokenizerSpec` and writes a specification to a file; none knows of the tokenizer. It may import
+`core` and the components. Begin with `minbpe.py`, the shortest; `detect.py` tells formats apart.
+"""

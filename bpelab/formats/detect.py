@@ -1,88 +1,86 @@
-"""Open a tokenizer by what a person would call it: a folder, a file, or the name of a tiktoken encoding.
+"""Format detection: open a tokenizer by a folder, a file, or the name of a tiktoken encoding.
 
-What a file is, its name says and its first bytes confirm; nothing in it is ever run.
+The name of a file says what it is, and its first bytes confirm it; nothing in a file is ever run.
 """
 
 from codecs import BOM_UTF8
 from pathlib import Path
 
+from .._support.textio import expand_user
+from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, TokenizerFileError
-from ..tokenizer import BPETokenizer
 
 NO_TOKENIZER = (
     "is not JSON, and its name is not that of another tokenizer's file (.gguf, .model, .tiktoken); is it a text?"
 )
 
 
-def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer in a folder or a file, or that of a tiktoken encoding.
+def open_spec(source: str | Path, *, pattern: str | None = None) -> TokenizerSpec:
+    """Return the specification of the tokenizer in a folder or a file, or of a tiktoken encoding.
 
     Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tokenizer.model`, one `.gguf`.
     Files: `.json`, `.gguf`, `.model` (minbpe's and SentencePiece's), `.tiktoken`. A `pattern` is needed where the files
     don't say how text is split, and refused where they do.
 
-    Raises TokenizerFileError for a file that can't be read, BPELabError for what is neither a file nor a name.
+    Raises TokenizerFileError for a file that can't be read, BPELabError for `source` that is neither a file nor a
+    name.
     """
     try:
-        return _open(what, pattern, encoder)
+        return _open(source, pattern)
     except OSError as error:  # a name that is too long, a folder that may not be looked into
-        raise TokenizerFileError(what, "", f"can't be read: {error.strerror or error}") from error
-    except (MemoryError, RecursionError) as error:  # what no check has foreseen
+        raise TokenizerFileError(source, "", f"can't be read: {error.strerror or error}") from error
+    except (MemoryError, RecursionError) as error:  # that no check has foreseen
         problem = "asks for more memory than there is" if isinstance(error, MemoryError) else "is nested too deeply"
-        raise TokenizerFileError(what, "", problem) from error
+        raise TokenizerFileError(source, "", problem) from error
 
 
-def _open(what: str | Path, pattern: str | None, encoder: str) -> BPETokenizer:
-    path = in_home(what)
+def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
+    path = expand_user(source)
     if path.is_dir():
-        return _open_folder(path, pattern, encoder)
+        return _open_folder(path, pattern)
     if path.suffix == ".tiktoken":
         if pattern is None:
             raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
         from .tiktoken import load_ranks
 
-        return load_ranks(path, pattern, encoder)
+        return load_ranks(path, pattern)
     if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
         if path != Path(path.name):  # a name of an encoding has no folder
-            raise TokenizerFileError(what, "", "there is no such file or folder")
-        return _open_name(str(what), encoder)
-    from . import gguf, huggingface, minbpe, sentencepiece, tutorial_json
-    from .json_file import JSONFile, open_file, refuse_others
+            raise TokenizerFileError(source, "", "there is no such file or folder")
+        return _open_name(str(source))
+    from .._support.json_document import JSONFile, open_file, refuse_foreign_file
+    from . import gguf_load, huggingface, minbpe, sentencepiece_load as sentencepiece, tutorial_json
 
     with open_file(path) as opened:
-        start = opened.read(tutorial_json.LOOKED_AT)
-    if path.suffix == ".json" and tutorial_json.may_be(start) and tutorial_json.is_one((file := JSONFile(path)).data):
-        return tutorial_json.load(file, pattern, encoder)
+        start = opened.read(tutorial_json.SNIFFED_BYTES)
+    if (
+        path.suffix == ".json"
+        and tutorial_json.may_match(start)
+        and tutorial_json.matches((file := JSONFile(path)).data)
+    ):
+        return tutorial_json.load(file, pattern)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
-    refuse_others(path, start)
+    refuse_foreign_file(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
-        return gguf.load(path, encoder)
-    # SentencePiece's models begin with a byte that is no letter; minbpe's listing is refused by name
-    if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.is_one(start):
-        return minbpe.load(path, encoder)
+        return gguf_load.load(path)
+    # SentencePiece's models begin with a byte that is not a letter; minbpe's listing is refused by name
+    if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.matches(start):
+        return minbpe.load(path)
     if path.suffix == ".model":
-        return sentencepiece.load(path, encoder)
+        return sentencepiece.load(path)
     if path.suffix != ".json" and start.removeprefix(BOM_UTF8).strip()[:1] not in (b"{", b""):
         raise TokenizerFileError(path, "", NO_TOKENIZER)
-    return huggingface.load(path, encoder)
+    return huggingface.load(path)
 
 
-def in_home(what: str | Path) -> Path:
-    """The path that is meant, also where it begins with the home folder's `~`."""
-    try:
-        return Path(what).expanduser()
-    except RuntimeError:  # there is no such user
-        return Path(what)
-
-
-def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenizer:
+def _open_folder(folder: Path, pattern: str | None) -> TokenizerSpec:
     from . import gpt2, huggingface
 
     if pattern is None and (folder / "tokenizer.json").exists():
-        return huggingface.load(folder, encoder)
+        return huggingface.load(folder)
     if gpt2.find_files(folder) is not None:
-        return gpt2.load(folder, pattern=pattern, encoder=encoder)
+        return gpt2.load(folder, pattern=pattern)
     files = [*folder.glob("tokenizer.model"), *folder.glob("*.gguf"), *folder.glob("*.tiktoken")]
     if not files and (folder / "tokenizer.json").exists():
         files = [folder / "tokenizer.json"]
@@ -94,18 +92,21 @@ def _open_folder(folder: Path, pattern: str | None, encoder: str) -> BPETokenize
         raise TokenizerFileError(
             folder, "", f"has {len(files)} files that could be meant; name one, such as {files[0].name}"
         )
-    return open_tokenizer(files[0], pattern=pattern, encoder=encoder)
+    return open_spec(files[0], pattern=pattern)
 
 
-def _open_name(name: str, encoder: str) -> BPETokenizer:
+def _open_name(name: str) -> TokenizerSpec:
+    from .tiktoken import from_tiktoken
+
     try:
-        return BPETokenizer.from_tiktoken(name, encoder=encoder)
+        return from_tiktoken(name)
     except ValueError as error:
         if isinstance(error, BPELabError):
             raise
-        _, near, meant = str(error).partition(": did you mean ")
+        _, separator, suggestion = str(error).partition(": did you mean ")
         raise BPELabError(
-            f"{name!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding{near}{meant}"
+            f"{name!r} is neither a tokenizer's file or folder nor the name of a tiktoken encoding"
+            f"{separator}{suggestion}"
         ) from error
     except OSError as error:  # the network
         raise BPELabError(

@@ -1,4 +1,4 @@
-"""GGUF, the file of llama.cpp: the metadata in its header, read and written without the weights behind it.
+"""The GGUF container, llama.cpp's file format: read and write the metadata in its header, without the weights.
 
 A header is a list of keys with typed values, then one entry for each tensor; a vocabulary is a few of those values.
 Only the header is read, so a file of 100 GB costs what its header costs: O(header) time and memory, which the
@@ -14,26 +14,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from .._support.json_document import open_file
+from .._support.textio import write_atomically
 from ..errors import ConversionError, TokenizerFileError
-from ..textio import write_atomically
-from .json_file import open_file
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 MAX_HEADER, MAX_ELEMENTS, MAX_TENSORS = 1 << 26, 1 << 22, 1 << 17
-"""Bytes of a header, elements of its arrays, tensors: several times what the largest vocabularies need."""
+"""Limits on a header's bytes, the elements of its arrays, and its tensors: several times what the largest need."""
 MAX_KEY, MAX_DEPTH, MAX_DIMENSIONS, ARRAY_COST, CHUNK = 65_535, 4, 4, 16, 1 << 18
 
-NUMBERS = {
+STRUCT_CODES = {
     "uint8": "B", "int8": "b", "uint16": "H", "int16": "h", "uint32": "I", "int32": "i", "float32": "f",
     "bool": "?", "uint64": "Q", "int64": "q", "float64": "d",
 }  # fmt: skip
-CODES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array"]
-CODES += ["uint64", "int64", "float64"]
-"""The types by the number that stands for each in a file."""
+TYPE_NAMES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array"]
+TYPE_NAMES += ["uint64", "int64", "float64"]
+"""The names of the types; the index of each is its code in a file."""
 
 
 class TensorInfo(NamedTuple):
-    """A tensor's entry: its name, its lengths (the fastest running first), ggml's number of its type, its offset."""
+    """A tensor's entry: name, dimensions (the one that varies fastest first), ggml's type code, and offset in bytes."""
 
     name: str
     shape: tuple[int, ...]
@@ -43,9 +43,9 @@ class TensorInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class GGUFFile:
-    """What a header says. `types` has each key's type: "uint32", "string", for arrays "[string]" or "[[int32]]".
+    """A parsed header. `types` maps each key to its type: "uint32", "string", for arrays "[string]" or "[[int32]]".
 
-    Tensors' offsets count from `data_start`, the byte of the file at which their numbers begin.
+    Tensors' offsets count from `data_start`, the offset in the file at which tensor data begins.
     """
 
     version: int
@@ -57,10 +57,10 @@ class GGUFFile:
 
 
 def read_metadata(path: str | Path) -> GGUFFile:
-    """The header of a GGUF file, version 2 or 3, of either byte order. O(header) time and memory.
+    """Return the header of a GGUF file, version 2 or 3, of either byte order. O(header) time and memory.
 
-    Numbers come as int, float and bool, strings as str, arrays as list. A string that is no UTF-8 has its bytes as
-    U+DC80..U+DCFF: `text.encode("utf-8", "surrogateescape")` gives them back. Raises TokenizerFileError naming the
+    Numbers become int, float and bool, strings str, arrays list. A string that is not UTF-8 has its bytes as
+    U+DC80..U+DCFF: `text.encode("utf-8", "surrogateescape")` returns them. Raises TokenizerFileError naming the
     key and the byte. Source: GGUF specification.
 
     >>> import tempfile, pathlib
@@ -77,36 +77,39 @@ def read_metadata(path: str | Path) -> GGUFFile:
 
 
 class _Header:
-    """The bytes of a header from front to back, none of them asked for before it is known to be there."""
+    """A buffered reader of a header, front to back, which requests no byte before it is known to be there.
+
+    `data` is the buffered part of the file, `base` its offset in the file, and `position` the next byte in it.
+    """
 
     def __init__(self, path: str | Path, file: BinaryIO) -> None:
         self.path, self.file, self.size = path, file, os.fstat(file.fileno()).st_size
-        self.data, self.at, self.base = b"", 0, 0  # a part of the file, the place in it, where it begins
+        self.data, self.position, self.base = b"", 0, 0
         self.key, self.order, self.elements = "the header", "<", 0
 
     def error(self, problem: str) -> TokenizerFileError:
-        return TokenizerFileError(self.path, f"{self.key} at byte {self.base + self.at:,}", problem)
+        return TokenizerFileError(self.path, f"{self.key} at byte {self.base + self.position:,}", problem)
 
     def check(self, count: int, size: int, what: str) -> None:
-        """That `count` things of at least `size` bytes can follow."""
-        place = self.base + self.at
-        if count * size > self.size - place:
-            raise self.error(f"{count:,} {what} should follow, and the file has {self.size - place:,} bytes more")
-        if place + count * size > MAX_HEADER:
+        """Raise TokenizerFileError unless `count` items of at least `size` bytes each can follow."""
+        offset = self.base + self.position
+        if count * size > self.size - offset:
+            raise self.error(f"{count:,} {what} should follow, and the file has {self.size - offset:,} bytes more")
+        if offset + count * size > MAX_HEADER:
             raise self.error(f"{count:,} {what} make a header of more than {MAX_HEADER:,} bytes, the limit here")
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes."""
-        end = self.at + size
+        """Return the next `size` bytes."""
+        end = self.position + size
         if end > len(self.data):
             self.check(size, 1, "bytes")
-            self.base += self.at
-            self.data = self.data[self.at :] + self.file.read(max(size - len(self.data) + self.at, CHUNK))
-            self.at, end = 0, size
+            self.base += self.position
+            self.data = self.data[self.position :] + self.file.read(max(size - len(self.data) + self.position, CHUNK))
+            self.position, end = 0, size
             if len(self.data) < size:
                 raise self.error("the file became shorter while it was read")
-        part = self.data[self.at : end]
-        self.at = end
+        part = self.data[self.position : end]
+        self.position = end
         return part
 
     def number(self, code: str) -> Any:
@@ -118,20 +121,20 @@ class _Header:
         return str(self.take(length), "utf-8", "surrogateescape")
 
     def strings(self, count: int) -> list[str]:
-        """`count` strings: `string` again and again, but three times as fast where they lie in the part at hand."""
-        lengths, out = struct.Struct(self.order + "Q").unpack_from, []
-        data, at, size = self.data, self.at, len(self.data)
+        """Return `count` strings, as `string` does, but three times as fast where they are in the buffer."""
+        unpack_length, out = struct.Struct(self.order + "Q").unpack_from, []
+        data, position, size = self.data, self.position, len(self.data)
         for _ in range(count):
-            start = at + 8
-            end = start + lengths(data, at)[0] if start <= size else size + 1
+            start = position + 8
+            end = start + unpack_length(data, position)[0] if start <= size else size + 1
             if end > size:
-                self.at = at
+                self.position = position
                 out.append(self.string())
-                data, at, size = self.data, self.at, len(self.data)
+                data, position, size = self.data, self.position, len(self.data)
             else:
                 out.append(str(data[start:end], "utf-8", "surrogateescape"))
-                at = end
-        self.at = at
+                position = end
+        self.position = position
         return out
 
     def read(self) -> GGUFFile:
@@ -139,7 +142,7 @@ class _Header:
             start = "ends at once" if self.size < 8 else f"begins with {magic!r}"
             raise self.error(f"a GGUF file begins with b'GGUF' and a version, and this one {start}")
         version = self.number("I")
-        if version and not version & 0xFFFF:  # no version is that large: the bytes stand the other way round
+        if version and not version & 0xFFFF:  # no version is that large: the byte order is the other one
             self.order, version = ">", int.from_bytes(struct.pack("<I", version), "big")
         if version not in VERSIONS:
             reason = "has lengths of 32 bits; convert the model again" if version == 1 else "is not known here"
@@ -162,14 +165,14 @@ class _Header:
             self.key = "key 'general.alignment'"
             raise self.error(f"must be a power of two as uint32, and is {str(alignment)[:40]}")
         infos = tuple(self.tensor(index) for index in range(tensors))
-        order, end = "little" if self.order == "<" else "big", self.base + self.at
+        order, end = "little" if self.order == "<" else "big", self.base + self.position
         return GGUFFile(version, order, metadata, types, infos, end + -end % alignment)
 
     def type(self) -> str:
         code: int = self.number("I")
-        if code >= len(CODES):
-            raise self.error(f"the type {code} is none of GGUF's, which run from 0 to {len(CODES) - 1}")
-        return CODES[code]
+        if code >= len(TYPE_NAMES):
+            raise self.error(f"the type {code} is not one of GGUF's, which run from 0 to {len(TYPE_NAMES) - 1}")
+        return TYPE_NAMES[code]
 
     def value(self, kind: str, depth: int = 0) -> tuple[str, Any]:
         if kind == "string":
@@ -177,7 +180,7 @@ class _Header:
         if kind != "array":
             return kind, self.numbers(kind, 1)[0]
         if depth == MAX_DEPTH:
-            raise self.error(f"arrays stand in arrays more than {MAX_DEPTH} deep")
+            raise self.error(f"arrays are nested more than {MAX_DEPTH} deep")
         inner, count = self.type(), self.number("Q")
         self.elements += count * (ARRAY_COST if inner == "array" else 1)
         if self.elements > MAX_ELEMENTS:
@@ -195,7 +198,7 @@ class _Header:
         return f"[{inner}]", list(self.numbers(inner, count))
 
     def numbers(self, kind: str, count: int) -> tuple[Any, ...]:
-        code = NUMBERS[kind]
+        code = STRUCT_CODES[kind]
         size = struct.calcsize("<" + code)
         self.check(count, size, "numbers")
         data = self.take(count * size)
@@ -215,27 +218,27 @@ def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping
     """Write a GGUF file of version 3, little-endian, that has these keys and no tensor, whole or not at all.
 
     A str, a bool and a list of either need no type; numbers do, from `types`: "uint32", "[int32]", "[[float32]]" (the
-    names are those of `read_metadata`, whose two mappings written give the same two when read). Lone surrogates
-    U+DC80..U+DCFF become the bytes they stand for. Raises ConversionError naming the key, and OSError. O(size).
+    names are those of `read_metadata`; its two mappings, written, are read back unchanged). Lone surrogates
+    U+DC80..U+DCFF become the bytes that they escape. Raises ConversionError naming the key, and OSError. O(size).
     """
     types = types or {}
     parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(metadata))]
     for key, value in metadata.items():
         try:
-            name, kind = _encode("string", key), types.get(key) or _evident(value)
+            name, kind = _encode("string", key), types.get(key) or _infer_type(value)
             if len(name) > MAX_KEY + 8:
                 raise ValueError(f"it is longer than {MAX_KEY:,} bytes")
             if key == "general.alignment" and (kind != "uint32" or type(value) is not int or value.bit_count() != 1):
                 raise ValueError("it must be a power of two as uint32")
-            parts += (name, struct.pack("<I", _code(kind)), _encode(kind, value))
+            parts += (name, struct.pack("<I", _type_code(kind)), _encode(kind, value))
         except ValueError as error:
             raise ConversionError(f"GGUF can't hold the key {str(key)[:80]!r}: {error}") from error
     parts.append(b"\0" * (-sum(map(len, parts)) % metadata.get("general.alignment", ALIGNMENT)))
     write_atomically(Path(path), b"".join(parts))
 
 
-def _evident(value: object) -> str:
-    """The type of a value that can have only one."""
+def _infer_type(value: object) -> str:
+    """Return the type of a value that can have only one. Raises ValueError for another."""
     depth = 0
     while isinstance(value, list) and value and depth < MAX_DEPTH:
         value, depth = value[0], depth + 1
@@ -244,35 +247,35 @@ def _evident(value: object) -> str:
     return "[" * depth + ("string" if isinstance(value, str) else "bool") + "]" * depth
 
 
-def _code(kind: str) -> int:
+def _type_code(kind: str) -> int:
     name = "array" if kind[:1] == "[" else kind
-    if name not in CODES or kind == "array":
-        raise ValueError(f"{kind!r} is no type of GGUF's")
-    return CODES.index(name)
+    if name not in TYPE_NAMES or kind == "array":
+        raise ValueError(f"{kind!r} is not a type of GGUF's")
+    return TYPE_NAMES.index(name)
 
 
 def _encode(kind: str, value: Any, depth: int = 0) -> bytes:
-    """The bytes of a value, its type before it left out."""
+    """Return the bytes of a value, without the type code before it."""
     if kind[:1] != "[":
-        return _encode_plain(kind, [value])
+        return _encode_scalars(kind, [value])
     inner = kind[1:-1]
     if not isinstance(value, list) or depth == MAX_DEPTH or kind[-1] != "]":
-        raise ValueError(f"{str(value)[:40]!r} is no list of {inner!r}, at most {MAX_DEPTH} deep")
-    head = struct.pack("<IQ", _code(inner), len(value))
+        raise ValueError(f"{str(value)[:40]!r} is not a list of {inner!r}, nested at most {MAX_DEPTH} deep")
+    head = struct.pack("<IQ", _type_code(inner), len(value))
     if inner[:1] == "[":
         return head + b"".join(_encode(inner, part, depth + 1) for part in value)
-    return head + _encode_plain(inner, value)
+    return head + _encode_scalars(inner, value)
 
 
-def _encode_plain(kind: str, values: list[Any]) -> bytes:
-    """The bytes of values that are no arrays, one after the other."""
+def _encode_scalars(kind: str, values: list[Any]) -> bytes:
+    """Return the bytes of values that are not arrays, concatenated."""
     wanted = {"string": str, "bool": bool, "float32": float, "float64": float}.get(kind, int)
     for value in values:
         if type(value) is not wanted:
-            raise ValueError(f"{str(value)[:40]!r} is no {wanted.__name__}, and {kind} needs one")
+            raise ValueError(f"{str(value)[:40]!r} is not of the type {wanted.__name__}, which {kind} needs")
     if kind != "string":
         try:
-            return struct.pack(f"<{len(values)}{NUMBERS[kind]}", *values)
+            return struct.pack(f"<{len(values)}{STRUCT_CODES[kind]}", *values)
         except (struct.error, OverflowError) as error:
             raise ValueError(f"a number is too large for {kind}") from error
     parts: list[bytes] = []

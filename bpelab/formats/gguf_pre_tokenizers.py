@@ -1,7 +1,7 @@
-"""The names of llama.cpp's pre-tokenizers (`tokenizer.ggml.pre` in a GGUF file) and the split patterns behind them.
+"""llama.cpp's pre-tokenizers: their names (`tokenizer.ggml.pre` in a GGUF file) and their split patterns.
 
-A GGUF file has a name and no pattern; the patterns are in llama.cpp's source. They are used one after the other, each
-on the pieces that the one before left, and what a pattern leaves out is a piece too: Hugging Face's "Isolated".
+A GGUF file has a name and no pattern; the patterns are in llama.cpp's source. Those of a name are applied in order,
+each to the pieces of the one before, and text that a pattern doesn't match is a piece too: Hugging Face's "Isolated".
 
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, `src/unicode.cpp` (data/gguf_pre_tokenizers.json).
 """
@@ -21,25 +21,29 @@ _KIMI = (
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 HANDLERS = {r"\p{AFMoE_digits}": _DIGITS, r"\d{1,3}(?=(?:\d{3})*\b)": _DIGITS, r"\p{Han}+": _KIMI}
-"""Patterns that llama.cpp only recognizes, to run code of its own instead, and what that code does. Digits are grouped
-from the right, and the first group takes with it all text before it that is no digit."""
+"""Patterns that llama.cpp only recognizes, to run code of its own instead -> a pattern that does what that code does.
+Digits are grouped from the right, and the first group takes with it all text before it that is not a digit."""
 
 
 class GGUFPre(NamedTuple):
-    """What a name stands for.
+    """What a name of a pre-tokenizer means.
 
-    `regex` is how llama.cpp splits, in patterns that any engine with Unicode categories can use; `written` is the same
-    as llama.cpp writes it. `original` is the model's own patterns, where llama.cpp's source has them and they differ.
-    `byte_level` says that pieces go through the byte alphabet; `ignore_merges` that a piece that is a token is that
-    token, whatever the merges; `add_bos` and `add_sep` what is added where the file doesn't say; `clean_spaces` that
-    decoding removes the space before some punctuation.
+    Attributes:
+        name: llama.cpp's, such as "llama-bpe".
+        regex: how llama.cpp splits, in patterns that any engine with Unicode categories can use.
+        byte_level: whether pieces go through GPT-2's byte alphabet.
+        original: the model's own patterns, where llama.cpp's source has them and they differ; else None.
+        llama_cpp_regex: the patterns of `regex` as llama.cpp writes them.
+        ignore_merges: whether a piece that is a token becomes that token, whatever the merges.
+        add_bos, add_sep: whether these tokens are added where the file doesn't say.
+        clean_spaces: whether decoding removes the space before some punctuation.
     """
 
     name: str
     regex: tuple[str, ...]
     byte_level: bool
     original: tuple[str, ...] | None
-    written: tuple[str, ...]
+    llama_cpp_regex: tuple[str, ...]
     ignore_merges: bool
     add_bos: bool
     add_sep: bool
@@ -48,35 +52,35 @@ class GGUFPre(NamedTuple):
 
 @lru_cache(1)
 def gguf_pre() -> Mapping[str, GGUFPre]:
-    r"""All names, for each family of equal patterns the one that is best known first. Read once, in milliseconds.
+    r"""Return all pre-tokenizers by name, of equal ones the best known first. Read once, in milliseconds.
 
     >>> gguf_pre()["viking"].regex[1], gguf_pre()["llama-bpe"].ignore_merges
     ('\\p{N}', True)
     """
     data = json.loads((FOLDER / "gguf_pre_tokenizers.json").read_text("utf-8"))
-    found = {}
+    by_name = {}
     for group in data["patterns"]:
-        written = tuple(group["regex"])
+        llama_cpp_regex = tuple(group["regex"])
         for name in group["names"]:
-            found[name] = GGUFPre(
+            by_name[name] = GGUFPre(
                 name=name,
-                regex=tuple(HANDLERS.get(pattern, pattern) for pattern in written),
+                regex=tuple(HANDLERS.get(pattern, pattern) for pattern in llama_cpp_regex),
                 byte_level=group.get("byte_level", True),
                 original=tuple(group["original"]) if "original" in group else None,
-                written=written,
+                llama_cpp_regex=llama_cpp_regex,
                 ignore_merges=name in data["ignore_merges"],
                 add_bos=name in data["add_bos"],
                 add_sep=name in data["add_sep"],
                 clean_spaces=name not in data["keep_spaces"],
             )
-    return MappingProxyType(found)
+    return MappingProxyType(by_name)
 
 
 def names_for(regexes: Sequence[str]) -> list[str]:
-    r"""The names that stand for split patterns, given in the order of their use; the best known name first.
+    r"""Return the names of pre-tokenizers that use these split patterns, in this order; the best known name first.
 
     A name counts where its patterns, or the model's own that they were adapted from, are these to the letter, but for
-    a last `|\s+` behind `|\s+(?!\S)`, which changes no piece. Empty where llama.cpp has no such name.
+    a last `|\s+` after `|\s+(?!\S)`, which changes no piece. Empty where llama.cpp has no such name.
 
     >>> names_for([r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"])[0]
     'gpt-2'
@@ -84,9 +88,9 @@ def names_for(regexes: Sequence[str]) -> list[str]:
     wanted, all_names = _key(regexes), gguf_pre()
     found = set()
     for pre in all_names.values():
-        if wanted in (_key(pre.regex), _key(pre.written), _key(pre.original or pre.regex)):
-            found.add(pre.written)
-    return [name for name, pre in all_names.items() if pre.written in found]
+        if wanted in (_key(pre.regex), _key(pre.llama_cpp_regex), _key(pre.original or pre.regex)):
+            found.add(pre.llama_cpp_regex)
+    return [name for name, pre in all_names.items() if pre.llama_cpp_regex in found]
 
 
 def _key(regexes: Sequence[str]) -> tuple[str, ...]:

@@ -1,83 +1,86 @@
 """GPT-2's two files: a vocabulary in JSON, and the merges as lines of text.
 
 `encoder.json` and `vocab.bpe` are OpenAI's names, `vocab.json` and `merges.txt` Hugging Face's; the contents are alike,
-in GPT-2's byte alphabet. Held: tokens with any ids, merges. Not held: the pattern, the normalizer, which tokens are
-special, and whatever is put around a text. A `tokenizer_config.json` beside them may name a class whose pattern is
-known; else the caller has to say it, since a wrong one gives other ids without an error.
+in GPT-2's byte alphabet. They hold tokens with any ids, and merges. They can't hold the pattern, the normalizer, which
+tokens are special, and what a post-processor adds. A `tokenizer_config.json` beside them may name a class whose pattern
+is known; otherwise the caller must name it, since a wrong one gives other ids without an error.
 
-A line is ended by a line feed and nothing else: U+0085 and U+2028 are characters that tokens may have.
+Only a line feed ends a line: U+0085 and U+2028 are characters that tokens may have.
 Chapter: File formats. Source: gpt-2/src/encoder.py; transformers `models/gpt2/tokenization_gpt2.py`.
 """
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
+from .._support.json_document import JSONFile, read_bytes, short_repr
+from .._support.textio import write_all_atomically
+from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..postprocessors import TemplateProcessing
-from ..pretokenizers.patterns import PATTERNS
-from ..special_tokens import ROLES
-from ..textio import write_together
-from ..tokenizer import BPETokenizer
+from ..regex.patterns import PATTERNS
+from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
+from ..vocab.special_tokens import ROLES
 from .huggingface import merge_pairs, read_config
-from .json_file import JSONFile, read_bytes, shown
 from .tokenizer_json import read_id, read_tokenizer
 
-NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+FILE_NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "NFC")}
-"""tokenizer_class -> pattern, normalizer."""
+"""tokenizer_class -> (pattern, normalizer)."""
 
 
 def find_files(folder: Path) -> tuple[Path, Path] | None:
-    """The two files in a folder, under either pair of names; None where they aren't."""
-    pairs = ((folder / vocab, folder / merges) for vocab, merges in NAMES)
+    """Return the two files in a folder, under either pair of names; None where there is no pair."""
+    pairs = ((folder / vocab, folder / merges) for vocab, merges in FILE_NAMES)
     return next(((vocab, merges) for vocab, merges in pairs if vocab.exists() and merges.exists()), None)
 
 
-def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer in a folder that has the two files.
+def load(folder: Path, *, pattern: str | None = None) -> TokenizerSpec:
+    """Return the tokenizer in a folder that has the two files.
 
-    Special are the tokens that `tokenizer_config.json` or `added_tokens.json` list, and those of the vocabulary that
-    are neither a byte nor made by a merge: no text could come out as them. Raises TokenizerFileError, also where the
-    pattern can't be told and isn't given.
+    Special tokens are those that `tokenizer_config.json` or `added_tokens.json` list, and those of the vocabulary that
+    are neither a byte nor made by a merge: no text could be encoded as them. Raises TokenizerFileError, also where the
+    files don't name a pattern and none is passed.
     """
-    found = find_files(folder)
-    if found is None:
-        wanted = " or ".join(f"{vocab} with {merges}" for vocab, merges in NAMES)
+    paths = find_files(folder)
+    if paths is None:
+        wanted = " or ".join(f"{vocab} with {merges}" for vocab, merges in FILE_NAMES)
         raise TokenizerFileError(folder, "", f"has no {wanted}")
-    vocab_path, merges_path = found
+    vocab_path, merges_path = paths
     vocab_file = JSONFile(vocab_path)
     vocab, merges = vocab_file.data, _read_merges(merges_path)
     config_path = folder / "tokenizer_config.json"
     config = JSONFile(config_path).data if config_path.exists() else {}
-    named = str(config.get("tokenizer_class", "")).removesuffix("Fast")
+    class_name = str(config.get("tokenizer_class", "")).removesuffix("Fast")
     if vocab_path.name == "encoder.json":
-        named = named or "GPT2Tokenizer"
-    known = KNOWN_CLASSES.get(named)
+        class_name = class_name or "GPT2Tokenizer"
+    known = KNOWN_CLASSES.get(class_name)
     if pattern is None and known is None:
         raise TokenizerFileError(
             folder, "", "these files don't say how text is split first; give pattern=, such as 'gpt2'"
         )
-    prefixed = _says(config_path, config, "add_prefix_space")
-    if prefixed and pattern is not None:
+    add_prefix_space = _flag(config_path, config, "add_prefix_space")
+    if add_prefix_space and pattern is not None:
         raise TokenizerFileError(config_path, "add_prefix_space", f"can't be combined with pattern={pattern!r}")
     normalizer = None if pattern is not None or known is None or known[1] is None else {"type": known[1]}
-    made = {left + right for left, right in merges}
-    loose = [text for text in vocab if text not in made and not (len(text) == 1 and text in BYTE_OF_CHAR)]
+    merged = {left + right for left, right in merges}
+    unmerged = [text for text in vocab if text not in merged and not (len(text) == 1 and text in BYTE_OF_CHAR)]
     file = JSONFile(vocab_path, b"{}")
     file.data = {
-        "added_tokens": _added(vocab_file, folder, loose, config),
+        "added_tokens": _added_tokens(vocab_file, folder, unmerged, config),
         "normalizer": normalizer,
-        "pre_tokenizer": _pre_tokenizer(pattern or (known[0] if known else ""), prefixed),
+        "pre_tokenizer": _pre_tokenizer(pattern or (known[0] if known else ""), add_prefix_space),
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocab, "merges": merges},
     }
     try:
-        tokenizer = read_tokenizer(file, {"encoder": encoder, **read_config(folder)})
-        around = _template(config_path, config, tokenizer) if pattern is None else None
-        pre_tokenizer = {} if prefixed else {"pattern": pattern or (known[0] if known else None)}
-        return tokenizer.with_options(post_processor=around, **pre_tokenizer)
+        spec = read_tokenizer(file, read_config(folder))
+        post_processor = _post_processor(config_path, config, spec) if pattern is None else None
+        pre_tokenizer = {} if add_prefix_space else {"pattern": pattern or (known[0] if known else None)}
+        return spec.replace(post_processor=post_processor, **pre_tokenizer)
     except TokenizerFileError as error:
         if error.path == str(config_path):
             raise
@@ -92,35 +95,38 @@ def load(folder: Path, *, pattern: str | None = None, encoder: str = "auto") -> 
         raise TokenizerFileError(folder, "", str(error)) from error
 
 
-def _says(path: Path, config: dict[str, Any], key: str) -> bool:
-    """What a switch in tokenizer_config.json says; one that is not there is off."""
+def _flag(path: Path, config: dict[str, Any], key: str) -> bool:
+    """Return a boolean of tokenizer_config.json; one that is missing is false."""
     value = config.get(key)
     if value is not None and not isinstance(value, bool):
         raise TokenizerFileError(path, key, f"expected true or false, found {str(value)[:40]!r}")
     return bool(value)
 
 
-def _pre_tokenizer(pattern: str, prefixed: bool) -> dict[str, Any]:
-    """As the class builds it. Qwen2Tokenizer asks for the space before every piece, not only before the text."""
+def _pre_tokenizer(pattern: str, add_prefix_space: bool) -> dict[str, Any]:
+    """Return the pre-tokenizer as the class builds it, in JSON.
+
+    Qwen2Tokenizer adds the space before every piece, not only before the text.
+    """
     if pattern == "gpt2":
-        return {"type": "ByteLevel", "add_prefix_space": prefixed, "use_regex": True}
-    last = {"type": "ByteLevel", "add_prefix_space": prefixed, "use_regex": False}
-    if not prefixed:
+        return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "use_regex": True}
+    last = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "use_regex": False}
+    if not add_prefix_space:
         return last
     split = {"type": "Split", "pattern": {"Regex": PATTERNS[pattern].oniguruma}, "behavior": "Isolated"}
     return {"type": "Sequence", "pretokenizers": [split, last]}
 
 
-def _template(path: Path, config: dict[str, Any], tokenizer: BPETokenizer) -> TemplateProcessing | None:
-    """bos before a text and eos behind it, where the file says so."""
-    around = ["$A"]
+def _post_processor(path: Path, config: dict[str, Any], spec: TokenizerSpec) -> TemplateProcessing | None:
+    """Return the template that adds bos and eos where the file says so; None for neither."""
+    pieces = ["$A"]
     for role in ("bos", "eos"):
-        if _says(path, config, f"add_{role}_token"):
-            name = getattr(tokenizer, f"{role}_token")
+        if _flag(path, config, f"add_{role}_token"):
+            name = spec.roles[role]
             if name is None:
                 raise TokenizerFileError(path, f"add_{role}_token", f"is true, but there is no {role}_token")
-            around = [name, *around] if role == "bos" else [*around, name]
-    return TemplateProcessing(tuple(around)) if len(around) > 1 else None
+            pieces = [name, *pieces] if role == "bos" else [*pieces, name]
+    return TemplateProcessing(tuple(pieces)) if len(pieces) > 1 else None
 
 
 def _read_merges(path: Path) -> list[list[str]]:
@@ -140,33 +146,33 @@ def _read_merges(path: Path) -> list[list[str]]:
     return merges
 
 
-def _added(file: JSONFile, folder: Path, loose: list[str], config: dict[str, Any]) -> list[dict[str, Any]]:
-    """Entries as in a tokenizer.json: what the files list, and `loose` tokens of the vocabulary."""
+def _added_tokens(file: JSONFile, folder: Path, unmerged: list[str], config: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return entries as in a tokenizer.json: what the files list, and the `unmerged` tokens of the vocabulary."""
     listed: dict[str, dict[str, Any]] = {}
-    for text in loose:
+    for text in unmerged:
         listed[text] = {"content": text, "id": file.data[text], "special": True}
-    older = folder / "added_tokens.json"
-    if older.exists():
-        beside = JSONFile(older)
-        for text, token_id in beside.data.items():
-            listed[text] = {"content": text, "id": read_id(beside, token_id, repr(text[:60])), "special": True}
+    added_path = folder / "added_tokens.json"
+    if added_path.exists():
+        added_file = JSONFile(added_path)
+        for text, token_id in added_file.data.items():
+            listed[text] = {"content": text, "id": read_id(added_file, token_id, repr(text[:60])), "special": True}
     key, path = "added_tokens_decoder", folder / "tokenizer_config.json"
     decoder = config.get(key)
     if decoder is not None and not isinstance(decoder, dict):
-        raise TokenizerFileError(path, key, f"expected an object, found {shown(decoder)}")
-    for written, entry in (decoder or {}).items():
-        if not (isinstance(entry, dict) and written.isascii() and written.isdigit() and len(written) < 11):
+        raise TokenizerFileError(path, key, f"expected an object, found {short_repr(decoder)}")
+    for key_id, entry in (decoder or {}).items():
+        if not (isinstance(entry, dict) and key_id.isascii() and key_id.isdigit() and len(key_id) < 11):
             raise TokenizerFileError(
-                path, key, f"expected objects by their ids, found {written[:40]!r}: {shown(entry)}"
+                path, key, f"expected objects by their ids, found {key_id[:40]!r}: {short_repr(entry)}"
             )
         name = entry.get("content")
-        listed[name if isinstance(name, str) else shown(name)] = {**entry, "id": int(written)}
+        listed[name if isinstance(name, str) else short_repr(name)] = {**entry, "id": int(key_id)}
     for entry in listed.values():
         entry.pop("__type", None)
     return sorted(listed.values(), key=lambda entry: str(entry["id"]).rjust(20))
 
 
-def save(tokenizer: BPETokenizer, folder: Path) -> None:
+def save(tokenizer: "BPETokenizer", folder: Path) -> None:
     """Write `vocab.json` and `merges.txt`. Raises ConversionError for what they can't hold."""
     model = tokenizer.model
     if model.units is not None and model.units.characters:
@@ -175,12 +181,12 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
         raise ConversionError(
             f"vocab.json and merges.txt are opened with one pattern, and this tokenizer has {tokenizer.pre_tokenizer}"
         )
-    loose = set(model.recovered.unreachable) - {token.id for token in tokenizer.added_tokens}
-    if loose and not model.take_whole:
+    unmerged = set(model.recovered_merges.unreachable) - {token.id for token in tokenizer.added_tokens}
+    if unmerged and not model.ignore_merges:
         raise ConversionError(
-            f"in vocab.json a token that no merge makes is a special one, and {model.tokens[min(loose)]!r} is not"
+            f"in vocab.json a token that no merge makes is a special one, and {model.tokens[min(unmerged)]!r} is not"
         )
-    if model.take_whole and model.recovered.unreachable:
+    if model.ignore_merges and model.recovered_merges.unreachable:
         raise ConversionError(
             "vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are"
         )
@@ -200,4 +206,4 @@ def save(tokenizer: BPETokenizer, folder: Path) -> None:
         "merges.txt": "#version: 0.2\n" + "".join(lines),
         "special_tokens_map.json": json.dumps(named, ensure_ascii=False, indent=2),
     }
-    write_together({folder / name: text.encode() for name, text in contents.items()})
+    write_all_atomically({folder / name: text.encode() for name, text in contents.items()})

@@ -1,9 +1,9 @@
-"""The Hugging Face Hub: a tokenizer's files, fetched into huggingface_hub's own cache.
+"""The Hugging Face Hub: download a tokenizer's files into huggingface_hub's own cache.
 
-Only what a tokenizer is made of is fetched for one, and only from a repository's root: never weights, never code, never
-a folder such as `original/`. What is of no use alone comes first, and `tokenizer.json` before older formats, so that
-what an interrupted download leaves in the cache is either too little to be taken for a tokenizer, or enough. The server
-itself is trusted: huggingface_hub names what it keeps by the ETags that the server sends.
+Only the files of a tokenizer are fetched, and only from a repository's root: never weights, never code, never a folder
+such as `original/`. Files that are of no use alone come first, and `tokenizer.json` before older formats, so that what
+an interrupted download leaves in the cache is either too little to be taken for a tokenizer, or enough. The server
+itself is trusted: huggingface_hub names its cached files by the ETags that the server sends.
 
 Cost: one request for the list of files, one or two for each file that is not in the cache. Chapter: File formats.
 Source: huggingface_hub 1.21 `_snapshot_download.py`, `file_download.py`, `utils/_http.py`.
@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from .._support.install import install_command
 from ..errors import BPELabError, MissingDependencyError, TokenizerFileError
-from ..install import install_command
 
 COMPANIONS = (
     "tokenizer_config.json",
@@ -26,10 +26,10 @@ COMPANIONS = (
     "merges.txt",
 )
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.json", "*.tiktoken")
-FILES = (".json", ".model", ".gguf", ".tiktoken", ".vocab", ".txt", ".bpe")
-"""What names of a tokenizer's files end with."""
-LONG_LIST = 1_000  # beyond so many files the Hub may cut the list that comes with a repository's description
-TIMEOUT = 10  # seconds until the Hub has to answer, as long as huggingface_hub waits elsewhere
+FILE_ENDINGS = (".json", ".model", ".gguf", ".tiktoken", ".vocab", ".txt", ".bpe")
+"""Endings of the names of a tokenizer's files."""
+MAX_LISTED = 1_000  # files; of more, the Hub may cut short the list that comes with a repository's description
+TIMEOUT = 10  # seconds to wait for an answer, as long as huggingface_hub waits elsewhere
 
 
 def fetch(
@@ -39,10 +39,10 @@ def fetch(
     token: str | bool | None = None,
     cache_dir: str | Path | None = None,
 ) -> Path:
-    """A local file or folder as it is; else the folder in the cache that holds the files of a repository's tokenizer.
+    """Return a local path unchanged; for a repository, the folder in the cache with its tokenizer's files.
 
     Args:
-        repo_or_path: "gpt2", "organization/name", or a path. What exists here wins, without any use of the network.
+        repo_or_path: "gpt2", "organization/name", or a path. A path that exists wins, and the network is not used.
         revision: a branch, a tag or a commit; by default "main".
         token: an access token; by default the one of `hf auth login` or HF_TOKEN; False sends none.
         cache_dir: where the cache is; by default where huggingface_hub has it (HF_HUB_CACHE).
@@ -66,17 +66,17 @@ def fetch(
 
 
 def is_path(name: str) -> bool:
-    """Whether a name can only be a path, and none of a repository."""
+    """Whether a name can only be that of a path, not of a repository."""
     return re.match(r"\.{0,2}/|~|[A-Za-z]:|.*\\", name, re.DOTALL) is not None
 
 
-def elsewhere(name: str) -> str:
-    """What opens a name that is no path here: the Hub, tiktoken, or both; nothing where it can only be a path.
+def other_sources(name: str) -> str:
+    """Return advice on what opens a name that is not a local path: the Hub, tiktoken, or both; "" for a path.
 
-    >>> elsewhere("org/model"), elsewhere("./gpt2")
+    >>> other_sources("org/model"), other_sources("./gpt2")
     ('; if it is a repository on the Hugging Face Hub, call from_huggingface("org/model")', '')
     """
-    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", name) or name.endswith(FILES):
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", name) or name.endswith(FILE_ENDINGS):
         return ""
     advice = f'; if it is a repository on the Hugging Face Hub, call from_huggingface("{name}")'
     try:
@@ -96,7 +96,7 @@ def download(
     cache_dir: str | Path | None,
     **options: Any,
 ) -> Path:
-    """The folder in the cache with the files that `kind` wants of a repository. Raises as `fetch` does."""
+    """Return the folder in the cache with the files that `kind` chooses of a repository. Raises as `fetch` does."""
     if revision is not None and re.search(r"^/|\.\.|[\\:~^?*\[\s]|^$", revision):
         raise ValueError(f"{revision!r} can't be a revision: expected a branch, a tag or a commit")
     if isinstance(token, str) and not re.fullmatch(r"[!-~]+", token):
@@ -117,8 +117,13 @@ def download(
 
 
 class Repository:
-    """One repository at one revision, through the module huggingface_hub. What is wanted of it is a tokenizer; a
-    subclass may want something else."""
+    """One repository at one revision, accessed through the module huggingface_hub.
+
+    This class chooses the files of a tokenizer; a subclass may choose others.
+
+    Attributes:
+        wanted: what the files are, for error messages.
+    """
 
     wanted = "tokenizer"
 
@@ -127,34 +132,34 @@ class Repository:
     ) -> None:
         self.module, self.errors = module, module.errors
         self.repo, self.revision, self.token = repo, revision or "main", token
-        self.where = {"repo_id": repo, "cache_dir": cache_dir, "token": token}
+        self.location = {"repo_id": repo, "cache_dir": cache_dir, "token": token}
 
     def download(self) -> Path:
-        """The snapshot's folder. Raises whatever huggingface_hub and its HTTP library raise."""
+        """Return the snapshot's folder. Raises whatever huggingface_hub and its HTTP library raise."""
         try:
-            names = self.choose(self._listed())
+            names = self.choose(self._list_files())
         except Exception as error:
-            if not self._unreachable(error):
+            if not self._is_unreachable(error):
                 raise
-            return self._cached(error)
-        # The first file tells the commit and has the library note it as the revision's, for the day without network.
-        # The others are fetched from that commit, should the branch move on meanwhile.
-        folder = Path(self.module.hf_hub_download(filename=names[0], revision=self.revision, **self.where)).parent
+            return self._cached_snapshot(error)
+        # Downloading the first file by its revision makes the library record the commit, for use without a network.
+        # The others are fetched from that commit, in case the branch moves on meanwhile.
+        folder = Path(self.module.hf_hub_download(filename=names[0], revision=self.revision, **self.location)).parent
         for name in names[1:]:
-            self.module.hf_hub_download(filename=name, revision=folder.name, **self.where)
+            self.module.hf_hub_download(filename=name, revision=folder.name, **self.location)
         return folder
 
-    def _listed(self) -> list[str]:
-        """The repository's files."""
+    def _list_files(self) -> list[str]:
+        """Return the names of all files of the repository."""
         api = self.module.HfApi(token=self.token)
         info = api.model_info(self.repo, revision=self.revision, timeout=TIMEOUT)
         listed = [file.rfilename for file in info.siblings or ()]
-        if len(listed) > LONG_LIST:
+        if len(listed) > MAX_LISTED:
             listed = [entry.path for entry in api.list_repo_tree(self.repo, revision=info.sha)]
         return listed
 
     def choose(self, listed: list[str]) -> list[str]:
-        """The files to fetch, in order. Raises BPELabError where what is wanted is not among them."""
+        """Return the files to fetch, in order. Raises BPELabError where a needed one is missing."""
         names = select(listed, COMPANIONS + VOCABULARIES)
         if not select(names, VOCABULARIES):
             raise BPELabError(
@@ -163,9 +168,9 @@ class Repository:
             )
         return names
 
-    def _cached(self, error: Exception) -> Path:
-        """The snapshot in the cache, if it is there and holds what is wanted."""
-        where = {"repo_id": self.repo, "cache_dir": self.where["cache_dir"], "revision": self.revision}
+    def _cached_snapshot(self, error: Exception) -> Path:
+        """Return the snapshot in the cache. Raises `error` where there is none, or a needed file is missing."""
+        where = {"repo_id": self.repo, "cache_dir": self.location["cache_dir"], "revision": self.revision}
         try:
             folder = Path(self.module.snapshot_download(local_files_only=True, **where))
             self.choose(os.listdir(folder))
@@ -173,8 +178,8 @@ class Repository:
             raise error from None
         return folder
 
-    def _unreachable(self, error: BaseException) -> bool:
-        """Whether no answer came, or one that says that the Hub itself is in trouble."""
+    def _is_unreachable(self, error: BaseException) -> bool:
+        """Whether no answer came, or one that reports a failure of the Hub itself (429, or 500 and above)."""
         response = getattr(error, "response", None)
         if response is not None:
             return bool(response.status_code == 429 or response.status_code >= 500)
@@ -184,7 +189,7 @@ class Repository:
         )
 
     def explain(self, error: Exception) -> BPELabError:
-        """What went wrong, and what to do."""
+        """Return an error that says what went wrong, and what to do."""
         errors, page = self.errors, f"{self.module.constants.ENDPOINT}/{self.repo}"
         answer = getattr(getattr(error, "response", None), "status_code", None)
         log_in = "log in with `hf auth login` or pass token="
@@ -202,11 +207,11 @@ class Repository:
             case errors.RevisionNotFoundError():
                 problem = f"has no revision {self.revision!r}: its branches, tags and commits are listed at {page}"
             case errors.LocalTokenNotFoundError():
-                problem = f"was to be read with a token, and there is none: {log_in}"
+                problem = f"was to be read with a token, but none was found: {log_in}"
             case errors.OfflineModeIsEnabled():
                 problem = (
                     f"has no {self.wanted} at the revision {self.revision!r} in the cache, and HF_HUB_OFFLINE forbids "
-                    "to fetch one: unset it"
+                    "fetching one: unset it"
                 )
             case errors.EntryNotFoundError() if answer is not None:
                 problem = "changed while it was read: try again"
@@ -215,7 +220,7 @@ class Repository:
                     f"was refused by the Hub ({answer}): there is no such repository, or it wants a token that may "
                     f"read it; {log_in}"
                 )
-            case _ if self._unreachable(error) or answer is not None:
+            case _ if self._is_unreachable(error) or answer is not None:
                 problem = (
                     f"could not be fetched from {page} ({answer or type(error).__name__}), and no whole copy is in the "
                     "cache: check the connection and try again"
@@ -223,12 +228,12 @@ class Repository:
             case OSError():
                 problem = "could not be fetched into the cache: " + str(error).partition("\n")[0]
             case _:
-                problem = f"could not be fetched: {page} answered as the Hub doesn't ({type(error).__name__})"
+                problem = f"could not be fetched: {page} didn't answer like the Hub ({type(error).__name__})"
         return BPELabError(f"{self.repo!r} {problem}")
 
 
 def select(names: list[str], patterns: tuple[str, ...]) -> list[str]:
-    """The names that fit, in the order of the patterns. One that is no plain name of a file never does.
+    """Return the names that match, in the order of the patterns. A name with a folder in it never matches.
 
     >>> select(["original/tokenizer.model", "../x.tiktoken", "qwen.tiktoken", "tokenizer.json"], VOCABULARIES)
     ['tokenizer.json', 'qwen.tiktoken']

@@ -1,11 +1,11 @@
-"""Hugging Face: a folder with `tokenizer.json` and `tokenizer_config.json`.
+"""Hugging Face's format: a folder with `tokenizer.json` and `tokenizer_config.json`.
 
-Held: everything a BPETokenizer has. Not held: the tokens of a rank table that no merge list gives (those that rank
-before their own parts), added tokens that share an id, vocabularies in which an added token has the text of another
-token.
+The format holds everything that a BPETokenizer has, except tokens of a rank table that no merge list makes (those that
+rank before their own parts), added tokens that share an id, and vocabularies in which an added token has the text of
+another token.
 
 Named patterns are written as Hugging Face's engine needs them (`NamedPattern.oniguruma`) and recognised when read.
-Reading is in tokenizer_json.py.
+`tokenizer_json` parses the file.
 
 Chapter: File formats. Source: tokenizers `models/bpe/serialization.rs`, read and tried.
 """
@@ -13,84 +13,90 @@ Chapter: File formats. Source: tokenizers `models/bpe/serialization.rs`, read an
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..added_tokens import AddedToken
-from ..byte_alphabet import from_alphabet, to_alphabet
+from .._support.gc_paused import gc_paused
+from .._support.json_document import JSONFile, read_bytes
+from .._support.textio import write_all_atomically
+from ..core.spec import TokenizerSpec
 from ..errors import ConversionError
-from ..model import BPEModel, RankMerges
-from ..no_collection import no_collection
-from ..pretokenizers.patterns import find_pattern
+from ..model import disk_cache
+from ..model.bpe import BPEModel, RankMerges
 from ..pretokenizers.split import Split
-from ..special_tokens import ROLES
-from ..textio import write_together
-from ..tokenizer import BPETokenizer
-from . import table_cache
-from .components import portable_end, write_component, write_section
-from .json_file import JSONFile, read_bytes
+from ..regex.patterns import find_pattern
+from ..unicode.byte_alphabet import from_alphabet, to_alphabet
+from ..vocab.added_tokens import AddedToken
+from ..vocab.special_tokens import ROLES
+from .json_components import portable_end, write_component, write_section
 from .tokenizer_json import read_tokenizer
 
-KEPT = ("chat_template", "model_max_length", "padding_side", "truncation_side")
-"""Entries of tokenizer_config.json that are kept beside the roles. Others say nothing, or name code to run."""
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+METADATA_KEYS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
+"""Entries of tokenizer_config.json that are kept, apart from the roles. Others say nothing, or name code to run."""
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def load(path: Path, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer in a folder, or in a tokenizer.json; see `BPETokenizer.from_pretrained`."""
+def load(path: Path) -> TokenizerSpec:
+    """Return the tokenizer in a folder, or in a tokenizer.json; see `BPETokenizer.from_pretrained`."""
     path = path / "tokenizer.json" if path.is_dir() else path
-    return read(path, read_bytes(path), {"encoder": encoder, **read_config(path.parent)})
+    return read(path, read_bytes(path), read_config(path.parent))
 
 
-@no_collection()  # a file may have a million added tokens, and a collection looks at all that is made of them
-def read(path: Path, content: bytes, options: dict[str, Any]) -> BPETokenizer:
-    """The tokenizer that a tokenizer.json holds; `path` is what errors call it, `options` are those of BPETokenizer."""
-    name = table_cache.fingerprint(b"tokenizer.json", content)
-    if (kept := table_cache.fetch(name)) is not None:
-        model, rest = kept
+@gc_paused()  # a file may have a million added tokens, and each collection visits all objects made of them
+def read(path: Path, content: bytes, options: dict[str, Any]) -> TokenizerSpec:
+    """Return the specification in a tokenizer.json.
+
+    `path` is its name in error messages; `options` are further arguments of TokenizerSpec.
+    """
+    name = disk_cache.fingerprint(b"tokenizer.json", content)
+    if (cached := disk_cache.fetch(name)) is not None:
+        model, rest = cached
         return read_tokenizer(JSONFile(path, rest), options, model)
     file = JSONFile(path, content)
-    tokenizer = read_tokenizer(file, options)
-    if len(tokenizer.added_tokens) > len(tokenizer.model.tokens):
-        return tokenizer  # what a table would spare is the smaller part
+    spec = read_tokenizer(file, options)
+    if len(spec.special_tokens.tokens) > len(spec.model.tokens):
+        return spec  # the model, which the cache would spare, is the smaller part
     file.data["model"] = {key: value for key, value in file.data["model"].items() if key not in ("vocab", "merges")}
-    table_cache.store(name, tokenizer.model, json.dumps(file.data).encode())
-    return tokenizer
+    disk_cache.store(name, spec.model, json.dumps(file.data).encode())
+    return spec
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What tokenizer_config.json, special_tokens_map.json and chat_template.jinja say, as arguments of BPETokenizer."""
+    """Return the arguments in tokenizer_config.json, special_tokens_map.json and chat_template.jinja."""
     metadata: dict[str, Any] = {}
     roles: dict[str, str | None] = {f"{role}_token": None for role in ROLES}
-    for path in (folder / "special_tokens_map.json", folder / "tokenizer_config.json"):  # the latter is the newer one
+    for path in (folder / "special_tokens_map.json", folder / "tokenizer_config.json"):  # the latter is newer and wins
         if path.exists():
             file = JSONFile(path)
-            roles |= {key: _role(file, key) for key in roles if key in file.data}
+            roles |= {key: _token_name(file, key) for key in roles if key in file.data}
             if path.name == "tokenizer_config.json":
-                metadata = {key: _kept(file, key) for key in KEPT if file.data.get(key) is not None}
+                metadata = {key: _metadata_value(file, key) for key in METADATA_KEYS if file.data.get(key) is not None}
     template = folder / "chat_template.jinja"
     if template.exists():
         metadata["chat_template"] = read_bytes(template).decode("utf-8", "replace")
     return {"metadata": metadata, **roles}
 
 
-def _role(file: JSONFile, key: str) -> str | None:
-    """The name of a token, which stands there as it is or in an object with its flags."""
+def _token_name(file: JSONFile, key: str) -> str | None:
+    """Return the name of a token, given as it is or in an object with its flags."""
     value = file.data[key]
     if isinstance(value, dict):
         return file.expect(value.get("content"), str, f"{key}.content")
     return None if value is None else file.expect(value, str, key)
 
 
-def _kept(file: JSONFile, key: str) -> Any:
+def _metadata_value(file: JSONFile, key: str) -> Any:
     value = file.data[key]
     if key == "model_max_length":  # 1e30 for "no limit"
         return value if isinstance(value, float) else file.expect(value, int, key)
     if key == "chat_template" and isinstance(value, list):
-        for number, entry in enumerate(value):
+        for index, entry in enumerate(value):
             for part in ("name", "template"):
-                file.expect(file.expect(entry, dict, f"{key}[{number}]").get(part), str, f"{key}[{number}].{part}")
+                file.expect(file.expect(entry, dict, f"{key}[{index}]").get(part), str, f"{key}[{index}].{part}")
         return value
     return file.expect(value, str, key)
 
@@ -98,18 +104,18 @@ def _kept(file: JSONFile, key: str) -> Any:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def save(tokenizer: BPETokenizer, folder: Path) -> None:
+def save(tokenizer: "BPETokenizer", folder: Path) -> None:
     """Write both files; see `BPETokenizer.save`."""
     files = {"tokenizer.json": tokenizer_json(tokenizer), "tokenizer_config.json": _config(tokenizer)}
     contents = {name: json.dumps(data, ensure_ascii=False, indent=2).encode() + b"\n" for name, data in files.items()}
     if folder.exists() and not folder.is_dir():
         raise ConversionError(f"{folder} is a file; save writes a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    write_together({folder / name: content for name, content in contents.items()})
+    write_all_atomically({folder / name: content for name, content in contents.items()})
 
 
-def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
-    """The contents of `tokenizer.json`. Raises ConversionError for what it can't hold."""
+def tokenizer_json(tokenizer: "BPETokenizer") -> dict[str, Any]:
+    """Return the contents of `tokenizer.json`. Raises ConversionError for what it can't hold."""
     model = _model(tokenizer)
     return {
         "version": "1.0",
@@ -136,21 +142,21 @@ def tokenizer_json(tokenizer: BPETokenizer) -> dict[str, Any]:
 
 
 def _in_order(added: tuple[AddedToken, ...], vocab: dict[str, int]) -> list[AddedToken]:
-    """The tokens as they are, since of two with one normalized text the first counts, or in the order of their ids.
+    """Return the tokens in their order, since of two with one normalized text the first counts, or sorted by id.
 
     Hugging Face numbers tokens outside the vocabulary in the order of the file.
     """
-    numbered = [token.id for token in added if token.content not in vocab or token.id >= len(vocab)]
-    return list(added) if numbered == sorted(numbered) else sorted(added, key=lambda token: token.id)
+    renumbered = [token.id for token in added if token.content not in vocab or token.id >= len(vocab)]
+    return list(added) if renumbered == sorted(renumbered) else sorted(added, key=lambda token: token.id)
 
 
-def _model(tokenizer: BPETokenizer) -> dict[str, Any]:
+def _model(tokenizer: "BPETokenizer") -> dict[str, Any]:
     model, units = tokenizer.model, tokenizer.model.units
     in_bytes = units is None or not units.characters
     if units is not None and units.symbols:
         name = next(iter(units.symbols)).decode("utf-8", "replace")
         raise ConversionError(
-            f"tokenizer.json has no symbols that stay apart from what stands around them, as {name!r}"
+            f"tokenizer.json can't hold symbols that never merge with their neighbours, such as {name!r}"
         )
 
     def text(token: bytes) -> str:
@@ -171,14 +177,14 @@ def _model(tokenizer: BPETokenizer) -> dict[str, Any]:
         "end_of_word_suffix": text(units.suffix) if units is not None and units.suffix else None,
         "fuse_unk": units is not None and units.fuse_unk,
         "byte_fallback": units is not None and units.byte_tokens is not None,
-        "ignore_merges": model.take_whole,
+        "ignore_merges": model.ignore_merges,
         "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
         "merges": merges,
     }
 
 
-def _add_specials(tokenizer: BPETokenizer, vocab: dict[str, int], in_bytes: bool) -> None:
-    """Put added tokens into the vocabulary where Hugging Face would number them otherwise, or asks for them there."""
+def _add_specials(tokenizer: "BPETokenizer", vocab: dict[str, int], in_bytes: bool) -> None:
+    """Add tokens to `vocab` that Hugging Face would otherwise give another id, or requires there."""
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     if len({token.id for token in added}) < len(added):
         raise ConversionError("tokenizer.json can't hold two special tokens with one id")
@@ -193,14 +199,14 @@ def _add_specials(tokenizer: BPETokenizer, vocab: dict[str, int], in_bytes: bool
         vocab.update((token.content, token.id) for token in added if token.id == units.unk_id)
     outside = [token for token in added if token.content not in vocab]
     size, kept = len(vocab), len(outside)
-    # Hugging Face numbers those that stay outside from the size of the vocabulary on.
+    # Hugging Face numbers those outside the vocabulary from its size on.
     while kept and outside[kept - 1].id == size + kept - 1:
         kept -= 1
     vocab.update((token.content, token.id) for token in outside[:kept])
 
 
 def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
-    """The merges, as pairs of ids, in the order of their ranks.
+    """Return the merges, as pairs of ids, in the order of their ranks.
 
     Raises ConversionError for a rank table that has no such list.
     """
@@ -208,18 +214,18 @@ def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
         ranks = {rank for rank, _ in model.merges.values()}
         if len(ranks) == len(model.merges):
             return sorted(model.merges, key=lambda pair: model.merges[pair][0])
-    if not model.recovered.exact:
+    if not model.recovered_merges.exact:
         raise ConversionError("a merge list can't hold this model: some tokens rank before their own parts")
     symbols = set() if model.units is None else set(model.units.symbols.values())
     first: dict[int, int] = {}
-    for token_id, rank in model.recovered.rank_of.items():
+    for token_id, rank in model.recovered_merges.rank_of.items():
         if token_id not in symbols and first.setdefault(rank, token_id) != token_id:
-            one, other = model.tokens[first[rank]], model.tokens[token_id]
-            raise ConversionError(f"a merge list can't hold this model: {one!r} and {other!r} have one score")
-    return list(model.recovered.splits.values())
+            token, other = model.tokens[first[rank]], model.tokens[token_id]
+            raise ConversionError(f"a merge list can't hold this model: {token!r} and {other!r} have one score")
+    return list(model.recovered_merges.splits.values())
 
 
-def _pre_tokenizer(tokenizer: BPETokenizer) -> Any:
+def _pre_tokenizer(tokenizer: "BPETokenizer") -> Any:
     pre_tokenizer, units = tokenizer.pre_tokenizer, tokenizer.model.units
     if isinstance(pre_tokenizer, Split):
         split: list[dict[str, Any]] = [_split(pre_tokenizer)]
@@ -246,11 +252,11 @@ def _split(split: Split) -> dict[str, Any]:
     return component | {"pattern": {"Regex": portable_end(expression)}}
 
 
-def _config(tokenizer: BPETokenizer) -> dict[str, Any]:
+def _config(tokenizer: "BPETokenizer") -> dict[str, Any]:
     roles = {f"{role}_token": getattr(tokenizer, f"{role}_token") for role in ROLES}
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
-        "clean_up_tokenization_spaces": False,  # would eat spaces before punctuation when decoding
+        "clean_up_tokenization_spaces": False,  # would remove spaces before punctuation when decoding
         **{role: name for role, name in roles.items() if name is not None},
-        **{key: tokenizer.metadata[key] for key in KEPT if key in tokenizer.metadata},
+        **{key: tokenizer.metadata[key] for key in METADATA_KEYS if key in tokenizer.metadata},
     }

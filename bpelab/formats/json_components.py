@@ -1,8 +1,8 @@
-"""The parts of a tokenizer.json: JSON on one side, the library's components on the other.
+"""Components in a tokenizer.json: convert between JSON objects and the library's components.
 
 A component is a frozen dataclass whose fields are the keys of its JSON object, so one reader and one writer serve all
-normalizers, pre-tokenizers, post-processors and decoders. What a file names and the library doesn't have is refused by
-name, an unknown key too: it could change ids.
+normalizers, pre-tokenizers, post-processors and decoders. A component that the library doesn't have is refused by name,
+and so is an unknown key: it could change ids.
 
 Chapter: File formats.
 """
@@ -13,13 +13,13 @@ from dataclasses import MISSING, fields
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from .._support.json_document import JSONFile, short_repr
 from ..decoders import DECODERS
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..normalizers import NORMALIZERS
 from ..postprocessors import POST_PROCESSORS
 from ..pretokenizers import PRE_TOKENIZERS
-from ..pretokenizers.matching import Pattern
-from .json_file import JSONFile, shown
+from ..regex.matchers import Pattern
 
 KINDS: dict[str, Mapping[str, type]] = {
     "normalizer": NORMALIZERS,
@@ -27,24 +27,24 @@ KINDS: dict[str, Mapping[str, type]] = {
     "post_processor": POST_PROCESSORS,
     "decoder": DECODERS,
 }
-DEEPEST, LARGEST = 32, (1 << 64) - 1
+MAX_DEPTH, MAX_INTEGER = 32, (1 << 64) - 1
 T = TypeVar("T")
-END = r"(?![\s\S])"
-"""The end of a text, in a spelling that every engine has."""
+PORTABLE_END = r"(?![\s\S])"
+"""A regular expression for the end of a text that every engine supports."""
 _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])*\]", re.DOTALL)
-"""An escape, or a class."""
+"""An escape, or a character class."""
 
 
 def read_component(file: JSONFile, section: str) -> Any:
-    """The component in a section of a file, or None where the section is empty. Raises TokenizerFileError."""
-    return _read(file, file.data.get(section), section, KINDS[section], 0)
+    """Return the component in a section of a file, or None where the section is empty. Raises TokenizerFileError."""
+    return _read_component(file, file.data.get(section), section, KINDS[section], 0)
 
 
-def _read(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
+def _read_component(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
     if data is None:
         return None
-    if depth > DEEPEST:
-        raise file.wrong(where, f"is nested more than {DEEPEST} deep")
+    if depth > MAX_DEPTH:
+        raise file.wrong(where, f"is nested more than {MAX_DEPTH} deep")
     name = file.expect(file.expect(data, dict, where).get("type"), str, f"{where}.type")
     if name not in kinds:
         raise file.wrong(f"{where}.type", f"{name[:60]!r} is not supported; supported are {', '.join(kinds)}")
@@ -52,7 +52,7 @@ def _read(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], dept
 
 
 def read_section(file: JSONFile, section: str, kind: type[T]) -> T | None:
-    """A section that is one object without a type, or None where it is empty. Raises TokenizerFileError."""
+    """Return a section that is an object without a "type", or None where it is empty. Raises TokenizerFileError."""
     data = file.data.get(section)
     if data is None:
         return None
@@ -63,8 +63,8 @@ def _build(file: JSONFile, data: dict[str, Any], where: str, kind: type, kinds: 
     try:
         if hasattr(kind, "from_json"):
             return kind.from_json(data)
-        if hasattr(kind, "read_as"):
-            kind, data = kind.read_as(data)
+        if hasattr(kind, "from_pair_config"):
+            kind, data = kind.from_pair_config(data)
         hints, values = get_type_hints(kind), {}
         known = {field.name: field for field in fields(kind)}
         for key, value in data.items():
@@ -85,62 +85,62 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
     if hint is Pattern:
         entry = file.expect(value, dict, where)
         if len(entry) != 1 or not entry.keys() <= {"String", "Regex"}:
-            raise file.wrong(where, f"expected a String or a Regex, found {shown(value)}")
+            raise file.wrong(where, f"expected a String or a Regex, found {short_repr(value)}")
         ((kind, text),) = entry.items()
         file.expect(text, str, f"{where}.{kind}")
-        return Pattern(kind, text.replace(END, r"\z") if kind == "Regex" else text)
+        return Pattern(kind, text.replace(PORTABLE_END, r"\z") if kind == "Regex" else text)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is UnionType and type(None) in arguments and value is None:
         return None
     if origin is UnionType and type(None) not in arguments:
-        return value  # the class itself looks at it
+        return value  # the class itself checks it
     if origin is UnionType:
         hint = next(argument for argument in arguments if argument is not type(None))
     if origin is tuple and arguments[-1] is Ellipsis:
         entries = file.expect(value, list, where)
-        return tuple(_required(file, item, f"{where}[{n}]", kinds, depth + 1) for n, item in enumerate(entries))
+        return tuple(_read_required(file, item, f"{where}[{n}]", kinds, depth + 1) for n, item in enumerate(entries))
     if origin is tuple:
         entries = file.expect(value, list, where)
         if len(entries) != len(arguments):
             raise file.wrong(where, f"expected {len(arguments)} entries, found {len(entries)}")
         return tuple(
-            _plain(file, item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments))
+            _scalar(file, item, kind, f"{where}[{n}]") for n, (item, kind) in enumerate(zip(entries, arguments))
         )
-    return _plain(file, value, hint if isinstance(hint, type) else str, where)
+    return _scalar(file, value, hint if isinstance(hint, type) else str, where)
 
 
-def _plain(file: JSONFile, value: Any, kind: type, where: str) -> Any:
-    """A value that is no component; numbers are none but ids and counts."""
+def _scalar(file: JSONFile, value: Any, kind: type, where: str) -> Any:
+    """Return a value that is not a component. Integers are ids or counts, so none is negative."""
     file.expect(value, kind, where)
-    if kind is int and not 0 <= value <= LARGEST:
-        raise file.wrong(where, f"expected a number from 0 to {LARGEST}, found {shown(value)}")
+    if kind is int and not 0 <= value <= MAX_INTEGER:
+        raise file.wrong(where, f"expected a number from 0 to {MAX_INTEGER}, found {short_repr(value)}")
     return value
 
 
-def _required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
+def _read_required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, type], depth: int) -> Any:
     if data is None:
         raise file.wrong(where, "expected an object, found nothing")
-    return _read(file, data, where, kinds, depth)
+    return _read_component(file, data, where, kinds, depth)
 
 
 def portable_end(expression: str) -> str:
-    r"""A regular expression with `\z` written so that every reader of tokenizer.json understands it.
+    r"""Return a regular expression with `\z` written so that every reader of tokenizer.json understands it.
 
-    JavaScript's engine has no `\z`, and what no character follows is the end in all of them.
+    JavaScript's engine has no `\z`; a position that no character follows is the end in all of them.
 
     >>> portable_end(r"\s+\z|\\z|[\z]"), portable_end(r"\s+")
     ('\\s+(?![\\s\\S])|\\\\z|[\\z]', '\\s+')
     """
-    return _TOKEN.sub(lambda found: END if found[0] == r"\z" else found[0], expression)
+    return _TOKEN.sub(lambda found: PORTABLE_END if found[0] == r"\z" else found[0], expression)
 
 
 def write_section(section: Any) -> dict[str, Any] | None:
-    """The JSON of what `read_section` read."""
+    """Return the JSON of a section that `read_section` reads."""
     return None if section is None else {field.name: getattr(section, field.name) for field in fields(section)}
 
 
 def write_component(component: Any, section: str) -> Any:
-    """The JSON of a component: None for None. Raises ConversionError for one that is not Hugging Face's."""
+    """Return the JSON of a component: None for None. Raises ConversionError for one that is not Hugging Face's."""
     if component is None:
         return None
     names = {kind: name for name, kind in KINDS[section].items()}
@@ -149,10 +149,10 @@ def write_component(component: Any, section: str) -> Any:
         raise ConversionError(f"tokenizer.json has no {section} of the kind {type(component).__name__}")
     if hasattr(component, "to_json"):
         return {"type": name, **component.to_json()}
-    return {"type": name, **{f.name: _written(getattr(component, f.name), section) for f in fields(component)}}
+    return {"type": name, **{f.name: _serialize(getattr(component, f.name), section) for f in fields(component)}}
 
 
-def _written(value: Any, section: str) -> Any:
+def _serialize(value: Any, section: str) -> Any:
     if isinstance(value, Pattern):
         return {value.kind: portable_end(value.text) if value.kind == "Regex" else value.text}
     if isinstance(value, tuple):

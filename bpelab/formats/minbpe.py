@@ -1,32 +1,37 @@
-"""minbpe: a `.model` file, and the `.vocab` listing beside it for people.
+"""minbpe's format: a `.model` file, and beside it a human-readable `.vocab` listing.
 
 The file has a version line, the pattern, the special tokens with their ids, and the merges as pairs of ids; the new
-ids are 256, 257 and so on. Held: merges, pattern, special tokens. Not held: ids in another order, take_whole, a
-normalizer, a post-processor, and special tokens with white space, which the format doesn't escape. The `.vocab` file
-shows bytes that are no UTF-8 as U+FFFD, so a tokenizer can't be read back from it, only from the `.model`.
+ids are 256, 257 and so on. It holds merges, pattern and special tokens. It can't hold ids in another order,
+ignore_merges, a normalizer, a post-processor, and special tokens with white space, which the format doesn't escape. The
+`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only.
 
 Chapter: File formats. Source: minbpe `base.py` (save, load), version line `minbpe v1`.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from .._support.json_document import read_bytes
+from .._support.textio import write_all_atomically
+from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
-from ..model import BPEModel
-from ..pretokenizers.patterns import find_pattern
-from ..textio import write_together
-from ..tokenizer import BPETokenizer
-from .json_file import read_bytes
-from .readable import visible
+from ..model.bpe import BPEModel
+from ..regex.patterns import find_pattern
+from .listing import printable
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
 
 VERSION = "minbpe v1"
 VERSIONS = (VERSION, "bpe v1")
-"""The first lines of its files, and of those of classes that were made after it."""
+"""The first lines of minbpe's files, and of those of classes modelled on it."""
 MAX_BYTES = 1 << 25
-"""Bytes of all tokens of a file together. A merge can double the longest, so forty lines could ask for a terabyte."""
+"""Limit on the bytes of all tokens of a file together: a merge can double the longest, so forty lines could make a
+terabyte."""
 
 
-def save(tokenizer: BPETokenizer, path: str | Path) -> None:
-    """Write `path` (ending in .model) and the listing beside it. Raises ConversionError for what can't be held."""
+def save(tokenizer: "BPETokenizer", path: str | Path) -> None:
+    """Write `path` (ending in .model) and its .vocab listing. Raises ConversionError for what the format can't hold."""
     path = Path(path)
     if path.suffix != ".model":
         raise ConversionError(f"minbpe's files end in .model, and this one would be {path}")
@@ -42,29 +47,31 @@ def save(tokenizer: BPETokenizer, path: str | Path) -> None:
         lines.append(f"{name} {token_id}")
     lines += [f"{left} {right}" for left, right in merges]
     model = ("\n".join(lines) + "\n").encode()
-    write_together({path: model, path.with_suffix(".vocab"): _listing(tokenizer).encode()})
+    write_all_atomically({path: model, path.with_suffix(".vocab"): _listing(tokenizer).encode()})
 
 
-def _merges(tokenizer: BPETokenizer) -> list[tuple[int, int]]:
-    model, recovered = tokenizer.model, tokenizer.model.recovered
-    if not model.bytewise:
+def _merges(tokenizer: "BPETokenizer") -> list[tuple[int, int]]:
+    model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
+    if not model.is_byte_level:
         raise ConversionError("minbpe's tokenizers start from all 256 bytes, and this one doesn't")
     if tokenizer.pre_tokenizer is not None and tokenizer.pattern is None:
         raise ConversionError(f"minbpe splits text with one pattern, and this tokenizer with {tokenizer.pre_tokenizer}")
     if tokenizer.normalizer is not None or tokenizer.post_processor is not None:
         raise ConversionError("minbpe can hold neither a normalizer nor a post-processor")
-    if not recovered.exact or recovered.unreachable:
+    if not recovered_merges.exact or recovered_merges.unreachable:
         raise ConversionError("minbpe can't hold this model: it has tokens that no list of merges makes")
-    if model.byte_ids != tuple(range(256)) or list(recovered.splits) != list(range(256, 256 + len(recovered.splits))):
+    if model.byte_ids != tuple(range(256)) or list(recovered_merges.splits) != list(
+        range(256, 256 + len(recovered_merges.splits))
+    ):
         raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here are others")
-    return list(recovered.splits.values())
+    return list(recovered_merges.splits.values())
 
 
-def _listing(tokenizer: BPETokenizer) -> str:
-    tokens, splits = tokenizer.model.tokens, tokenizer.model.recovered.splits
+def _listing(tokenizer: "BPETokenizer") -> str:
+    tokens, splits = tokenizer.model.tokens, tokenizer.model.recovered_merges.splits
 
     def show(token_id: int) -> str:
-        return f"[{visible(tokens[token_id])}]"
+        return f"[{printable(tokens[token_id])}]"
 
     lines = []
     for token_id in sorted(tokens):
@@ -74,12 +81,12 @@ def _listing(tokenizer: BPETokenizer) -> str:
     return "".join(lines)
 
 
-def is_one(start: bytes) -> bool:
-    """Whether a file that begins like this is one of minbpe's, or of a class made after it."""
+def matches(start: bytes) -> bool:
+    """Whether a file that begins with these bytes is one of minbpe's, or of a class modelled on it."""
     return start.partition(b"\n")[0].rstrip(b"\r").decode("latin-1") in VERSIONS
 
 
-def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
+def load(path: str | Path) -> TokenizerSpec:
     """Read a `.model` file of minbpe's. Raises TokenizerFileError naming the line that is wrong."""
     path = Path(path)
     if path.suffix == ".vocab":
@@ -91,51 +98,53 @@ def load(path: str | Path, encoder: str = "auto") -> BPETokenizer:
     except UnicodeDecodeError as error:
         raise TokenizerFileError(path, f"byte {error.start}", "is not UTF-8") from error
 
-    def line(number: int) -> str:
-        if number >= len(lines):
-            raise TokenizerFileError(path, f"line {number + 1}", "is missing: the file ends early")
-        return lines[number].removesuffix("\r")
+    def line(index: int) -> str:
+        if index >= len(lines):
+            raise TokenizerFileError(path, f"line {index + 1}", "is missing: the file ends early")
+        return lines[index].removesuffix("\r")
 
-    def number_in(text: str, number: int) -> int:
+    def parse_id(text: str, index: int) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 10):
-            raise TokenizerFileError(path, f"line {number + 1}", f"expected an id, found {text[:40]!r}")
+            raise TokenizerFileError(path, f"line {index + 1}", f"expected an id, found {text[:40]!r}")
         return int(text)
 
     if line(0) not in VERSIONS:
         raise TokenizerFileError(path, "line 1", f"expected {VERSION!r}, found {line(0)[:40]!r}")
     pattern = None if line(1) in ("", "{}") else line(1)
-    count = number_in(line(2), 2)
+    count = parse_id(line(2), 2)
     special: dict[str, int] = {}
-    for at in range(3, 3 + count):
-        name, space, token_id = line(at).rpartition(" ")
+    for index in range(3, 3 + count):
+        name, space, token_id = line(index).rpartition(" ")
         if not name or not space or name in special:
             raise TokenizerFileError(
-                path, f"line {at + 1}", f"expected a new special token and its id, found {line(at)[:40]!r}"
+                path, f"line {index + 1}", f"expected a new special token and its id, found {line(index)[:40]!r}"
             )
-        special[name] = number_in(token_id, at)
+        special[name] = parse_id(token_id, index)
     tokens = [bytes([byte]) for byte in range(256)]
     merges, total = [], 0
-    for at in range(3 + count, len(lines)):
-        if not line(at) and at == len(lines) - 1:
+    for index in range(3 + count, len(lines)):
+        if not line(index) and index == len(lines) - 1:
             break
-        parts = [number_in(text, at) for text in line(at).split(" ")]
+        parts = [parse_id(text, index) for text in line(index).split(" ")]
         if len(parts) != 2 or max(parts) >= len(tokens):
             raise TokenizerFileError(
-                path, f"line {at + 1}", f"expected two ids below {len(tokens)}, found {line(at)[:40]!r}"
+                path, f"line {index + 1}", f"expected two ids below {len(tokens)}, found {line(index)[:40]!r}"
             )
         total += len(tokens[parts[0]]) + len(tokens[parts[1]])
         if total > MAX_BYTES:
-            raise TokenizerFileError(path, f"line {at + 1}", f"its tokens have more than {MAX_BYTES:,} bytes together")
+            raise TokenizerFileError(
+                path, f"line {index + 1}", f"its tokens have more than {MAX_BYTES:,} bytes together"
+            )
         merges.append((tokens[parts[0]], tokens[parts[1]]))
         tokens.append(tokens[parts[0]] + tokens[parts[1]])
     try:
         model = BPEModel.from_merges(merges)
         if len(set(tokens)) < len(tokens):
-            first = {token: at for at, token in reversed(list(enumerate(tokens)))}
-            again = next(at for at, token in enumerate(tokens) if first[token] < at)
+            first = {token: index for index, token in reversed(list(enumerate(tokens)))}
+            again = next(index for index, token in enumerate(tokens) if first[token] < index)
             problem = f"makes {tokens[again]!r} a second time, with another id; that can't be told from the first"
             raise TokenizerFileError(path, f"line {4 + count + again - 256}", problem)
-        return BPETokenizer(model, pattern=pattern, special_tokens=special, encoder=encoder)
+        return TokenizerSpec(model, pattern=pattern, special_tokens=special)
     except TokenizerFileError:
         raise
     except BPELabError as error:

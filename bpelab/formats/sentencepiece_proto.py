@@ -1,7 +1,7 @@
-"""SentencePiece's `.model` file: a protobuf message, read by hand.
+"""Parser of SentencePiece's `.model` file, a protobuf message.
 
-A message is a row of fields, each a number, a wire type and a value; pieces, the trainer's settings and the
-normalizer's are messages inside it. Fields that aren't known are skipped, as protobuf demands. O(file) time and
+A message is a sequence of fields, each with a number, a wire type and a value; pieces, the trainer's settings and the
+normalizer's are nested messages. Unknown fields are skipped, as protobuf demands. O(file) time and
 memory, which the limits below bound. Text is decoded with "surrogateescape", so that no byte is lost.
 
 Chapter: File formats. Source: SentencePiece `sentencepiece_model.proto`, protobuf's "Encoding" page.
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._support.json_document import open_file
 from ..errors import TokenizerFileError
-from .json_file import open_file
 
 MAX_BYTES, MAX_PIECES, MAX_FIELDS, MAX_GROUPS = 1 << 25, 1 << 20, 1 << 22, 100
-"""Bytes, pieces, fields of a file: more than the largest vocabularies need. Groups in groups: protobuf's own limit."""
+"""Limits on a file's bytes, pieces and fields: more than the largest vocabularies need; on groups, protobuf's."""
 
 PIECE_TYPES = ("", "NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "UNUSED", "BYTE")
 MODEL_TYPES = ("", "UNIGRAM", "BPE", "WORD", "CHAR")
-SCORE = struct.Struct("<f").unpack_from
+unpack_float32 = struct.Struct("<f").unpack_from
 VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)
 
 
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainerSpec:
-    """What the trainer was told, as far as it says how to read the pieces. An id of -1 means: no such piece."""
+    """The trainer's settings that say how to read the pieces. An id of -1 means that there is no such piece."""
 
     model_type: str = "UNIGRAM"
     vocab_size: int = 8000
@@ -63,7 +63,7 @@ class TrainerSpec:
 
 @dataclass(frozen=True)
 class NormalizerSpec:
-    """How text is made ready. `precompiled_charsmap` is the compiled form of the rules that `name` names."""
+    """How text is normalized. `precompiled_charsmap` is the compiled form of the rules called `name`."""
 
     name: str = ""
     precompiled_charsmap: bytes = b""
@@ -83,23 +83,23 @@ class SentencePieceModel:
     denormalizer_spec: NormalizerSpec | None
 
 
-TRAINER = {
+TRAINER_FIELDS = {
     3: "model_type", 4: "vocab_size", 20: "max_sentencepiece_length", 21: "split_by_unicode_script",
     22: "split_by_whitespace", 23: "split_by_number", 24: "treat_whitespace_as_suffix", 25: "split_digits",
     26: "allow_whitespace_only_pieces", 30: "control_symbols", 31: "user_defined_symbols", 35: "byte_fallback",
     40: "unk_id", 41: "bos_id", 42: "eos_id", 43: "pad_id", 44: "unk_surface", 45: "unk_piece", 46: "bos_piece",
     47: "eos_piece", 48: "pad_piece", 53: "pretokenization_delimiter",
 }  # fmt: skip
-NORMALIZER = {
+NORMALIZER_FIELDS = {
     1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces",
     5: "escape_whitespaces", 6: "normalization_rule_tsv",
 }  # fmt: skip
 
 
 def read_model(path: str | Path) -> SentencePieceModel:
-    """What a SentencePiece model file says, of whatever model type. O(file) time and memory.
+    """Return the contents of a SentencePiece model file, of any model type. O(file) time and memory.
 
-    What the file leaves out has protobuf's default; a field that stands twice has its last value. Text that is no
+    What the file leaves out has protobuf's default; a field that occurs twice has its last value. Text that is no
     UTF-8 has its bytes as U+DC80..U+DCFF. Raises TokenizerFileError naming the field and the byte.
     """
     try:
@@ -113,13 +113,13 @@ def read_model(path: str | Path) -> SentencePieceModel:
 
 
 class _Message:
-    """The bytes of a message and of those in it. Places are counted from the beginning of the file."""
+    """The bytes of a message and of those nested in it. Offsets are bytes from the beginning of the file."""
 
     def __init__(self, path: str | Path, data: bytes) -> None:
         self.path, self.data, self.fields = path, data, 0
 
-    def error(self, at: int, what: str, problem: str) -> TokenizerFileError:
-        return TokenizerFileError(self.path, f"{what} at byte {at:,}", problem)
+    def error(self, offset: int, what: str, problem: str) -> TokenizerFileError:
+        return TokenizerFileError(self.path, f"{what} at byte {offset:,}", problem)
 
     def model(self) -> SentencePieceModel:
         pieces: list[Piece] = []
@@ -149,14 +149,14 @@ class _Message:
             if number == 1 and wire == BYTES:
                 text = str(data[at:stop], "utf-8", "surrogateescape")
             elif number == 2 and wire == FIXED32:
-                score = SCORE(data, at)[0]
+                score = unpack_float32(data, at)[0]
             elif number == 3 and wire == VARINT:
-                kind = _named(PIECE_TYPES, self.varint(at, stop, "")[0], kind)
+                kind = _enum_name(PIECE_TYPES, self.varint(at, stop, "")[0], kind)
         return Piece(text, score, kind)
 
     def settings(self, start: int, end: int, kind: type, into: dict[str, Any]) -> None:
-        """The fields of a TrainerSpec or NormalizerSpec, by the type that their defaults have."""
-        names = TRAINER if kind is TrainerSpec else NORMALIZER
+        """Read the fields of a TrainerSpec or NormalizerSpec, by the type that their defaults have."""
+        names = TRAINER_FIELDS if kind is TrainerSpec else NORMALIZER_FIELDS
         for number, wire, at, stop in self.walk(start, end, f"the {kind.__name__}"):
             if not (name := names.get(number)):
                 continue
@@ -164,7 +164,7 @@ class _Message:
             if wire == VARINT and (name == "model_type" or isinstance(default, int)):
                 value = self.varint(at, stop, "")[0]
                 if name == "model_type":
-                    into[name] = _named(MODEL_TYPES, value, into.get(name, default))
+                    into[name] = _enum_name(MODEL_TYPES, value, into.get(name, default))
                 else:
                     into[name] = bool(value) if isinstance(default, bool) else _int32(value)
             elif wire == BYTES and name != "model_type" and not isinstance(default, int):
@@ -176,11 +176,11 @@ class _Message:
                     into[name] = data if isinstance(default, bytes) else text
 
     def walk(self, start: int, end: int, what: str) -> Iterator[tuple[int, int, int, int]]:
-        """The fields between two places: number, wire type, where the value begins and ends. Groups are skipped."""
+        """Yield a message's fields: number, wire type, offsets of the value's start and end. Groups are skipped."""
         data, at, groups = self.data, start, list[int]()
         while at < end:
             begin = at
-            if (tag := data[at]) < 0x80:  # as nearly always
+            if (tag := data[at]) < 0x80:  # nearly always
                 at += 1
             else:
                 tag, at = self.varint(at, end, what)
@@ -204,7 +204,7 @@ class _Message:
             elif wire == GROUP and len(groups) < MAX_GROUPS:
                 groups.append(number)
             elif wire != END_GROUP or not groups or groups.pop() != number:
-                raise self.error(begin, what, f"field {number} has the wire type {wire}, which can't stand here")
+                raise self.error(begin, what, f"field {number} has the wire type {wire}, which is not allowed here")
             if at > end:
                 raise self.error(begin, what, f"field {number} should end at byte {at:,}, beyond the end at {end:,}")
             if not groups and wire != END_GROUP:
@@ -213,25 +213,25 @@ class _Message:
             raise self.error(end, what, f"the group of field {groups[-1]} does not end")
 
     def varint(self, at: int, end: int, what: str) -> tuple[int, int]:
-        """A number in bytes of seven bits each, and the place behind it."""
+        """Return the variable-length integer at an offset, seven bits a byte, and the offset after it."""
         if at < end and self.data[at] < 0x80:
             return self.data[at], at + 1
         value, shift = 0, 0
-        for place in range(at, min(end, at + 10)):
-            byte = self.data[place]
+        for index in range(at, min(end, at + 10)):
+            byte = self.data[index]
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                return value & 0xFFFF_FFFF_FFFF_FFFF, place + 1
+                return value & 0xFFFF_FFFF_FFFF_FFFF, index + 1
             shift += 7
         raise self.error(at, what, "a number does not end" + (" within ten bytes" if end - at >= 10 else ""))
 
 
 def _int32(value: int) -> int:
-    """A number as protobuf's int32: the lower 32 bits, with a sign."""
+    """Return a number as protobuf's int32: the lower 32 bits, with a sign."""
     return ((value & 0xFFFF_FFFF) ^ 0x8000_0000) - 0x8000_0000
 
 
-def _named(names: tuple[str, ...], value: int, default: str) -> str:
-    """The name of an enum's value; one that is not known counts as not there, as in protobuf."""
+def _enum_name(names: tuple[str, ...], value: int, default: str) -> str:
+    """Return the name of an enum's value, or `default` for an unknown one, as protobuf demands."""
     value = _int32(value)
     return names[value] if 0 < value < len(names) else default

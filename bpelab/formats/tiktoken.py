@@ -1,8 +1,8 @@
-"""tiktoken: `.tiktoken` rank files, and `Encoding` objects both ways.
+"""tiktoken's formats: `.tiktoken` rank files, and conversion from and to `Encoding` objects.
 
-A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens live in
-code. Held: tokens, ranks, pattern, special tokens. Not held: merges (they follow from the ranks), a normalizer, a
-post-processor, ids that differ from ranks.
+A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens are in code.
+An `Encoding` holds tokens, ranks, the pattern and special tokens. It can't hold merges (they follow from the ranks), a
+normalizer, a post-processor, and ids that differ from ranks.
 
 Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 """
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from ..core.spec import TokenizerSpec
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
-from ..model import BPEModel
-from ..pretokenizers.patterns import find_pattern
-from ..special_tokens import SpecialTokens
-from ..tokenizer import BPETokenizer
-from . import table_cache
+from ..model import disk_cache
+from ..model.bpe import BPEModel
+from ..regex.patterns import find_pattern
+from ..vocab.special_tokens import SpecialTokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,29 +25,31 @@ if TYPE_CHECKING:
 
     import tiktoken
 
-HIGHEST_RANK = (1 << 32) - 1
+    from ..tokenizer import BPETokenizer
+
+MAX_RANK = (1 << 32) - 1
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
 
 
 def import_tiktoken() -> ModuleType:
-    """The module tiktoken. Raises MissingDependencyError where it is not installed."""
+    """Return the module tiktoken. Raises MissingDependencyError where it is not installed."""
     try:
         import tiktoken
     except ImportError as error:
-        from ..install import install_command
+        from .._support.install import install_command
 
         raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
     return tiktoken
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
-    """Token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
+    """Return token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
     import base64
     import binascii
     from pathlib import Path
 
-    from .json_file import read_bytes
+    from .._support.json_document import read_bytes
 
     ranks: dict[bytes, int] = {}
     seen: dict[int, int] = {}
@@ -62,9 +64,9 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
             raise TokenizerFileError(
                 path, f"line {number}", f"expected a token in Base64, a space and a rank, found {str(line[:60])[1:]}"
             ) from None
-        if not token or not 0 <= rank <= HIGHEST_RANK or not rank_text.isdigit():
+        if not token or not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
             raise TokenizerFileError(
-                path, f"line {number}", f"a token has at least one byte, and a rank from 0 to {HIGHEST_RANK}"
+                path, f"line {number}", f"a token has at least one byte, and a rank from 0 to {MAX_RANK}"
             )
         if token in ranks or rank in seen:
             other = seen.get(rank) or seen[ranks[token]]
@@ -76,36 +78,39 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
 
 
 def save_ranks(tokenizer: BPETokenizer, path: str | Path) -> None:
-    """Write a `.tiktoken` file. Raises ConversionError for a tokenizer whose ids are not tiktoken's rule."""
+    """Write a `.tiktoken` file. Raises ConversionError where tiktoken's rule would give other ids."""
     import base64
     from pathlib import Path
 
-    from ..textio import write_atomically
+    from .._support.textio import write_atomically
 
     ranks = _ranks(tokenizer)
     lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
     write_atomically(Path(path), b"".join(lines))
 
 
-def from_tiktoken(name_or_encoding: str | tiktoken.Encoding, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer of an Encoding, given itself, by its name or by that of a model.
+def from_tiktoken(name_or_encoding: str | tiktoken.Encoding) -> TokenizerSpec:
+    """Return the tokenizer of an Encoding: the object, its name, or the name of a model that uses it.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
-    if isinstance(name_or_encoding, str) and (found := _kept(name_or_encoding)) is not None:
-        return _tokenizer(*found, encoder)
+    if isinstance(name_or_encoding, str) and (found := _cached(name_or_encoding)) is not None:
+        return _spec(*found)
     tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
-        return _by_name(encoding_name(name_or_encoding), encoder)
+        return _by_name(encoding_name(name_or_encoding))
     encoding = name_or_encoding
     if not isinstance(encoding, tiktoken.Encoding):
         raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
-    model = BPEModel.from_ranks(encoding._mergeable_ranks)
-    return _tokenizer(model, encoding._pat_str, encoding._special_tokens, encoder)
+    # an Encoding keeps its parts in private attributes; tiktoken's own documentation uses them to extend encodings
+    ranks, pattern, special = encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens  # noqa: SLF001
+    return _spec(BPEModel.from_ranks(ranks), pattern, special)
 
 
 def encoding_name(name: str) -> str:
-    """The name of an encoding, given itself or by a model's. Raises ValueError for one that tiktoken doesn't know.
+    """Return the name of an encoding, for that name or the name of a model that uses it.
+
+    Raises ValueError for one that tiktoken doesn't know.
 
     >>> encoding_name("gpt-4o"), encoding_name("cl100k_base")
     ('o200k_base', 'cl100k_base')
@@ -119,86 +124,87 @@ def encoding_name(name: str) -> str:
     try:
         return tiktoken.encoding_name_for_model(name)
     except KeyError:
-        from ..nearest import nearest
+        from .._support.nearest_name import nearest
 
-        meant = nearest(name, [*encodings, *MODEL_TO_ENCODING])
-        advice = f"did you mean {meant}?" if meant else f"its encodings are {', '.join(encodings)}"
+        suggestion = nearest(name, [*encodings, *MODEL_TO_ENCODING])
+        advice = f"did you mean {suggestion}?" if suggestion else f"its encodings are {', '.join(encodings)}"
         raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
 
 
-def _key(name: str) -> str | None:
-    """The name under which one of tiktoken's own encodings is kept; None where tiktoken isn't installed.
+def _cache_key(name: str) -> str | None:
+    """Return the key of one of tiktoken's own encodings in the disk cache; None where tiktoken isn't installed.
 
-    What the encodings are, one file of tiktoken's says. It is read and not imported, which would take 60 ms.
+    It depends on the file of tiktoken's that defines the encodings, which is read and not imported: that would take
+    60 ms.
     """
     found = find_spec("tiktoken_ext.openai_public") if find_spec("tiktoken_ext") else None
     if found is None or found.origin is None:
         return None
     with open(found.origin, "rb") as source:
-        return table_cache.fingerprint(b"tiktoken", source.read(), name.encode())
+        return disk_cache.fingerprint(b"tiktoken", source.read(), name.encode())
 
 
-def _kept(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
-    """The model, pattern and special tokens of one of tiktoken's own encodings that was opened before."""
-    key = _key(name)
-    if key is None or (kept := table_cache.fetch(key)) is None:
+def _cached(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
+    """Return the model, pattern and special tokens of one of tiktoken's own encodings from the cache, or None."""
+    key = _cache_key(name)
+    if key is None or (entry := disk_cache.fetch(key)) is None:
         return None
-    model, extra = kept
+    model, extra = entry
     pattern, *special = extra.decode().split("\0")
     return model, pattern, dict(zip(special[::2], map(int, special[1::2])))
 
 
-def _by_name(name: str, encoder: str) -> BPETokenizer:
-    """An encoding by its name, of which tiktoken's own ones are kept as tables."""
+def _by_name(name: str) -> TokenizerSpec:
+    """Return an encoding by its name, through the cache if it is one of tiktoken's own."""
     import tiktoken
     from tiktoken_ext import openai_public
 
     if name not in openai_public.ENCODING_CONSTRUCTORS:
-        return from_tiktoken(tiktoken.get_encoding(name), encoder)
-    if (kept := _kept(name)) is not None:  # it was asked for by the name of a model
-        return _tokenizer(*kept, encoder)
-    parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # what an Encoding is made of; making one would take longer
+        return from_tiktoken(tiktoken.get_encoding(name))
+    if (found := _cached(name)) is not None:  # the caller gave the name of a model
+        return _spec(*found)
+    parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # the parts of an Encoding; making one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
-    if (key := _key(name)) is not None:
+    if (key := _cache_key(name)) is not None:
         special = [str(part) for token in parts["special_tokens"].items() for part in token]
-        table_cache.store(key, model, "\0".join([parts["pat_str"], *special]).encode())
-    return _tokenizer(model, parts["pat_str"], parts["special_tokens"], encoder)
+        disk_cache.store(key, model, "\0".join([parts["pat_str"], *special]).encode())
+    return _spec(model, parts["pat_str"], parts["special_tokens"])
 
 
-def _tokenizer(model: BPEModel, pattern: str, special: dict[str, int], encoder: str) -> BPETokenizer:
+def _spec(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
     # o200k_harmony has two names for 200018
     tokens = SpecialTokens(special, aliases=True)
     eos = END_OF_TEXT if END_OF_TEXT in special else None
-    return BPETokenizer(model, pattern=pattern, special_tokens=tokens, eos_token=eos, encoder=encoder)
+    return TokenizerSpec(model, pattern=pattern, special_tokens=tokens, eos_token=eos)
 
 
-def load_ranks(path: Path, pattern: str, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer of a `.tiktoken` file, split by `pattern`. Raises TokenizerFileError."""
-    from .json_file import read_bytes
+def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
+    """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`. Raises TokenizerFileError."""
+    from .._support.json_document import read_bytes
 
     content = read_bytes(path)
-    key = table_cache.fingerprint(b"ranks", content)
-    kept = table_cache.fetch(key)
-    if kept is not None:
-        return BPETokenizer(kept[0], pattern=pattern, encoder=encoder)
+    key = disk_cache.fingerprint(b"ranks", content)
+    cached = disk_cache.fetch(key)
+    if cached is not None:
+        return TokenizerSpec(cached[0], pattern=pattern)
     try:
         model = BPEModel.from_ranks(read_ranks(path))
     except ModelError as error:
         raise TokenizerFileError(path, "", str(error)) from error
-    table_cache.store(key, model)
-    return BPETokenizer(model, pattern=pattern, encoder=encoder)
+    disk_cache.store(key, model)
+    return TokenizerSpec(model, pattern=pattern)
 
 
 def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
-    """Token -> rank such that tiktoken's rule gives the same ids. Raises ConversionError where there is none."""
-    model, recovered = tokenizer.model, tokenizer.model.recovered
+    """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
+    model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
     if tokenizer.normalizer is not None:
         raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer}")
-    if not model.bytewise or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
+    if not model.is_byte_level or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
         raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
-    if not recovered.exact or (recovered.unreachable and not model.take_whole):
+    if not recovered_merges.exact or (recovered_merges.unreachable and not model.ignore_merges):
         raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
-    merged = list(recovered.splits)
+    merged = list(recovered_merges.splits)
     if merged != sorted(merged):
         at = next(i for i, (a, b) in enumerate(zip(merged, merged[1:])) if a > b)
         raise ConversionError(
@@ -208,18 +214,18 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
 
 
 def to_tiktoken(tokenizer: BPETokenizer, name: str) -> tiktoken.Encoding:
-    """A tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
+    """Return a tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
     encoding: tiktoken.Encoding = import_tiktoken().Encoding(
         name=name,
-        pat_str=_covering(tokenizer.pattern),
+        pat_str=_covering_pattern(tokenizer.pattern),
         mergeable_ranks=_ranks(tokenizer),
         special_tokens=tokenizer.special_tokens,
     )
     return encoding
 
 
-def _covering(pattern: str | None) -> str:
-    """The pattern such that it matches every character: tiktoken drops what a pattern leaves out."""
+def _covering_pattern(pattern: str | None) -> str:
+    """Return a pattern that splits alike and matches every character: tiktoken drops what a pattern leaves out."""
     if pattern is None:
         return r"(?s:.+)"
     if named := find_pattern(pattern):

@@ -1,9 +1,9 @@
-"""tokenizer.json, read: every part of it, into a BPETokenizer.
+"""Parser of tokenizer.json: return a TokenizerSpec.
 
 Ids in the file are honoured, where Hugging Face renumbers: it gives an added token that is not in the vocabulary the
-next number after the vocabulary's size or after the last added token, whatever its "id" says (7 becomes 5 if the
-vocabulary has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can
-come out as one, not even with `ignore_merges`; but a byte-level model keeps all its bytes, whatever else they are.
+next id after the vocabulary's size or after the last added token, whatever its "id" says (7 becomes 5 if the vocabulary
+has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can be encoded as
+one, not even with `ignore_merges`; but a byte-level model keeps all its bytes, even those that are special tokens.
 
 Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and
 tried.
@@ -14,20 +14,20 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
-from ..added_tokens import AddedToken
-from ..byte_alphabet import BYTE_OF_CHAR
+from .._support.json_document import JSONFile, short_repr
+from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
-from ..model import BPEModel, Merge, Pair
-from ..sections import Padding, Truncation
-from ..special_tokens import HIGHEST_ID, LONGEST_NAME, SpecialTokens
-from ..tokenizer import BPETokenizer
-from ..units import Units
-from .components import read_component, read_section
-from .json_file import JSONFile, shown
+from ..model.bpe import BPEModel, Merge, Pair
+from ..model.initial_symbols import InitialSymbols
+from ..model_inputs.config import Padding, Truncation
+from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
+from ..vocab.added_tokens import AddedToken
+from ..vocab.special_tokens import HIGHEST_ID, LONGEST_NAME, SpecialTokens
+from .json_components import read_component, read_section
 
-LONGEST_MARK = 1_000
-"""Characters of the prefix and the suffix, which are put before or behind units of a text, and of an added token."""
-NO_MERGE = "expected two tokens, as a list or with one space between them"
+MAX_AFFIX = 1_000
+"""Limit on the characters of the prefix and the suffix, which are added to units of a text and of an added token."""
+EXPECTED_MERGE = "expected two tokens, as a list or with one space between them"
 SECTIONS = {
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
     "model",
@@ -37,18 +37,18 @@ MODEL_KEYS = {
     "ignore_merges", "vocab", "merges",
 }  # fmt: skip
 ADDED_KEYS = {"id", "content", "special", "single_word", "lstrip", "rstrip", "normalized"}
-LATIN = {ord(char): byte for char, byte in BYTE_OF_CHAR.items()}
+BYTE_OF_CODE_POINT = {ord(char): byte for char, byte in BYTE_OF_CHAR.items()}
 
 
-def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | None = None) -> BPETokenizer:
-    """The tokenizer in a tokenizer.json. Raises TokenizerFileError naming the entry that is wrong.
+def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | None = None) -> TokenizerSpec:
+    """Return the specification in a tokenizer.json. Raises TokenizerFileError naming the entry that is wrong.
 
     `options` are further arguments of BPETokenizer; roles (`bos_token` ...) that are no special tokens are left out.
     A `model` that was read from this file before needs not be read again.
     """
     version = file.data.get("version", "1.0")
     if version != "1.0":
-        raise file.wrong("version", f"is {shown(version)}; 1.0 is the one that is known")
+        raise file.wrong("version", f"is {short_repr(version)}; 1.0 is the one that is known")
     if unknown := sorted(file.data.keys() - SECTIONS):
         raise file.wrong(unknown[0][:60], "a tokenizer.json has no such section")
     added = read_added_tokens(file)
@@ -58,7 +58,7 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
     roles = {key: value for key, value in options.items() if key.endswith("_token")}
     special = {token.content for token in added if token.special}
     try:
-        return BPETokenizer(
+        return TokenizerSpec(
             model,
             pattern=None,
             pre_tokenizer=pre_tokenizer,
@@ -80,27 +80,30 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
 
 
 def read_added_tokens(file: JSONFile) -> list[AddedToken]:
-    """The added tokens with their flags, in the order of the file."""
+    """Return the added tokens with their flags, in the order of the file."""
     listed = file.data.get("added_tokens")
     entries = [] if listed is None else file.expect(listed, list, "added_tokens")
-    if (all_well := _in_columns(entries)) is not None:
+    if (all_well := _read_uniform(entries)) is not None:
         return all_well
     tokens: dict[str, AddedToken] = {}
     taken: dict[int, str] = {}
-    for number, entry in enumerate(entries):
-        _check_added_token(file, f"added_tokens[{number}]", entry)
+    for index, entry in enumerate(entries):
+        _check_added_token(file, f"added_tokens[{index}]", entry)
         name, token_id, special = entry["content"], entry["id"], entry.get("special", False)
         if not name:
             continue  # Whisper's files have one, which no text holds
         token = AddedToken(**{"special": special, "normalized": not special, **entry})
         if taken.setdefault(token_id, name) != name or tokens.setdefault(name, token) != token:
             problem = f"{name!r} with the id {token_id} repeats the name or the id of an earlier one"
-            raise file.wrong(f"added_tokens[{number}]", problem)
+            raise file.wrong(f"added_tokens[{index}]", problem)
     return list(tokens.values())
 
 
-def _in_columns(entries: list[Any]) -> list[AddedToken] | None:
-    """The tokens of entries that have all keys, and nothing wrong or repeated; else None. A file may have a million."""
+def _read_uniform(entries: list[Any]) -> list[AddedToken] | None:
+    """Return the tokens of entries that all have every key and are valid and unique, else None.
+
+    A fast path: there may be a million entries.
+    """
     if set(map(type, entries)) != {dict} or any(set(keys) != ADDED_KEYS for keys in set(map(tuple, entries))):
         return None
     rows = list(map(itemgetter(*AddedToken._fields), entries))
@@ -116,7 +119,7 @@ def _in_columns(entries: list[Any]) -> list[AddedToken] | None:
 
 
 def _check_added_token(file: JSONFile, where: str, item: Any) -> None:
-    """Raise TokenizerFileError for what is wrong with an entry."""
+    """Raise TokenizerFileError for an entry that is wrong."""
     entry = file.expect(item, dict, where)
     name = file.expect(entry.get("content"), str, f"{where}.content")
     read_id(file, entry.get("id"), f"{where}.id")
@@ -130,65 +133,66 @@ def _check_added_token(file: JSONFile, where: str, item: Any) -> None:
 
 
 def read_id(file: JSONFile, value: Any, where: str) -> int:
-    """An id from 0 to 2^32 - 1."""
+    """Return an id from 0 to 2^32 - 1. Raises TokenizerFileError for anything else."""
     if not 0 <= file.expect(value, int, where) <= HIGHEST_ID:
-        raise file.wrong(where, f"{str(value)[:40]} is no id: ids go from 0 to {HIGHEST_ID}")
+        raise file.wrong(where, f"{str(value)[:40]} is not an id: ids go from 0 to {HIGHEST_ID}")
     return int(value)
 
 
 def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPEModel:
-    """The section "model"."""
+    """Return the model in the section "model". Raises TokenizerFileError naming the entry that is wrong."""
     data = file.expect(file.data.get("model"), dict, "model")
     if data.get("type", "BPE") != "BPE":
-        raise file.wrong("model.type", f"only BPE is supported, not {shown(data['type'])}")
+        raise file.wrong("model.type", f"only BPE is supported, not {short_repr(data['type'])}")
     if unknown := sorted(data.keys() - MODEL_KEYS):
         raise file.wrong(f"model.{unknown[0]}", "a BPE model has no such key")
     flags = {key: _optional(file, data, key, bool) or False for key in ("fuse_unk", "byte_fallback", "ignore_merges")}
     texts = {k: _optional(file, data, k, str) or "" for k in ("continuing_subword_prefix", "end_of_word_suffix")}
     for key, text in texts.items():
-        if len(text) > LONGEST_MARK:
-            raise file.wrong(f"model.{key}", f"has {len(text):,} characters; at most {LONGEST_MARK:,} are read")
+        if len(text) > MAX_AFFIX:
+            raise file.wrong(f"model.{key}", f"has {len(text):,} characters; at most {MAX_AFFIX:,} are read")
     prefix, suffix = texts.values()
     dropout = data.get("dropout")
     if dropout is not None and (
         isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1
     ):
-        raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {shown(dropout)}")
+        raise file.wrong("model.dropout", f"expected a number from 0 to 1, found {short_repr(dropout)}")
     vocab = _vocab(file, data, added)
     merges = _merges(file, data, vocab, prefix)
-    kept = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
-    spelled = _byte_tokens(vocab) if flags["byte_fallback"] else None
+    merged_ids = {part for pair, (_, new) in merges.items() for part in (*pair, new)}
+    byte_tokens = _byte_tokens(vocab) if flags["byte_fallback"] else None
     for token in added:
         if token.content not in vocab:
             continue
-        foreign = byte_level and not BYTE_OF_CHAR.keys() >= set(token.content)  # no bytes are written so
-        apart = token.special and not (byte_level and _is_other_text(token.content))
-        if token.id not in kept and (apart or foreign):
+        foreign = byte_level and not BYTE_OF_CHAR.keys() >= set(token.content)  # not written in the byte alphabet
+        is_control = token.special and not (byte_level and _is_byte_level_token(token.content))
+        if token.id not in merged_ids and (is_control or foreign):
             del vocab[token.content]
-    vocab = vocab or {token.content: token.id for token in added}  # where there are no others, they are the model's
-    as_bytes = _in_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
+    vocab = vocab or {token.content: token.id for token in added}  # an empty vocabulary is made of the added tokens
+    as_bytes = _bytes_of_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
     complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
-    # A missing unit is spelled with the bytes of its characters, which in GPT-2's alphabet are two; so units are those.
+    # Byte fallback spells a missing unit in UTF-8, and letters of GPT-2's alphabet may have two bytes: so units are
+    # characters.
     in_bytes = as_bytes is not None and (not flags["byte_fallback"] or (complete and not prefix + suffix))
-    written = as_bytes if in_bytes and as_bytes is not None else [text.encode() for text in vocab]
-    tokens = dict(zip(vocab.values(), written))
-    ids = dict(zip(written, vocab.values()))
-    units = Units(
+    token_bytes = as_bytes if in_bytes and as_bytes is not None else [text.encode() for text in vocab]
+    tokens = dict(zip(vocab.values(), token_bytes))
+    ids = dict(zip(token_bytes, vocab.values()))
+    units = InitialSymbols(
         characters=not in_bytes,
-        byte_tokens=spelled,
+        byte_tokens=byte_tokens,
         unk_id=_unk_id(file, data, added, complete),
         fuse_unk=flags["fuse_unk"],
-        prefix=_latin(prefix) if in_bytes else prefix.encode(),
-        suffix=_latin(suffix) if in_bytes else suffix.encode(),
+        prefix=from_alphabet(prefix) if in_bytes else prefix.encode(),
+        suffix=from_alphabet(suffix) if in_bytes else suffix.encode(),
     )
-    plain = complete and units == Units(characters=False)
+    is_plain = complete and units == InitialSymbols(characters=False)
     try:
         return BPEModel(
             MappingProxyType(tokens),
             MappingProxyType(merges),
             MappingProxyType(units.alphabet(ids)),
             flags["ignore_merges"],
-            None if plain else units,
+            None if is_plain else units,
         )
     except BPELabError as error:
         raise file.wrong("model", str(error)) from error
@@ -217,13 +221,15 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
             if token_id in seen:
                 raise file.wrong(where, f"has the id {token_id}, which is that of {seen[token_id][:60]!r}")
             seen[token_id] = text
-    for number, token in enumerate(added):
+    for index, token in enumerate(added):
         if vocab.get(token.content, token.id) != token.id:
             raise file.wrong(
-                f"added_tokens[{number}]",
+                f"added_tokens[{index}]",
                 f"{token.content!r} has the id {token.id} here and {vocab[token.content]} in model.vocab",
             )
-    return {text: token_id for text, token_id in vocab.items() if text}  # Whisper's have "", which no text comes to
+    return {
+        text: token_id for text, token_id in vocab.items() if text
+    }  # Whisper's have "", which no text is encoded as
 
 
 def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix: str) -> dict[Pair, Merge]:
@@ -232,10 +238,10 @@ def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix:
     entries = file.expect(data.get("merges"), list, "model.merges")
     if not set(map(type, entries)) <= {str, list}:
         rank = next(n for n, entry in enumerate(entries) if type(entry) not in (str, list))
-        raise file.wrong(f"model.merges[{rank}]", f"{NO_MERGE}, found {shown(entries[rank])}")
+        raise file.wrong(f"model.merges[{rank}]", f"{EXPECTED_MERGE}, found {short_repr(entries[rank])}")
     for rank, entry in enumerate(entries):
         if isinstance(entry, str) and entry.startswith("#version"):
-            continue  # merges.txt begins so
+            continue  # the first line of a merges.txt
         try:
             left, right = entry.split(" ") if isinstance(entry, str) else entry
             if cut and not right.startswith(prefix):
@@ -246,56 +252,57 @@ def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix:
             merges[vocab[left], vocab[right]] = rank, vocab[left + right[cut:]]
         except KeyError:
             missing = next(text for text in (left, right, left + right[cut:]) if text not in vocab)
-            problem = f"{_pair(entry)}: {str(missing)[:60]!r} is not in model.vocab"
+            problem = f"{_shown_merge(entry)}: {str(missing)[:60]!r} is not in model.vocab"
             raise file.wrong(f"model.merges[{rank}]", problem) from None
         except (ValueError, TypeError, AttributeError) as error:
             if isinstance(error, TokenizerFileError):
                 raise
             where = f"model.merges[{rank}]"
-            raise file.wrong(where, f"{NO_MERGE}, found {_pair(entry)}") from None
+            raise file.wrong(where, f"{EXPECTED_MERGE}, found {_shown_merge(entry)}") from None
     return merges
 
 
-def _pair(entry: Any) -> str:
-    """An entry of the merges as messages show it."""
+def _shown_merge(entry: Any) -> str:
+    """Return an entry of the merges as error messages show it."""
     if isinstance(entry, str):
         return ascii(entry[:60]) if not entry.isprintable() else repr(entry[:60])
-    return str(entry)[:60] if len(entry) < 5 and set(map(type, entry)) <= {str, int} else shown(entry)
+    return str(entry)[:60] if len(entry) < 5 and set(map(type, entry)) <= {str, int} else short_repr(entry)
 
 
-def _in_alphabet(vocab: dict[str, int]) -> list[bytes] | None:
-    """The bytes that the tokens write in GPT-2's alphabet; None if one holds a character that isn't in it.
+def _bytes_of_alphabet(vocab: dict[str, int]) -> list[bytes] | None:
+    """Return the bytes of tokens that are written in GPT-2's alphabet; None if one holds another character.
 
-    All are translated at once: a character is a byte, so the cuts are where they were.
+    All are translated at once: a character is a byte, so the tokens keep their offsets.
     """
     try:
         joined = "".join(vocab)
-        data = joined.translate(_REFUSING).encode("latin-1")
+        data = joined.translate(_ALPHABET_TO_LATIN1).encode("latin-1")
     except UnicodeEncodeError:
         return None
     ends = list(accumulate(map(len, vocab)))
     return [data[start:end] for start, end in zip([0, *ends], ends)]
 
 
-class _Refusing(dict[int, int]):
+class _StrictTable(dict[int, int]):
     def __missing__(self, code_point: int) -> int:
-        return 0xFFFF  # can't be written in Latin-1: the caller hears of it
+        return 0xFFFF  # not in Latin-1, so encoding it raises UnicodeEncodeError
 
 
-_REFUSING = _Refusing(LATIN)
+_ALPHABET_TO_LATIN1 = _StrictTable(BYTE_OF_CODE_POINT)
 
 
-def _is_other_text(content: str) -> bool:
-    """Whether a vocabulary in GPT-2's alphabet means other text, or a byte that no text can do without, by `content`.
+def _is_byte_level_token(content: str) -> bool:
+    """Whether `content` in a byte-level vocabulary is an ordinary token: a single byte, or letters for other bytes.
 
-    >>> _is_other_text("Ġthe"), _is_other_text("~"), _is_other_text("<s>"), _is_other_text("日本")
+    >>> (
+    ...     _is_byte_level_token("Ġthe"),
+    ...     _is_byte_level_token("~"),
+    ...     _is_byte_level_token("<s>"),
+    ...     _is_byte_level_token("日本"),
+    ... )
     (True, True, False, False)
     """
     return BYTE_OF_CHAR.keys() >= set(content) and (len(content) == 1 or not content.isascii())
-
-
-def _latin(text: str) -> bytes:
-    return bytes(LATIN[ord(char)] for char in text)
 
 
 def _byte_tokens(vocab: dict[str, int]) -> dict[int, int]:

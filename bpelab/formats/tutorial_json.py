@@ -1,11 +1,13 @@
-"""JSON files that the classes of tutorials write: merges as pairs of ids, tokens as numbers or in Base64.
+"""JSON files of tutorials' tokenizer classes: merges as pairs of ids, tokens as byte values or in Base64.
 
-There is no standard. Known are: `merges` as a list of pairs of ids, whose new ids are 256, 257 and so on, or as an
+There is no standard. Supported are: `merges` as a list of pairs of ids, whose new ids are 256, 257 and so on, or as an
 object from "left,right" to the new id; `vocab` from ids to bytes (a list of numbers, `{"type": "bytes", "value":
 [...]}`, Base64, `data:...`), which has to agree with the merges; `special_tokens`, name to id; `pattern`. And a file
-like tokenizer.json, with `special_tokens` at the top and no pre-tokenizer, whose pattern has to be said.
+like tokenizer.json, with `special_tokens` at the top level and no pre-tokenizer, whose pattern the caller must name.
 
-Special tokens in a text are text, unless the caller allows them. Chapter: File formats.
+Special tokens in a text are text, unless the caller allows them.
+
+Chapter: File formats.
 """
 
 import base64
@@ -14,46 +16,46 @@ import re
 from types import MappingProxyType
 from typing import Any
 
+from .._support.json_document import JSONFile, short_repr
+from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, PatternError, TokenizerFileError
-from ..model import BPEModel, Merge, Pair
-from ..pretokenizers.patterns import find_pattern
-from ..tokenizer import BPETokenizer
-from .json_file import JSONFile, shown
+from ..model.bpe import BPEModel, Merge, Pair
+from ..regex.patterns import find_pattern
 from .tokenizer_json import read_id, read_tokenizer
 
 MAX_BYTES = 1 << 25
-"""Bytes of all tokens of a file together: a merge can double the longest."""
-LOOKED_AT = 1 << 12
+"""Limit on the bytes of all tokens of a file together: a merge can double the longest."""
+SNIFFED_BYTES = 1 << 12
 KEYS = {"merges", "vocab", "special_tokens", "pattern", "version", "vocab_size", "type", "name"}
 _PAIR = re.compile(r"\(?\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)?")
 
 
-def may_be(start: bytes) -> bool:
-    """Whether a file that begins like this may be one of these; what says `added_tokens` is a tokenizer.json."""
+def may_match(start: bytes) -> bool:
+    """Whether a file that begins with these bytes may have this format; one with `added_tokens` is a tokenizer.json."""
     return b'"added_tokens"' not in start and any(b'"%s"' % key in start for key in (b"merges", b"model", b"vocab"))
 
 
-def is_one(data: Any) -> bool:
-    """Whether the object of a JSON file is one of these, rather than a tokenizer.json."""
+def matches(data: Any) -> bool:
+    """Whether the object in a JSON file has this format, rather than that of tokenizer.json."""
     if not isinstance(data, dict):
         return False
     return ("merges" in data and "model" not in data) or ("special_tokens" in data and "model" in data)
 
 
-def load(file: JSONFile, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """The tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
-    own = file.data.get("pattern")
-    if own is not None and not isinstance(own, str):
-        raise file.wrong("pattern", f"expected a regular expression, found {shown(own)}")
-    if own and pattern is not None:
+def load(file: JSONFile, pattern: str | None = None) -> TokenizerSpec:
+    """Return the tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
+    file_pattern = file.data.get("pattern")
+    if file_pattern is not None and not isinstance(file_pattern, str):
+        raise file.wrong("pattern", f"expected a regular expression, found {short_repr(file_pattern)}")
+    if file_pattern and pattern is not None:
         raise file.wrong("pattern", "says how text is split; pattern= is for files that don't")
     special = _special(file)
     try:
         if "model" in file.data:
-            return _like_tokenizer_json(file, own or pattern, special, encoder)
+            return _like_tokenizer_json(file, file_pattern or pattern, special)
         if unknown := sorted(file.data.keys() - KEYS):
-            raise file.wrong(unknown[0][:60], f"is no key of such a file; known are {', '.join(sorted(KEYS))}")
-        return BPETokenizer(_model(file, special), pattern=own or pattern, special_tokens=special, encoder=encoder)
+            raise file.wrong(unknown[0][:60], f"is not a key of such a file; known are {', '.join(sorted(KEYS))}")
+        return TokenizerSpec(_model(file, special), pattern=file_pattern or pattern, special_tokens=special)
     except BPELabError as error:
         if isinstance(error, TokenizerFileError):
             raise
@@ -68,8 +70,8 @@ def _special(file: JSONFile) -> dict[str, int]:
 
 
 def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
-    said = _vocab(file)
-    tokens = {token_id: said.get(token_id, bytes([token_id])) for token_id in range(256)}
+    listed = _vocab(file)
+    tokens = {token_id: listed.get(token_id, bytes([token_id])) for token_id in range(256)}
     table: dict[Pair, Merge] = {}
     size = 0
     for rank, (where, left, right, new) in enumerate(_merges(file)):
@@ -80,13 +82,13 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
         size += len(token)
         if size > MAX_BYTES:
             raise file.wrong(where, f"the tokens have more than {MAX_BYTES:,} bytes together")
-        if said.get(new, token) != token:
-            raise file.wrong(where, f"makes {token!r}, and vocab says that {new} is {said[new]!r}")
+        if listed.get(new, token) != token:
+            raise file.wrong(where, f"makes {token!r}, and vocab says that {new} is {listed[new]!r}")
         if tokens.setdefault(new, token) != token or (left, right) in table:
             raise file.wrong(where, f"repeats an earlier merge, or its id, {new}")
         table[left, right] = rank, new
     extra = set(special.values())
-    for token_id, token in said.items():
+    for token_id, token in listed.items():
         if token_id not in tokens and token_id not in extra:
             raise file.wrong(f"vocab[{token_id}]", f"{token!r} is neither a byte nor made by a merge")
     if len(set(tokens.values())) < len(tokens):
@@ -96,22 +98,22 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
 
 
 def _merges(file: JSONFile) -> list[tuple[str, int, int, int]]:
-    """(where it is in the file, left id, right id, new id), in the order of learning."""
-    given, found = file.data.get("merges"), []
-    if isinstance(given, dict):
-        for key, new in given.items():
+    """Return (entry of the file, left id, right id, new id) for each merge, in the order of learning."""
+    entries, found = file.data.get("merges"), []
+    if isinstance(entries, dict):
+        for key, new in entries.items():
             where, pair = f"merges[{key[:40]!r}]", _PAIR.fullmatch(key.strip())
             if pair is None:
                 raise file.wrong(where, "expected two ids with a comma between them")
             found.append((where, int(pair[1]), int(pair[2]), read_id(file, new, where)))
         return sorted(found, key=lambda merge: merge[3])
-    for number, item in enumerate(file.expect(given, list, "merges")):
-        where, new = f"merges[{number}]", 256 + number
+    for index, item in enumerate(file.expect(entries, list, "merges")):
+        where, new = f"merges[{index}]", 256 + index
         ids = item
         if isinstance(item, list) and len(item) == 2 and isinstance(item[0], list):
             ids, new = item[0], read_id(file, item[1], where)
         if not (isinstance(ids, list) and len(ids) == 2):
-            raise file.wrong(where, f"expected two ids, found {shown(ids)}")
+            raise file.wrong(where, f"expected two ids, found {short_repr(ids)}")
         found.append((where, read_id(file, ids[0], where), read_id(file, ids[1], where), new))
     return found
 
@@ -136,10 +138,10 @@ def _bytes(file: JSONFile, value: Any, where: str) -> bytes:
             return base64.b64decode(value.removeprefix("data:"), validate=True)
     except (ValueError, binascii.Error):
         pass
-    raise file.wrong(where, f"expected the numbers of bytes, or Base64, found {shown(value)}")
+    raise file.wrong(where, f"expected the numbers of bytes, or Base64, found {short_repr(value)}")
 
 
-def _like_tokenizer_json(file: JSONFile, pattern: str | None, special: dict[str, int], encoder: str) -> BPETokenizer:
+def _like_tokenizer_json(file: JSONFile, pattern: str | None, special: dict[str, int]) -> TokenizerSpec:
     if file.data.get("pre_tokenizer") is not None or file.data.get("decoder") is not None:
         raise file.wrong("special_tokens", "a tokenizer.json has no such section; its special tokens are added_tokens")
     if pattern is None:
@@ -152,4 +154,4 @@ def _like_tokenizer_json(file: JSONFile, pattern: str | None, special: dict[str,
         "model": {"type": "BPE", **file.expect(file.data["model"], dict, "model")},
     }
     named = find_pattern(pattern)
-    return read_tokenizer(file, {"encoder": encoder}).with_options(pattern=named.name if named else pattern)
+    return read_tokenizer(file, {}).replace(pattern=named.name if named else pattern)

@@ -14,20 +14,22 @@ from collections.abc import Mapping
 from itertools import count
 from types import MappingProxyType
 
-from .cached import cached_property
-from .errors import ModelError
+from .._support.lazy_property import cached_property
+from ..errors import ModelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any, NoReturn
 
-    from .recover import Recovered
-    from .units import Units
+    from .initial_symbols import InitialSymbols
+    from .merge_recovery import RecoveredMerges
 
 Pair = tuple[int, int]
 Merge = tuple[int, int]
 """(rank, id of the new token)."""
+TokenColumns = tuple[memoryview, memoryview, memoryview, int]
+"""Ids and, for each, where its bytes end in the third, both uint32; the bytes of all tokens; the highest id."""
 
 
 MAX_WORK = 10**9
@@ -35,7 +37,7 @@ MAX_WORK = 10**9
 
 
 class RankMerges(Mapping[Pair, Merge]):
-    """The merges of a rank table, worked out when asked: a pair merges if its two tokens, joined, are a token.
+    """The merges of a rank table, computed when asked: a pair merges if its two tokens, joined, are a token.
 
     `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
     of every token (233,378 pairs for cl100k_base), and raises ModelError where these are too many to go through. The
@@ -45,18 +47,18 @@ class RankMerges(Mapping[Pair, Merge]):
     def __init__(
         self, tokens: Mapping[int, bytes], ids: Mapping[bytes, int], rank_of: Mapping[int, int] | None = None
     ) -> None:
-        self._tokens, self._ids, self._rank_of = tokens, ids, rank_of
+        self._tokens, self._ids, self.rank_of = tokens, ids, rank_of
 
     @property
     def plain(self) -> bool:
         """Whether the rank of a token is its id."""
-        return self._rank_of is None
+        return self.rank_of is None
 
     def get(self, pair: Pair, default: object = None) -> Merge | None:  # type: ignore[override]
         new = self._ids.get(self._tokens[pair[0]] + self._tokens[pair[1]])
         if new is None:
             return None
-        return new if self._rank_of is None else self._rank_of[new], new
+        return new if self.rank_of is None else self.rank_of[new], new
 
     def __getitem__(self, pair: Pair) -> Merge:
         try:
@@ -85,14 +87,14 @@ class RankMerges(Mapping[Pair, Merge]):
                 left, right = ids.get(token[:cut]), ids.get(token[cut:])
                 if left is None or right is None:
                     continue
-                if self._rank_of is None or self.get((left, right)) is not None:  # some tokens may take no part
+                if self.rank_of is None or self.get((left, right)) is not None:  # some tokens may take no part
                     yield left, right
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return RankMerges, (dict(self._tokens), dict(self._ids), self._rank_of)
+        return RankMerges, (dict(self._tokens), dict(self._ids), self.rank_of)
 
 
 class BPEModel:
@@ -102,8 +104,8 @@ class BPEModel:
         tokens: id -> bytes, without special tokens; ids may have holes.
         merges: (left id, right id) -> (rank, new id); a lower rank merges first.
         alphabet: what a piece is cut into before any merge, unit -> id: the 256 single bytes, unless `units` differ.
-        take_whole: whether a whole piece that is a token becomes that token without merging, as in tiktoken.
-        units: None for bytes; else how a piece is cut and what becomes of what is missing (see units.py).
+        ignore_merges: whether a whole piece that is a token becomes that token without merging, as in tiktoken.
+        units: None for bytes; else how a piece is cut and what becomes of what is missing (see initial_symbols.py).
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     >>> model.tokens[257], model.merges[256, ord("w")]
@@ -116,18 +118,18 @@ class BPEModel:
     tokens: Mapping[int, bytes]
     merges: Mapping[Pair, Merge]
     alphabet: Mapping[bytes, int]
-    take_whole: bool
-    units: Units | None
+    ignore_merges: bool
+    units: InitialSymbols | None
 
     def __init__(
         self,
         tokens: Mapping[int, bytes],
         merges: Mapping[Pair, Merge],
         alphabet: Mapping[bytes, int],
-        take_whole: bool = False,
-        units: Units | None = None,
+        ignore_merges: bool = False,
+        units: InitialSymbols | None = None,
     ) -> None:
-        vars(self).update(tokens=tokens, merges=merges, alphabet=alphabet, take_whole=take_whole, units=units)
+        vars(self).update(tokens=tokens, merges=merges, alphabet=alphabet, ignore_merges=ignore_merges, units=units)
         self._check()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -137,34 +139,40 @@ class BPEModel:
         raise AttributeError(f"a model can't be changed, and {name!r} was to be deleted")
 
     def __repr__(self) -> str:
-        fields = ("tokens", "merges", "alphabet", "take_whole", "units")
+        fields = ("tokens", "merges", "alphabet", "ignore_merges", "units")
         return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same tables. Cost: that of comparing them, without merges that follow from ranks."""
         if not isinstance(other, BPEModel) or self is other:
             return self is other
-        names = ["tokens", "alphabet", "take_whole", "units"]
+        names = ["tokens", "alphabet", "ignore_merges", "units"]
         plain = [isinstance(it.merges, RankMerges) and it.merges.plain for it in (self, other)]
         names += [] if all(plain) else ["merges"]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __hash__(self) -> int:
-        return hash((len(self.tokens), len(self.alphabet), self.take_whole))
+        return hash((len(self.tokens), len(self.alphabet), self.ignore_merges))
 
     @classmethod
-    def unchecked(
+    def from_validated(
         cls,
         tokens: Mapping[int, bytes],
         merges: Mapping[Pair, Merge],
         alphabet: Mapping[bytes, int],
-        take_whole: bool,
-        units: Units | None,
+        ignore_merges: bool,
+        units: InitialSymbols | None,
         ids: Mapping[bytes, int],
     ) -> BPEModel:
-        """A model from tables that were checked before, its inverse `ids` included."""
+        """Return a model from tables that were checked before, its inverse `ids` included."""
         model = object.__new__(cls)
-        given = {"tokens": tokens, "merges": merges, "alphabet": alphabet, "take_whole": take_whole, "units": units}
+        given = {
+            "tokens": tokens,
+            "merges": merges,
+            "alphabet": alphabet,
+            "ignore_merges": ignore_merges,
+            "units": units,
+        }
         vars(model).update(given, ids=ids)
         return model
 
@@ -172,29 +180,35 @@ class BPEModel:
     def later(
         cls,
         load: Callable[[], BPEModel],
-        take_whole: bool,
-        units: Units | None,
+        ignore_merges: bool,
+        units: InitialSymbols | None,
         lacks: Callable[[int, bytes], bool],
+        columns: TokenColumns,
     ) -> BPEModel:
-        """The model that `load` gives, which is called when one of its tables is first asked for.
+        """Return the model that `load` returns, which is called when one of its tables is first asked for.
 
-        `lacks(id, token)` says of an id and a token that the model surely has neither.
+        `lacks(id, token)` says of an id and a token that the model surely has neither; `columns` are its tokens.
         """
         model = object.__new__(cls)
-        vars(model).update(take_whole=take_whole, units=units, _load=load, _lacks=lacks)
+        vars(model).update(ignore_merges=ignore_merges, units=units, _load=load, _lacks=lacks, _columns=columns)
         return model
+
+    @property
+    def token_columns(self) -> TokenColumns | None:
+        """The tokens as arrays, while no table has been loaded; else None."""
+        return vars(self).get("_columns")
 
     def __getattr__(self, name: str) -> Any:
         load = vars(self).get("_load")
         if load is not None and name in ("tokens", "merges", "alphabet"):
             vars(self).update(vars(load()))
-            for done in ("_load", "_lacks"):
+            for done in ("_load", "_lacks", "_columns"):
                 vars(self).pop(done, None)
         if name not in vars(self):  # another thread may have been quicker
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return vars(self)[name]
 
-    def surely_lacks(self, token_id: int, token: bytes) -> bool:
+    def definitely_lacks(self, token_id: int, token: bytes) -> bool:
         """Whether it is known, without loading tables, that the model has neither this id nor this token."""
         lacks = vars(self).get("_lacks")
         return lacks is not None and bool(lacks(token_id, token))
@@ -232,9 +246,9 @@ class BPEModel:
 
     @classmethod
     def from_merges(
-        cls, merges: Iterable[tuple[bytes, bytes]], *, reserved: Collection[int] = (), take_whole: bool = False
+        cls, merges: Iterable[tuple[bytes, bytes]], *, reserved: Collection[int] = (), ignore_merges: bool = False
     ) -> BPEModel:
-        """A model from merges in the order in which they were learned; the rank of a merge is its place.
+        """Return a model from merges in the order in which they were learned; the rank of a merge is its place.
 
         Ids are handed out in order, first to the 256 bytes, then to the merges; `reserved` ids are passed over.
 
@@ -256,13 +270,13 @@ class BPEModel:
                 new = ids[left + right] = next(free)
             table[pair] = rank, new
         tokens = {token_id: token for token, token_id in ids.items()}
-        return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet), take_whole)
+        return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet), ignore_merges)
 
     @classmethod
     def from_vocab(
         cls, vocab: Mapping[int, bytes] | Mapping[bytes, int], merges: Iterable[tuple[bytes, bytes]]
     ) -> BPEModel:
-        """A model from a vocabulary with its own ids, id -> token or token -> id, and merges in the order of learning.
+        """Make a model of a vocabulary with its own ids, id -> token or token -> id, and merges as they were learned.
 
         Raises ModelError for a single byte or a part of a merge that has no id, a merge whose token has none, a merge
         that repeats another, and a token that two ids share.
@@ -293,8 +307,8 @@ class BPEModel:
         return cls(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet))
 
     @classmethod
-    def from_ranks(cls, ranks: Mapping[bytes, int], *, take_whole: bool = True) -> BPEModel:
-        """A model with tiktoken's rule, for any table of token -> rank; the rank is the id.
+    def from_ranks(cls, ranks: Mapping[bytes, int], *, ignore_merges: bool = True) -> BPEModel:
+        """Return a model with tiktoken's rule, for any table of token -> rank; the rank is the id.
 
         Raises ModelError when two tokens share a rank or one of the 256 bytes has none.
         """
@@ -307,7 +321,7 @@ class BPEModel:
             tokens[rank] = token
         ids = {token: rank for rank, token in tokens.items()}
         alphabet = {unit: ids[unit] for unit in map(bytes, zip(range(256))) if unit in ids}
-        return cls(MappingProxyType(tokens), RankMerges(tokens, ids), MappingProxyType(alphabet), take_whole)
+        return cls(MappingProxyType(tokens), RankMerges(tokens, ids), MappingProxyType(alphabet), ignore_merges)
 
     @cached_property
     def ids(self) -> Mapping[bytes, int]:
@@ -317,23 +331,23 @@ class BPEModel:
 
     @cached_property
     def byte_ids(self) -> tuple[int, ...]:
-        """The id of each of the 256 bytes, for a model whose units are bytes."""
+        """Return the id of each of the 256 bytes, for a model whose units are bytes."""
         return tuple(self.alphabet[bytes([byte])] for byte in range(256))
 
     @cached_property
     def max_token_bytes(self) -> int:
-        """The length of the longest token, in bytes."""
+        """Return the length of the longest token, in bytes."""
         return max(map(len, self.tokens.values()))
 
     def initial_ids(self, piece: bytes) -> list[int]:
-        """The ids of a piece before any merge: one for each byte, unless `units` say otherwise."""
-        if self.units is None or self.bytewise:
+        """Return the ids of a piece before any merge: one for each byte, unless `units` say otherwise."""
+        if self.units is None or self.is_byte_level:
             return list(map(self.byte_ids.__getitem__, piece))
         return self.units.ids(piece, self.alphabet)
 
     @cached_property
-    def bytewise(self) -> bool:
-        """Whether every byte has a token and nothing is put before or behind it, so that nothing is ever missing."""
+    def is_byte_level(self) -> bool:
+        """Whether every byte has a token and nothing is put before or after it, so that nothing is ever missing."""
         units = self.units
         if units is None:
             return True
@@ -341,16 +355,19 @@ class BPEModel:
         return plain and all(bytes([byte]) in self.alphabet for byte in range(256))
 
     def whole(self, piece: bytes) -> int | None:
-        """The id of `piece` where the model takes it whole, else None."""
-        return self.ids.get(piece) if self.take_whole else None
+        """Return the id of `piece` where the model takes it whole, else None."""
+        return self.ids.get(piece) if self.ignore_merges else None
 
     @cached_property
-    def recovered(self) -> Recovered:
-        """The one pair that each token is made of; see `recover.recover_merges`. Cost: a second for 100,000 tokens."""
-        from .recover import recover_merges
+    def recovered_merges(self) -> RecoveredMerges:
+        """Return the one pair that each token is made of; see `recover.recover_merges`.
+
+        Cost: a second for 100,000 tokens.
+        """
+        from .merge_recovery import recover_merges
 
         return recover_merges(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         merges = self.merges if isinstance(self.merges, RankMerges) else dict(self.merges)
-        return BPEModel, (dict(self.tokens), merges, dict(self.alphabet), self.take_whole, self.units)
+        return BPEModel, (dict(self.tokens), merges, dict(self.alphabet), self.ignore_merges, self.units)

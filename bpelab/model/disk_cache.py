@@ -5,7 +5,7 @@ arrays, into a file named by the SHA-256 of the source, and read from there whil
 carries the hash of its own content and is ignored when that doesn't fit; it is written whole or not at all, so two
 processes may do so at once; and it can be deleted at any time. Nothing in it is code.
 
-The folder is that of `user_cache.py`. Chapter: File formats.
+The folder is that of `_support/cache_dir.py`. Chapter: File formats.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from array import array
 from itertools import accumulate
 from types import MappingProxyType
 
-from ..model import BPEModel, RankMerges
-from ..no_collection import no_collection
-from ..textio import write_atomically
-from ..user_cache import cache_folder
+from .._support.cache_dir import cache_dir
+from .._support.gc_paused import gc_paused
+from .._support.textio import write_atomically
+from .bpe import BPEModel, RankMerges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ..units import Units
+    from .initial_symbols import InitialSymbols
 
 VERSION = f"bpelab tables 4 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
@@ -37,7 +37,7 @@ HASH = "_hash_of_tables"
 
 
 def fingerprint(*parts: bytes) -> str:
-    """The name under which tables are kept: a hash of what they come from and of the version of this file's format."""
+    """Return the name under which tables are kept: a hash of their source and of the version of this file's format."""
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -46,7 +46,7 @@ def fingerprint(*parts: bytes) -> str:
 
 def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
     """Keep a model and anything else. What can't be written is not kept, and nobody is told."""
-    folder = cache_folder()
+    folder = cache_dir()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
     from pathlib import Path
@@ -60,7 +60,7 @@ def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
 
 
 def model_hash(model: BPEModel) -> str | None:
-    """A hash of all that a model's ids depend on, known for one that is kept here; None where arrays don't say all."""
+    """Return a hash of all that a model's ids depend on, known for one kept here; None if arrays don't say all."""
     if HASH not in vars(model) and _holds(model):
         vars(model)[HASH] = hashlib.sha256(_joined(_parts(model))).hexdigest()
     known: str | None = vars(model).get(HASH)
@@ -73,7 +73,7 @@ def _parts(model: BPEModel) -> list[bytes]:
     merges = [] if ranked else sorted((rank, *pair, new) for pair, (rank, new) in model.merges.items())
     ends = accumulate(map(len, model.tokens.values()))
     columns = [array("I", column).tobytes() for column in (model.tokens.keys(), ends, *zip(*merges))]
-    return [_written(model.units), bytes([model.take_whole, ranked]), *columns, b"".join(model.tokens.values())]
+    return [_written(model.units), bytes([model.ignore_merges, ranked]), *columns, b"".join(model.tokens.values())]
 
 
 def _joined(parts: list[bytes]) -> bytes:
@@ -81,8 +81,8 @@ def _joined(parts: list[bytes]) -> bytes:
 
 
 def fetch(name: str) -> tuple[BPEModel, bytes] | None:
-    """A model that was kept, and what was kept with it; None where there is none, or its file is damaged."""
-    folder = cache_folder()
+    """Return a model that was kept, and what was kept with it; None where there is none, or its file is damaged."""
+    folder = cache_dir()
     try:
         with open(os.path.join(folder or "", f"{name}.tables"), "rb") as file:
             data = file.read() if folder is not None else b""
@@ -97,13 +97,13 @@ def fetch(name: str) -> tuple[BPEModel, bytes] | None:
 
 
 def _read(data: bytes) -> tuple[BPEModel, bytes]:
-    """The model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
+    """Return the model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
     rest, parts = memoryview(data)[32:], []
     while rest:
         size = int.from_bytes(rest[:8], "little")
         parts.append(rest[8 : 8 + size])
         rest = rest[8 + size :]
-    about, extra, written, (take_whole, ranked), *columns, joined = parts
+    about, extra, written, (ignore_merges, ranked), *columns, joined = parts
     (known, highest), start = str(about, "ascii").split(), len(data) - len(joined)
     ids, ends = (column.cast("I") for column in columns[:2])
     if not SMALLEST <= len(ids) == len(ends) or ends[-1] != len(joined):
@@ -111,19 +111,21 @@ def _read(data: bytes) -> tuple[BPEModel, bytes]:
     units, last = _read_units(written), int(highest)
 
     def load() -> BPEModel:
-        with no_collection():  # hundreds of thousands of tuples are made at once, none of them garbage
+        with gc_paused():  # hundreds of thousands of tuples are made at once, none of them garbage
             numbers = [array("I", column.tobytes()) for column in columns]
-            return _model(units, bool(take_whole), bool(ranked), numbers, joined.tobytes())
+            return _model(units, bool(ignore_merges), bool(ranked), numbers, joined.tobytes())
 
     def lacks(token_id: int, token: bytes) -> bool:
         return token_id > last and data.find(token, start) < 0
 
-    model = BPEModel.later(load, bool(take_whole), units, lacks)
+    model = BPEModel.later(load, bool(ignore_merges), units, lacks, (ids, ends, joined, last))
     vars(model)[HASH] = known
     return model, extra.tobytes()
 
 
-def _model(units: Units | None, take_whole: bool, ranked: bool, columns: list[array[int]], joined: bytes) -> BPEModel:
+def _model(
+    units: InitialSymbols | None, ignore_merges: bool, ranked: bool, columns: list[array[int]], joined: bytes
+) -> BPEModel:
     ids, ends, *merged = columns
     written = [joined[start:end] for start, end in zip([0, *ends], ends)]
     tokens = dict(zip(ids, written))
@@ -133,7 +135,9 @@ def _model(units: Units | None, take_whole: bool, ranked: bool, columns: list[ar
     if not ranked:
         ranks, left, right, new = merged or ([], [], [], [])
         merges = MappingProxyType(dict(zip(zip(left, right), zip(ranks, new))))
-    return BPEModel.unchecked(MappingProxyType(tokens), merges, MappingProxyType(alphabet), take_whole, units, by_bytes)
+    return BPEModel.from_validated(
+        MappingProxyType(tokens), merges, MappingProxyType(alphabet), ignore_merges, units, by_bytes
+    )
 
 
 def _holds(model: BPEModel) -> bool:
@@ -143,7 +147,7 @@ def _holds(model: BPEModel) -> bool:
     return not ranked and not symbols and len(set(model.tokens.values())) == len(model.tokens)
 
 
-def _written(units: Units | None) -> bytes:
+def _written(units: InitialSymbols | None) -> bytes:
     if units is None:
         return b""
     import json
@@ -162,14 +166,14 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _read_units(written: memoryview) -> Units | None:
+def _read_units(written: memoryview) -> InitialSymbols | None:
     if not written:
         return None
     import json
 
-    from ..units import Units
+    from .initial_symbols import InitialSymbols
 
     data = json.loads(written.tobytes())
     byte_tokens = None if data["byte_tokens"] is None else dict(data["byte_tokens"])
     texts = {key: data[key].encode("latin-1") for key in ("prefix", "suffix")}
-    return Units(**{**data, "byte_tokens": byte_tokens, **texts})
+    return InitialSymbols(**{**data, "byte_tokens": byte_tokens, **texts})

@@ -1,4 +1,4 @@
-"""Units: what a piece is cut into before any merge, and what becomes of a unit that the vocabulary doesn't have.
+"""Initial symbols: what a piece is split into before any merge, and what becomes of one that the vocabulary lacks.
 
 Byte-level models have a token for each of the 256 bytes, so nothing is ever missing. Others start from characters, of
 which a vocabulary knows some: a missing one is written as the tokens of its bytes (`<0xE2>` and so on), or becomes the
@@ -6,19 +6,19 @@ unknown token, or is dropped where the file names none. Some mark their units: w
 a suffix what ends it.
 
 Chapter: File formats. Cost: linear. Source: `merge_word` in Hugging Face tokenizers (`models/bpe/model.rs`), whose
-order of the ids is kept also where an unknown character stands before one written in bytes.
+order of the ids is kept also where an unknown character is before one written in bytes.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .added_tokens import AddedToken
-from .cached import cached_property
-from .finder import Finder
+from .._support.lazy_property import cached_property
+from ..vocab.added_token_matcher import AddedTokenMatcher
+from ..vocab.added_tokens import AddedToken
 
 
 @dataclass(frozen=True)
-class Units:
+class InitialSymbols:
     """How a piece becomes ids before any merge.
 
     Attributes:
@@ -26,11 +26,11 @@ class Units:
         byte_tokens: byte -> id of the tokens that spell a missing unit; None where that is not done.
         unk_id: the id of what is missing and can't be spelled; None drops it.
         fuse_unk: whether several such units in a row become one id.
-        prefix: stands before every unit but the first of a piece.
-        suffix: stands after the last unit of a piece.
-        symbols: strings of several characters, and their ids, that are one unit wherever they stand; the longest wins.
+        prefix: precedes every unit but the first of a piece.
+        suffix: follows the last unit of a piece.
+        symbols: strings of several characters, and their ids, that are one unit wherever they occur; the longest wins.
 
-    >>> Units(characters=True, unk_id=9).ids("aéb".encode(), {b"a": 0, b"b": 1})
+    >>> InitialSymbols(characters=True, unk_id=9).ids("aéb".encode(), {b"a": 0, b"b": 1})
     [0, 9, 1]
     """
 
@@ -53,29 +53,29 @@ class Units:
         return any(len(self.cut(form)) == 1 for form in forms)
 
     def cut(self, piece: bytes) -> list[bytes]:
-        """The units of a piece, without prefix and suffix."""
+        """Return the units of a piece, without prefix and suffix."""
         if self.symbols:
-            parts = self._finder.split(piece.decode("utf-8", "replace"), lambda symbol: True)
+            parts = self._matcher.split(piece.decode("utf-8", "replace"), lambda symbol: True)
             return [unit.encode() for part, symbol in parts for unit in (part if symbol is None else [part])]
         if self.characters:
             return [char.encode() for char in piece.decode("utf-8", "replace")]
         return [piece[at : at + 1] for at in range(len(piece))]
 
     @cached_property
-    def _finder(self) -> Finder:
+    def _matcher(self) -> AddedTokenMatcher:
         texts = ((symbol.decode(), token_id) for symbol, token_id in self.symbols.items())
-        return Finder((text, AddedToken(text, token_id)) for text, token_id in texts)
+        return AddedTokenMatcher((text, AddedToken(text, token_id)) for text, token_id in texts)
 
     def ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[int]:
-        """The ids of a piece before any merge; without a token for missing units these leave no id."""
-        return [token_id for token_id, _ in self.sized_ids(piece, alphabet)]
+        """Return the ids of a piece before any merge; without a token for missing units these leave no id."""
+        return [token_id for token_id, _ in self.ids_with_sizes(piece, alphabet)]
 
-    def sized_ids(
+    def ids_with_sizes(
         self, piece: bytes, alphabet: Mapping[bytes, int], size_of: Callable[[bytes], int] = len
     ) -> list[tuple[int, int]]:
-        """The ids of a piece before any merge, and how much of it each stands for: the `size_of` its units.
+        """Return the ids of a piece before any merge, and how much of it each stands for: the `size_of` its units.
 
-        >>> Units(characters=True, byte_tokens={195: 5, 169: 6}, unk_id=9).sized_ids("é…".encode(), {})
+        >>> InitialSymbols(characters=True, byte_tokens={195: 5, 169: 6}, unk_id=9).ids_with_sizes("é…".encode(), {})
         [(5, 1), (6, 1), (9, 3)]
         """
         cut = self.cut(piece)

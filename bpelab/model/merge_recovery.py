@@ -13,17 +13,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from .model import BPEModel
+    from .bpe import BPEModel
 
 
-class Recovered(NamedTuple):
+class RecoveredMerges(NamedTuple):
     """The pair that each token is made of, in the order of ranks.
 
     Attributes:
         splits: id -> (left id, right id), lowest rank first.
         rank_of: id -> rank, for the tokens in `splits`.
         unreachable: ids of the tokens that no sequence of merges makes.
-        exact: whether merging by `splits` alone gives what the model gives, for every text. False only for
+        exact: whether merging by `splits` alone has the ids of the model, for every text. False only for
             hand-made tables in which a token ranks before its own parts.
     """
 
@@ -60,8 +60,8 @@ def compatible(
             return True  # two units of the alphabet: nothing is left to undo
 
 
-def recover_merges(model: "BPEModel") -> Recovered:
-    """The one pair that made each token, found from the model's merges or ranks.
+def recover_merges(model: "BPEModel") -> RecoveredMerges:
+    """Return the one pair that made each token, found from the model's merges or ranks.
 
     >>> from bpelab.model import BPEModel
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"bc": 257, b"abc": 258}
@@ -90,4 +90,4 @@ def recover_merges(model: "BPEModel") -> Recovered:
         else:
             exact = exact and not late
     unreachable = tuple(i for i in model.tokens if i not in splits and i not in alphabet)
-    return Recovered(splits, rank_of, unreachable, exact)
+    return RecoveredMerges(splits, rank_of, unreachable, exact)

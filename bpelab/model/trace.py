@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from .errors import BPELabError
+from ..errors import BPELabError
 
 MAX_TRACED_BYTES = 4096
 
@@ -77,7 +77,7 @@ Trainer = Callable[..., Iterator[TrainStep]]
 
 
 def trace_encode(encoder: Encoder, piece: bytes) -> Iterator[Step]:
-    """The steps by which `encoder` turns one piece into ids.
+    """Yield the steps by which `encoder` turns one piece into ids.
 
     >>> from bpelab.encoders import ENCODERS
     >>> from bpelab.model import BPEModel
@@ -98,7 +98,7 @@ def trace_encode(encoder: Encoder, piece: bytes) -> Iterator[Step]:
 def trace_train(
     trainer: Trainer, words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2
 ) -> Iterator[TrainStep]:
-    """The steps of a training on `words` (pre-token -> how often it occurs), each with all pair counts.
+    """Yield the steps of a training on `words` (pre-token -> how often it occurs), each with all pair counts.
 
     >>> from bpelab.trainers import TRAINERS
     >>> [step.token for step in trace_train(TRAINERS["naive"], {b"low": 5, b"lower": 2}, 2)]

@@ -1,6 +1,6 @@
 """Texts as a model takes them: in rows of one length, cut where they are too long, filled up where they are short.
 
-Names and results are those of transformers' tokenizers; the parts are in encoded.py, truncation.py and padding.py.
+Names and results are those of transformers' tokenizers; the parts are in encoding.py, truncation.py and padding.py.
 
 Chapter: Special tokens, chat templates, injection. Cost: that of `encode_batch`, and with offsets that of
 `encode_with_offsets` for one text after the other. Source: transformers `tokenization_utils_tokenizers.py`.
@@ -10,20 +10,21 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .batch import Batch, as_columns, pad_columns
-from .encoded import Encoded, make_row
-from .errors import MissingDependencyError
-from .padding import choose_padding, pad_rows
-from .sections import LONGEST
-from .truncation import check_name, choose_truncation, windows
+from .._support.validate import check_name
+from ..errors import MissingDependencyError
+from .batch_encoding import Batch, as_columns, pad_columns
+from .config import LONGEST
+from .encoding import Encoded, build_input
+from .padding import pad_rows, resolve_padding
+from .truncation import resolve_truncation, windows
 
 if TYPE_CHECKING:
-    from .special_tokens import Special
-    from .tokenizer import BPETokenizer
+    from ..tokenizer import BPETokenizer
+    from ..vocab.special_tokens import Special
 
 INTEGERS = {"input_ids", "attention_mask", "token_type_ids", "special_tokens_mask", "offset_mapping"}
 INTEGERS |= {"overflow_to_sample_mapping"}
-"""The columns that a call gives; a data collator's own, such as labels, may be of other numbers."""
+"""The columns that a call returns; a data collator's own, such as labels, may be of other numbers."""
 
 
 def encode_rows(
@@ -47,11 +48,11 @@ def encode_rows(
     allowed_special: "Special",
     disallowed_special: "Special",
 ) -> Batch:
-    """What `BPETokenizer.__call__` gives."""
-    texts, many = texts_and_pairs(text, text_pair)
+    """Return the result of `BPETokenizer.__call__`."""
+    texts, many = normalize_inputs(text, text_pair)
     names = tokenizer.metadata
     limit = _limit(tokenizer)
-    cut = choose_truncation(
+    cut = resolve_truncation(
         truncation,
         max_length,
         stride,
@@ -59,7 +60,7 @@ def encode_rows(
         tokenizer.truncation,
         limit,
     )
-    fill = choose_padding(
+    fill = resolve_padding(
         padding,
         max_length,
         pad_to_multiple_of,
@@ -79,7 +80,7 @@ def encode_rows(
     parts = [part for pair in texts for part in pair if part is not None]
     found: Iterator[Encoded]
     if return_offsets:
-        found = (tokenizer._encoded(part, allowed_special, disallowed_special) for part in parts)
+        found = (tokenizer.encode_alone(part, allowed_special, disallowed_special) for part in parts)
     else:
         lists = tokenizer.encode_batch(
             parts,
@@ -89,13 +90,15 @@ def encode_rows(
         )
         found = map(Encoded, lists)
     rows, sample = [], []
-    for number, pair in enumerate(texts):
+    for index, pair in enumerate(texts):
         first, second = (None if part is None else next(found) for part in pair)
         assert first is not None
         added = 0 if around is None or not add_special_tokens else around.added_tokens(second is not None)
         for window in windows(first, second, cut, added, return_overflowing_tokens):
-            rows.append(make_row(*window, around, tokenizer._special, tokenizer._trimmings, add_special_tokens))
-            sample.append(number)
+            rows.append(
+                build_input(*window, around, tokenizer.spec.special_tokens, tokenizer.trim_steps, add_special_tokens)
+            )
+            sample.append(index)
     if fill is not None:
         rows = pad_rows(rows, fill, max(len(row.ids) for row in rows))
     columns: dict[str, list[Any]] = {"input_ids": [row.ids for row in rows]}
@@ -123,10 +126,10 @@ def pad(
     padding_side: str | None,
     return_tensors: str | None,
 ) -> Batch:
-    """What `BPETokenizer.pad` gives."""
+    """Return the result of `BPETokenizer.pad`."""
     columns, many = as_columns(encoded)
     side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.padding is None else None)
-    fill = choose_padding(
+    fill = resolve_padding(
         "longest" if padding is True else padding,
         max_length,
         pad_to_multiple_of,
@@ -142,12 +145,12 @@ def pad(
 
 
 def _limit(tokenizer: "BPETokenizer") -> int | None:
-    """The "model_max_length" of the tokenizer's file. Files without a limit write 10^30."""
+    """Return the "model_max_length" of the tokenizer's file. Files without a limit write 10^30."""
     limit = tokenizer.metadata.get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit <= LONGEST else None
 
 
-def texts_and_pairs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | None]], bool]:
+def normalize_inputs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | None]], bool]:
     """(text, second text or None) for each row, and whether there is more than one text to ask about.
 
     Raises TypeError naming the place of what is no text, ValueError for an empty batch and for lists of two lengths.
@@ -170,15 +173,15 @@ def _listed(texts: Any, what: str) -> list[Any]:
     if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__") or isinstance(texts, dict):
         raise TypeError(f"{what} is a text or a list of texts, not {type(texts).__name__}")
     listed = list(texts)
-    for number, item in enumerate(listed):
+    for index, item in enumerate(listed):
         if not isinstance(item, str):
             hint = "; pairs are given as two lists, text and text_pair" if isinstance(item, (tuple, list)) else ""
-            raise TypeError(f"{what}[{number}] is a {type(item).__name__}, not a str{hint}")
+            raise TypeError(f"{what}[{index}] is a {type(item).__name__}, not a str{hint}")
     return listed
 
 
 def to_tensors(columns: dict[str, list[Any]], kind: str) -> dict[str, Any]:
-    """The columns as arrays, those of a call as 64-bit integers: of numpy for "np", of torch for "pt".
+    """Return the columns as arrays, those of a call as 64-bit integers: of numpy for "np", of torch for "pt".
 
     Raises ValueError for rows of different lengths and for other kinds, MissingDependencyError where the package is not
     installed.
@@ -197,7 +200,7 @@ def to_tensors(columns: dict[str, list[Any]], kind: str) -> dict[str, Any]:
 
 
 def _array_maker(kind: str) -> tuple[Callable[..., Any], Any]:
-    """What makes an array, and the type of 64-bit integers."""
+    """Return what makes an array, and the type of 64-bit integers."""
     check_name(kind, "return_tensors", ("np", "pt"))
     package, maker = {"np": ("numpy", "array"), "pt": ("torch", "tensor")}[kind]
     try:

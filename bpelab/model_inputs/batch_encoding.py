@@ -1,4 +1,4 @@
-"""What a call gives: columns of a batch, by key or as attributes; and columns made equally long afterwards.
+"""The result of a call: columns of a batch, by key or as attributes; and columns made equally long afterwards.
 
 Names and results are those of transformers' `BatchEncoding` and of its tokenizers' `pad`, which data collators call.
 
@@ -8,8 +8,8 @@ Chapter: Special tokens, chat templates, injection. Cost: linear. Source: transf
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .other_names import BATCH, explained
-from .sections import Padding
+from .._support.migration_hints import BATCH, explained
+from .config import Padding
 
 if TYPE_CHECKING:
     Columns = dict[str, Any]
@@ -48,7 +48,7 @@ def as_columns(encoded: Any) -> "tuple[Columns, bool]":
 
 
 def _listed(column: Any) -> Any:
-    """A column of arrays as one of lists."""
+    """Return a column of arrays as one of lists."""
     if hasattr(column, "tolist"):
         return column.tolist()
     return [row.tolist() if hasattr(row, "tolist") else row for row in column] if isinstance(column, list) else column

@@ -9,7 +9,7 @@ Chapter: File formats. Source: tokenizers `utils/truncation.rs` and `utils/paddi
 from dataclasses import dataclass
 from typing import Any
 
-from .special_tokens import HIGHEST_ID
+from ..vocab.special_tokens import HIGHEST_ID
 
 LONGEST = 1 << 24
 """Ids that padding makes at most."""
@@ -84,5 +84,5 @@ class Padding:
         return length + (-length % self.pad_to_multiple_of if self.pad_to_multiple_of else 0)
 
     def filled(self, old: list[Any], count: int, value: Any) -> list[Any]:
-        """A list with `count` values more, on the side where padding goes."""
+        """Return a list with `count` values more, on the side where padding goes."""
         return [value] * count + old if self.direction == "Left" else old + [value] * count

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
 
-from .placing import Offsets, trimmed
-from .postprocessors import Item, PostProcessor
-from .special_tokens import SpecialTokens
+from ..alignment.offsets import Offsets, trim_offsets
+from ..postprocessors import PostProcessor, Segment
+from ..vocab.special_tokens import SpecialTokens
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,22 @@ class Encoded:
     edges: list[tuple[int, int]] | None = None
 
     def part(self, start: int, end: int) -> "Encoded":
-        """The tokens from `start` to `end`."""
+        """Return the tokens from `start` to `end`."""
         return Encoded(
             self.ids[start:end],
             None if self.offsets is None else self.offsets[start:end],
             None if self.edges is None else self.edges[start:end],
         )
 
-    def trimmed(self, trimmings: Sequence[bool]) -> list[Offsets]:
-        """The offsets after each of the `trimmings`."""
+    def trim_offsets(self, trim_steps: Sequence[bool]) -> list[Offsets]:
+        """Return the offsets after each of the `trim_steps`."""
         offsets = self.offsets or []
-        for keep_first in trimmings:
-            offsets = trimmed(offsets, self.edges or (), keep_first)
+        for keep_first in trim_steps:
+            offsets = trim_offsets(offsets, self.edges or (), keep_first)
         return offsets
 
 
-class Row(NamedTuple):
+class ModelInput(NamedTuple):
     """One row of a batch: lists of the same length."""
 
     ids: list[int]
@@ -47,22 +47,22 @@ class Row(NamedTuple):
     offsets: list[Offsets]
 
 
-def make_row(
+def build_input(
     first: Encoded,
     second: Encoded | None,
     post_processor: PostProcessor | None,
     special: SpecialTokens,
-    trimmings: Sequence[bool],
+    trim_steps: Sequence[bool],
     add_special_tokens: bool,
-) -> Row:
-    """A row of one text or two, as the post-processor, if there is one, arranges them: what it adds can be left out."""
+) -> ModelInput:
+    """Return a row of one text or two, as the post-processor, if any, arranges them; what it adds can be left out."""
     texts = [first] if second is None else [first, second]
     ids = [list(text.ids) for text in texts]  # lists of their own: that is how they are found again
     if post_processor is None:
-        items = [Item(own, number, False) for number, own in enumerate(ids)]
+        items = [Segment(own, index, False) for index, own in enumerate(ids)]
     else:
         items = post_processor.items(ids[0], special, *ids[1:])
-    row = Row([], [], [], [], [])
+    row = ModelInput([], [], [], [], [])
     for item in items:
         text = next((text for text, own in zip(texts, ids) if own is item.ids), None)
         if text is None and not add_special_tokens:
@@ -72,6 +72,6 @@ def make_row(
         row.mask.extend(repeat(1, count))
         row.types.extend(repeat(item.type_id, count))
         row.special.extend(repeat(int(item.special), count))
-        placed = text is not None and text.offsets is not None
-        row.offsets.extend(text.trimmed(trimmings) if placed else repeat((0, 0), count))  # type: ignore[union-attr]
+        spans = text is not None and text.offsets is not None
+        row.offsets.extend(text.trim_offsets(trim_steps) if spans else repeat((0, 0), count))  # type: ignore[union-attr]
     return row

@@ -3,13 +3,14 @@
 Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/padding.rs`.
 """
 
-from .encoded import Row
-from .errors import SpecialTokenError
-from .sections import Padding
-from .truncation import SIDES, check_name, check_size
+from .._support.validate import check_name, check_size
+from ..errors import SpecialTokenError
+from .config import Padding
+from .encoding import ModelInput
+from .truncation import SIDES
 
 
-def choose_padding(
+def resolve_padding(
     wanted: bool | str,
     max_length: int | None,
     multiple: int | None,
@@ -18,7 +19,7 @@ def choose_padding(
     from_file: Padding | None,
     limit: int | None,
 ) -> Padding | None:
-    """What to do about short rows; `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+    """Return how to pad; `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
 
     Raises ValueError for a strategy or a side that doesn't exist, for "max_length" without a length, for a multiple
     below 1, and where there is no pad token.
@@ -59,16 +60,16 @@ def choose_padding(
     )
 
 
-def pad_rows(rows: list[Row], padding: Padding, longest: int) -> list[Row]:
+def pad_rows(rows: list[ModelInput], padding: Padding, longest: int) -> list[ModelInput]:
     """Every row filled up, to a fixed length or to `longest`, rounded up to the multiple."""
     length = padding.length(longest)
     return [_padded(row, length - len(row.ids), padding) for row in rows]
 
 
-def _padded(row: Row, count: int, padding: Padding) -> Row:
+def _padded(row: ModelInput, count: int, padding: Padding) -> ModelInput:
     if count <= 0:
         return row
-    return Row(
+    return ModelInput(
         padding.filled(row.ids, count, padding.pad_id),
         padding.filled(row.mask, count, 0),
         padding.filled(row.types, count, padding.pad_type_id),

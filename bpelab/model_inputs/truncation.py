@@ -8,29 +8,16 @@ Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokeni
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from .encoded import Encoded
-from .sections import Truncation
+from .._support.validate import check_name, check_size
+from .config import Truncation
+from .encoding import Encoded
 
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 SIDES = {"left": "Left", "right": "Right"}
 
 
-def check_name(value: object, what: str, known: Any) -> str:
-    """`value`, if it is one of `known`. Raises ValueError."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
-    return value
-
-
-def check_size(value: object, what: str, least: int = 0) -> None:
-    """Raise ValueError for what is no integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{what} is a number from {least} up, not {value!r}")
-
-
-def choose_truncation(
+def resolve_truncation(
     wanted: bool | str,
     max_length: int | None,
     stride: int,
@@ -38,7 +25,9 @@ def choose_truncation(
     from_file: Truncation | None,
     limit: int | None,
 ) -> Truncation | None:
-    """What to do about long texts. `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+    """Return what to do about long texts.
+
+    `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
 
     Raises ValueError for a strategy or a side that doesn't exist, for lengths below 0, and where no length is known.
     """
@@ -66,7 +55,7 @@ def choose_truncation(
 def windows(
     first: Encoded, second: Encoded | None, truncation: Truncation | None, added: int, overflow: bool
 ) -> Iterator[tuple[Encoded, Encoded | None]]:
-    """The text, or the two, cut so that `added` tokens more fit; then, with `overflow`, what was cut off.
+    """Yield the text, or the two, cut so that `added` tokens more fit; then, with `overflow`, what was cut off.
 
     Raises ValueError where the strategy can't make them short enough, and where `stride` leaves no room for new tokens.
     """
@@ -123,7 +112,7 @@ def _lengths(first: int, second: int | None, room: int, truncation: Truncation) 
 
 
 def _cut(text: Encoded, keep: int, truncation: Truncation, overflow: bool) -> list[Encoded]:
-    """The first `keep` tokens, or the last, and with `overflow` the others in parts of that length."""
+    """Return the first `keep` tokens, or the last, and with `overflow` the others in parts of that length."""
     count, left = len(text.ids), truncation.direction == "Left"
     if keep >= count:
         return [text]

@@ -1,44 +1,46 @@
-"""Encoding and training in C: an extension that is built where there is a compiler, and looked for once.
+"""Encoding, decoding and training in C: an optional extension module, built where there is a C compiler.
 
-It serves models whose units are bytes or characters, and whose text patterns cut; ids are those of `encoders`, in
-Python, which does the rest, and everything where there is no extension. The rest is: what follows ByteLevel in a
-sequence (Falcon), patterns that look behind or match the empty string (SuperBPE), pieces of a length or a script, units
-of several characters, tokens and ids beyond what tables hold. There cutting in Python is what takes the time: 0.3 MB/s
-for Falcon's pre-tokenizer, 0.8 for SuperBPE's, where pieces that are merged in C would gain nothing in English and a
-half in Chinese. It trains whatever the pattern (`trainers/native.py`).
+It serves models whose units are bytes or characters and whose text is split by patterns; the ids are those of
+`encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps after ByteLevel
+in a sequence (Falcon), patterns with look-behind or empty matches (SuperBPE), pieces of a fixed length or of one
+script, units of several characters, tokens and ids beyond the limits of the tables. For these most of the time goes to
+splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's, so merging their pieces in C would gain
+nothing in English and a half in Chinese. It trains with any pattern (`trainers/native.py`).
 
 One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
 cuts.h, units.h, merge.h, encode.h, decode.h; for training count.h, pairs.h, replace.h, learn.h; and the Python types,
-module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` says what cuts a text, `arrays.py` what tables are
-made of, and `tables.py` keeps these.
+module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a pre-tokenizer into patterns, `arrays.py` a
+model into arrays, and `tables.py` caches the tables in files.
 
-Chapters: Compiled; Incremental training. Cost: tables, 0.1 s for 100,000 tokens; see the stages.
+It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Compiled; Incremental
+training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.
 """
 
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate
 
+from .._support.fork_safety import fork_guard
 from ..errors import MissingDependencyError
-from ..forks import unforked
 from . import tables
 from .plan import levels_for, preparation as preparation, scan_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from ..model import BPEModel
+    from ..model.bpe import BPEModel, TokenColumns
     from ..pretokenizers.base import PreTokenizer
     from ..pretokenizers.split import Split
     from ._core import Decoder, Encoder, PreTokenCounter
 
-LARGEST_ID = 1 << 28
-"""No id of a model that C serves is as large."""
+ID_LIMIT = 1 << 28
+"""Ids of a model that C serves are less."""
 
 
 def extension() -> type[Encoder] | None:
-    """The class of C, or None where the extension wasn't built."""
+    """Return the Encoder class of the extension, or None if it wasn't built."""
     try:
         from ._core import Encoder
     except ImportError:
@@ -47,9 +49,9 @@ def extension() -> type[Encoder] | None:
 
 
 def require_extension() -> None:
-    """Raise MissingDependencyError, which says what to do, where the extension wasn't built."""
+    """Raise MissingDependencyError, which says what to do, if the extension wasn't built."""
     if extension() is None:
-        from ..install import install_command
+        from .._support.install import install_command
 
         raise MissingDependencyError(
             "the extension in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
@@ -58,9 +60,9 @@ def require_extension() -> None:
 
 
 def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder | None:
-    """The encoder of a model whose text a pre-tokenizer cuts, None for all of it; None where only Python can do it.
+    """Return the encoder in C of a model and a pre-tokenizer, if it has one; None if only Python can serve them.
 
-    What it is given is the text after `plan.preparation`.
+    Its input is the text after `plan.preparation`.
 
     >>> from bpelab.pretokenizers.split import Split
     >>> from bpelab import BPEModel
@@ -77,33 +79,63 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder 
     path = tables.path_for(model, core)
     encoder = None if path is None else tables.fetch(path, core, levels)
     if encoder is None:
-        with unforked:
-            from .arrays import made
-        encoder = made(model, core, levels)
+        with fork_guard:
+            from .arrays import build_encoder
+        encoder = build_encoder(model, core, levels)
         if encoder is not None and path is not None:
             tables.store(path, encoder)
     return encoder
 
 
 def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
-    """What joins tokens in C; None where the extension wasn't built, or ids lie too far apart for a row each.
+    """Return the decoder in C for token bytes by id; None if the extension wasn't built, or the ids are too sparse.
 
     >>> native = decoder_for({0: b"a", 1: b"bc"})
     >>> native is None or native.join([1, 0]) == b"bca"
     True
     """
-    if extension() is None or not contents or max(contents) >= min(4 * len(contents) + (1 << 16), LARGEST_ID):
+    if extension() is None or not contents or _is_sparse(max(contents), len(contents)):
         return None
     from ._core import Decoder
 
-    joined = b"".join(contents.values())
-    return Decoder(joined, array("I", map(len, contents.values())), array("I", contents))
+    ends = array("I", accumulate(map(len, contents.values())))
+    return Decoder(b"".join(contents.values()), ends, array("I", contents))
+
+
+def decoder_for_columns(
+    columns: TokenColumns, added: Mapping[int, bytes], silent: Collection[int] = ()
+) -> Decoder | None:
+    """Return the decoder in C for a model's tokens as arrays, without a dict, and for `added` tokens beside them.
+
+    An id that the model has is the model's, and ids in `silent` decode to nothing. Cost: 2 ms for 100,000 tokens, of
+    which a dict takes 100.
+    """
+    ids, ends, joined, highest = columns
+    if extension() is None or _is_sparse(max((highest, *added, *silent)), len(ids)):
+        return None
+    from ._core import Decoder
+
+    # The rows are filled in this order, and the last one of an id counts.
+    before = {token_id: token for token_id, token in added.items() if token_id <= highest}
+    after = {token_id: token for token_id, token in added.items() if token_id > highest} | dict.fromkeys(silent, b"")
+    all_ends = array("I", accumulate(map(len, before.values())))
+    start = all_ends[-1] if before else 0
+    all_ends += array("I", [start + end for end in ends]) if start else array("I", ends.tobytes())
+    all_ends += array("I", accumulate(map(len, after.values()), initial=start + len(joined)))[1:]
+    all_ids = array("I", before) + array("I", ids.tobytes()) + array("I", after)
+    return Decoder(b"".join([*before.values(), joined, *after.values()]), all_ends, all_ids)
+
+
+def _is_sparse(highest: int, count: int) -> bool:
+    """Whether a row for each id up to the highest one would take far more memory than the tokens."""
+    return highest >= min(4 * count + (1 << 16), ID_LIMIT)
 
 
 def counter_for(split: Split | None) -> PreTokenCounter:
-    """A counter of pre-tokens; it scans texts for those of `split`, and takes a text for one where only Python can cut.
+    """Return a counter of pre-tokens, which splits texts by `split`, or counts whole texts.
 
-    Raises MissingDependencyError where the extension wasn't built.
+    Whole texts if `split` is None, or if C can't run its pattern. Raises MissingDependencyError if the extension wasn't
+    built.
     """
     require_extension()
     from ._core import PreTokenCounter

@@ -1,6 +1,7 @@
-/* Types, unaligned loads and hashing that every stage shares.
+/* Unaligned loads, hash functions and bit tricks that every stage shares.
 
-   Nothing here knows about text or tokens. Builtins of GCC and Clang have a portable twin for other compilers. */
+   Nothing here knows about text or tokens. Builtins of GCC and Clang have portable versions for other compilers.
+   Source: Knuth (multiplicative hashing by the golden ratio). */
 #ifndef BPELAB_COMMON_H
 #define BPELAB_COMMON_H
 
@@ -17,7 +18,7 @@
 #define NOINLINE static __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define PREFETCH(address) __builtin_prefetch((address), 0, 3)
-INLINE int lowest_bit(uint64_t bits) { return __builtin_ctzll(bits); }   /* bits != 0 */
+INLINE int lowest_bit(uint64_t bits) { return __builtin_ctzll(bits); } /* bits != 0 */
 INLINE int highest_bit(uint64_t bits) { return 63 - __builtin_clzll(bits); }
 #else
 #define INLINE static inline
@@ -25,30 +26,30 @@ INLINE int highest_bit(uint64_t bits) { return 63 - __builtin_clzll(bits); }
 #define LIKELY(x) (x)
 #define PREFETCH(address) ((void)(address))
 static inline int lowest_bit(uint64_t bits) {
-    int place = 0;
-    while (!(bits >> place & 1)) place++;
-    return place;
+    int bit = 0;
+    while (!(bits >> bit & 1)) bit++;
+    return bit;
 }
 static inline int highest_bit(uint64_t bits) {
-    int place = 63;
-    while (!(bits >> place & 1)) place--;
-    return place;
+    int bit = 63;
+    while (!(bits >> bit & 1)) bit--;
+    return bit;
 }
 #endif
 
-enum { IN_VAIN = -1, NO_MEMORY = -2, INTERRUPTED = -3 }; /* in place of a number of ids */
+enum { LOOKAHEAD_EXCEEDED = -1, NO_MEMORY = -2, INTERRUPTED = -3 }; /* returned in place of a count */
 
-/* What long loops ask now and then: not 0 if the user wants them to end. NULL where nobody may be asked. */
+/* Called by long loops now and then: nonzero if they should end, after Ctrl-C for example. NULL outside Python. */
 static int (*interrupted)(void);
 
-/* Whether the user wants a loop to end; asked every 65,536 turns, some milliseconds. */
-INLINE int stopped_by_user(int64_t turn) { return !(turn & 0xFFFF) && interrupted && interrupted(); }
+/* Whether a loop should end; checked every 65,536 iterations, some milliseconds. */
+INLINE int stopped_by_user(int64_t iteration) { return !(iteration & 0xFFFF) && interrupted && interrupted(); }
 
 #define NONE 0xFFFFFFFFu /* no token, no merge */
-#define PAD 64           /* readable bytes behind a text: loads take up to 32 at once */
-#define SHORT 15         /* bytes of the longest piece that is its own key */
+#define PAD 64           /* readable bytes after a text: loads take up to 32 at once */
+#define MAX_SHORT 15     /* bytes of the longest piece that is its own hash key */
 
-/* Eight bytes, the first one lowest on every machine, so that keys are masked alike. */
+/* Load eight bytes as little-endian on every machine, so that keys are masked alike. */
 INLINE uint64_t load64(const uint8_t *from) {
     uint64_t value;
     memcpy(&value, from, 8);
@@ -58,16 +59,16 @@ INLINE uint64_t load64(const uint8_t *from) {
     return value;
 }
 
-/* The first `count` bytes, 1 to 8, the others zero. */
+/* Load the first `count` bytes, 1 to 8, zero-extended. */
 INLINE uint64_t first_bytes(const uint8_t *from, int64_t count) {
     return load64(from) & (~(uint64_t)0 >> (64 - 8 * count));
 }
 
-INLINE uint64_t spread(uint64_t key) { return key * 0x9E3779B97F4A7C15u; } /* Knuth: the golden ratio */
-INLINE uint64_t hash_pair(uint64_t one, uint64_t two) { return spread(one ^ (two * 0xFF51AFD7ED558CCDu)); }
+INLINE uint64_t fibonacci_hash(uint64_t key) { return key * 0x9E3779B97F4A7C15u; } /* by the golden ratio */
+INLINE uint64_t hash_pair(uint64_t one, uint64_t two) { return fibonacci_hash(one ^ (two * 0xFF51AFD7ED558CCDu)); }
 
 INLINE uint64_t hash_bytes(const uint8_t *from, int64_t count) {
-    uint64_t mixed = spread((uint64_t)count);
+    uint64_t mixed = fibonacci_hash((uint64_t)count);
     for (; count >= 8; count -= 8, from += 8) {
         mixed = (mixed ^ load64(from)) * 0xFF51AFD7ED558CCDu;
         mixed ^= mixed >> 32;
@@ -76,23 +77,25 @@ INLINE uint64_t hash_bytes(const uint8_t *from, int64_t count) {
         mixed = (mixed ^ first_bytes(from, count)) * 0xFF51AFD7ED558CCDu;
         mixed ^= mixed >> 32;
     }
-    return spread(mixed);
+    return fibonacci_hash(mixed);
 }
 
 #define M(bytes) (~(uint64_t)0 >> (64 - 8 * (bytes)))
-static const uint64_t LOW[16] = {0, M(1), M(2), M(3), M(4), M(5), M(6), M(7), M(8), M(8), M(8), M(8), M(8), M(8), M(8), M(8)};
-static const uint64_t HIGH[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, M(1), M(2), M(3), M(4), M(5), M(6), M(7)};
+static const uint64_t LOW_MASK[16] =
+    {0, M(1), M(2), M(3), M(4), M(5), M(6), M(7), M(8), M(8), M(8), M(8), M(8), M(8), M(8), M(8)};
+static const uint64_t HIGH_MASK[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, M(1), M(2), M(3), M(4), M(5), M(6), M(7)};
 #undef M
 
-/* Up to 15 bytes as two numbers, the length in the second, whose three highest bits stay free; never two zeros. */
+/* Pack up to 15 bytes into two integers, with the length in the second, whose three highest bits stay free. Never both
+   zero. */
 INLINE void short_key(const uint8_t *from, int64_t count, uint64_t key[2]) {
-    key[0] = load64(from) & LOW[count];
-    key[1] = (load64(from + 8) & HIGH[count]) | (uint64_t)count << 56;
+    key[0] = load64(from) & LOW_MASK[count];
+    key[1] = (load64(from + 8) & HIGH_MASK[count]) | (uint64_t)count << 56;
 }
 
-/* Have memory that nothing was written to on pages of 2 MB, if there is enough of it and the system has them: looking up
-   everywhere in it takes fewer entries of the processor's table of pages. */
-INLINE void ask_for_large_pages(void *memory, size_t size) {
+/* Ask for huge pages (2 MB) for memory that was not written to yet, if it is large enough and the system has them:
+   random look-ups then need fewer entries of the processor's TLB. */
+INLINE void advise_huge_pages(void *memory, size_t size) {
 #if defined(MADV_HUGEPAGE)
     uintptr_t page = (uintptr_t)1 << 21, start = (uintptr_t)memory;
     uintptr_t begin = (start + page - 1) & ~(page - 1), end = (start + size) & ~(page - 1);
@@ -102,9 +105,10 @@ INLINE void ask_for_large_pages(void *memory, size_t size) {
 #endif
 }
 
-INLINE uint64_t power_of_two(uint64_t least) {
+/* The smallest power of two that is at least `minimum` and 16. */
+INLINE uint64_t next_power_of_two(uint64_t minimum) {
     uint64_t size = 16;
-    while (size < least) size *= 2;
+    while (size < minimum) size *= 2;
     return size;
 }
 

@@ -1,94 +1,97 @@
-/* Cuts: places inside a piece where no token can stand across, so that what lies before and after merges alone.
+/* Cuts: boundaries inside a piece, offsets that no token can span, so that the parts before and after merge on their
+   own.
 
-   Words of some scripts, and sentences of those without spaces, are long pieces that never come again, made of short
-   parts that come all the time. For every token and every place within it, the one or two characters before and after
-   are entered into a Bloom filter of one hash; where a text has none of them, it may be cut without changing an id, and
-   a false positive only misses a cut. Cost: up to eight lookups for a character that isn't ASCII, none for one that is.
-   Chapter: Compiled. */
+   Words of some scripts, and sentences of those without spaces, are long pieces that hardly ever repeat, made of short
+   parts that repeat all the time. For every offset inside every token, the one or two characters before and after it
+   are entered into a Bloom filter with one hash. An offset of a text whose context is not in the filter is a boundary:
+   the text may be split there without changing an id. A false positive only misses a boundary. Cost: up to eight
+   look-ups for a character that isn't ASCII, none for one that is. Chapter: Compiled. */
 #ifndef BPELAB_CUTS_H
 #define BPELAB_CUTS_H
 
 #include "vocabulary.h"
 
-enum { OF_BYTES = 4 }; /* kind of an entry; less than that: of characters, 1 for two before, 2 for two after */
+enum { BYTE_CONTEXT = 4 }; /* kind of a context; 0 to 3: of characters, 1 if two before, plus 2 if two after */
 
-/* Where the character that ends at `place` begins: at the last byte that begins one, four bytes before at most. */
-INLINE int64_t char_before(const uint8_t *text, int64_t place, int64_t start) {
-    int64_t at = place - 1, limit = place - 4 > start ? place - 4 : start;
+/* The start of the character that ends at `offset`: the last leading byte, at most four bytes before. */
+INLINE int64_t prev_char(const uint8_t *text, int64_t offset, int64_t start) {
+    int64_t at = offset - 1, limit = offset - 4 > start ? offset - 4 : start;
     while (at > limit && (text[at] & 0xC0) == 0x80) at--;
     return at;
 }
 
-/* Where the character that begins at `place` ends, as its first byte says. */
-INLINE int64_t char_after(const uint8_t *text, int64_t place) {
-    uint8_t first = text[place];
-    return place + (first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4);
+/* The end of the character that begins at `offset`, according to its first byte. */
+INLINE int64_t next_char(const uint8_t *text, int64_t offset) {
+    uint8_t first = text[offset];
+    return offset + (first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4);
 }
 
-INLINE uint64_t crossing(const uint8_t *text, int64_t begin, int64_t place, int64_t end, uint64_t kind) {
-    uint64_t before = first_bytes(text + begin, place - begin), after = first_bytes(text + place, end - place);
-    return (hash_pair(before, after) ^ spread(kind)) >> (64 - CROSSING_BITS);
+/* The bit of a context: text[begin:offset], text[offset:end] and its kind. */
+INLINE uint64_t context_hash(const uint8_t *text, int64_t begin, int64_t offset, int64_t end, uint64_t kind) {
+    uint64_t before = first_bytes(text + begin, offset - begin), after = first_bytes(text + offset, end - offset);
+    return (hash_pair(before, after) ^ fibonacci_hash(kind)) >> (64 - CONTEXT_BITS);
 }
 
-INLINE int has_crossing(const uint8_t *set, uint64_t bit) { return set[bit >> 3] >> (bit & 7) & 1; }
+INLINE int in_filter(const uint8_t *set, uint64_t bit) { return set[bit >> 3] >> (bit & 7) & 1; }
 
-static void enter_crossings(const Vocabulary *vocabulary, uint8_t *set) {
+/* Enter the contexts of all offsets inside all tokens. */
+static void fill_context_filter(const Vocabulary *vocabulary, uint8_t *set) {
     const uint8_t *content = vocabulary->content;
-    for (int64_t token = 0; token < vocabulary->tokens; token++) {
-        int64_t start = vocabulary->starts[token], end = vocabulary->starts[token + 1];
-        for (int64_t place = start + 1; place < end; place++) {
-            if ((content[place] & 0xC0) == 0x80 || (content[place] < 0x80 && content[place - 1] < 0x80)) continue;
-            int64_t begin = char_before(content, place, start), stop = char_after(content, place);
+    for (int64_t token = 0; token < vocabulary->token_count; token++) {
+        int64_t start = vocabulary->offsets[token], end = vocabulary->offsets[token + 1];
+        for (int64_t offset = start + 1; offset < end; offset++) {
+            if ((content[offset] & 0xC0) == 0x80 || (content[offset] < 0x80 && content[offset - 1] < 0x80)) continue;
+            int64_t begin = prev_char(content, offset, start), stop = next_char(content, offset);
             uint64_t kind = 0;
             if (begin > start && (content[begin] & 0xC0) != 0x80) {
-                begin = char_before(content, begin, start);
+                begin = prev_char(content, begin, start);
                 kind = 1;
             }
             if (stop < end) {
-                stop = char_after(content, stop);
+                stop = next_char(content, stop);
                 kind += 2;
             }
             if ((content[begin] & 0xC0) == 0x80 || stop > end) {
-                begin = place - 2 > start ? place - 2 : start;
-                stop = place + 2 < end ? place + 2 : end;
-                kind = OF_BYTES;
+                begin = offset - 2 > start ? offset - 2 : start;
+                stop = offset + 2 < end ? offset + 2 : end;
+                kind = BYTE_CONTEXT;
             }
-            uint64_t bit = crossing(content, begin, place, stop, kind);
+            uint64_t bit = context_hash(content, begin, offset, stop, kind);
             set[bit >> 3] |= (uint8_t)(1 << (bit & 7));
         }
     }
 }
 
-/* Whether a token may stand across a place of the piece text[start:end] at which a character begins. */
-static int may_cross(const uint8_t *text, int64_t place, int64_t start, int64_t end, const uint8_t *set) {
-    int64_t near = char_before(text, place, start), after = char_after(text, place);
+/* Whether a token may span an offset of the piece text[start:end] at which a character begins. */
+static int may_merge_across(const uint8_t *text, int64_t offset, int64_t start, int64_t end, const uint8_t *set) {
+    int64_t near = prev_char(text, offset, start), after = next_char(text, offset);
     if (after > end) after = end;
-    int64_t far = near > start ? char_before(text, near, start) : near, beyond = after;
-    if (after < end && (beyond = char_after(text, after)) > end) beyond = end;
+    int64_t far = near > start ? prev_char(text, near, start) : near, beyond = after;
+    if (after < end && (beyond = next_char(text, after)) > end) beyond = end;
     for (int two_before = 0; two_before < 2; two_before++)
         for (int two_after = 0; two_after < 2; two_after++)
             if ((!two_before || far < near) && (!two_after || beyond > after)) {
                 int64_t begin = two_before ? far : near, stop = two_after ? beyond : after;
                 uint64_t kind = (uint64_t)(two_before + 2 * two_after);
-                if (has_crossing(set, crossing(text, begin, place, stop, kind))) return 1;
+                if (in_filter(set, context_hash(text, begin, offset, stop, kind))) return 1;
             }
-    int64_t first = place - 2 > start ? place - 2 : start, last = place + 2 < end ? place + 2 : end;
-    for (int64_t begin = first; begin < place; begin++)
-        for (int64_t stop = place + 1; stop <= last; stop++)
-            if (has_crossing(set, crossing(text, begin, place, stop, OF_BYTES))) return 1;
+    int64_t first = offset - 2 > start ? offset - 2 : start, last = offset + 2 < end ? offset + 2 : end;
+    for (int64_t begin = first; begin < offset; begin++)
+        for (int64_t stop = offset + 1; stop <= last; stop++)
+            if (in_filter(set, context_hash(text, begin, offset, stop, BYTE_CONTEXT))) return 1;
     return 0;
 }
 
-/* The end of the first part of text[start:end] that merges alone; `end` if that is all of it; INTERRUPTED. Only places beside a
-   character that is not ASCII are looked at: English has hardly one to cut at. */
-static int64_t next_cut(const Vocabulary *vocabulary, const uint8_t *text, int64_t start, int64_t end) {
-    if (!vocabulary->crossings) return end;
-    for (int64_t place = start + 1; place < end; place++) {
-        uint8_t byte = text[place];
-        if (stopped_by_user(place - start)) return INTERRUPTED;
-        if ((byte >= 0xC0 || (byte < 0x80 && text[place - 1] >= 0x80)) &&
-            !may_cross(text, place, start, end, vocabulary->crossings))
-            return place;
+/* The first boundary in text[start:end], or `end`, or INTERRUPTED. Only offsets next to a character that is not ASCII
+   are tried: English has hardly a boundary. */
+static int64_t next_boundary(const Vocabulary *vocabulary, const uint8_t *text, int64_t start, int64_t end) {
+    if (!vocabulary->context_filter) return end;
+    for (int64_t offset = start + 1; offset < end; offset++) {
+        uint8_t byte = text[offset];
+        if (stopped_by_user(offset - start)) return INTERRUPTED;
+        if ((byte >= 0xC0 || (byte < 0x80 && text[offset - 1] >= 0x80)) &&
+            !may_merge_across(text, offset, start, end, vocabulary->context_filter))
+            return offset;
     }
     return end;
 }

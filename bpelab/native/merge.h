@@ -1,90 +1,91 @@
-/* Merge: one piece to tokens, as byte-pair encoding defines it.
+/* Merge: byte-pair encoding of one piece.
 
-   A short piece is an array of tokens and an array of (merge, place) for each pair; the lowest is taken again and again,
-   and which places are still there is one number of 64 bits. A long piece goes to exact backtracking: the longest token
-   that fits, one step back where byte-pair encoding cuts otherwise; and where that goes back too often, or tokens have
-   several pairs, to a heap. Cost: 0.3 us for a short piece; linear for long ones, on the heap O(n log n).
-   Chapters: A heap of merges; A trie, and exact backtracking; Compiled. */
+   A short piece is an array of tokens and an array of (merge, position) for each pair; the minimum is merged again and
+   again, and a mask of 64 bits says at which positions a token still begins. A long piece goes to exact backtracking:
+   take the longest token that fits, and step back where byte-pair encoding would split otherwise. Where that goes back
+   too often, or tokens have several pairs, it goes to a heap. Cost: 0.3 us for a short piece; linear for long ones, O(n
+   log n) on the heap. Chapters: A heap of merges; A trie, and exact backtracking; Compiled. */
 #ifndef BPELAB_MERGE_H
 #define BPELAB_MERGE_H
 
 #include "units.h"
 
-enum { SCANNED = 40 }; /* bytes of a piece whose pairs are scanned for the lowest */
+enum { MAX_SCANNED = 40 }; /* bytes of the longest piece whose pairs are scanned for the minimum */
 
-/* A merge with the place of its pair below it; at least NO_PAIR where there is none. */
-#define RANK(merge, place) ((uint32_t)(merge) << 6 | (uint32_t)(place))
-#define NO_PAIR 0xFFFFFFC0u
+/* A merge and, in the six bits below it, the position of its pair; at least NO_RANK if the pair has no merge. */
+#define RANK(merge, position) ((uint32_t)(merge) << 6 | (uint32_t)(position))
+#define NO_RANK 0xFFFFFFC0u
 
-INLINE uint32_t lowest(const uint32_t *ranks, int64_t count) {
+INLINE uint32_t min_rank(const uint32_t *ranks, int64_t count) {
     uint32_t best = ranks[0];
     for (int64_t i = 1; i < count; i++) best = ranks[i] < best ? ranks[i] : best;
     return best;
 }
 
-/* Merge 2 to SCANNED tokens, the lowest first, into `out`; how many are left. `ranks` has those of all pairs, and both
-   have room for a multiple of 8. */
+/* Merge 2 to MAX_SCANNED tokens, the lowest rank first, and write what is left to `out`; returns the number of tokens.
+   `ranks` are those of all pairs; both arrays have space for a multiple of 8. */
 INLINE int64_t merge_lowest(const Vocabulary *v, uint32_t *tokens, uint32_t *ranks, int64_t size, uint32_t *out) {
-    uint64_t there = ~(uint64_t)0 >> (64 - size); /* which places still begin a token */
+    uint64_t begins = ~(uint64_t)0 >> (64 - size); /* a bit for each position where a token begins */
     int64_t padded = (size + 7) & ~(int64_t)7, count = 0;
     for (int64_t i = size - 1; i < padded; i++) ranks[i] = NONE;
-    for (uint32_t best; (best = lowest(ranks, padded)) < NO_PAIR;) {
-        int place = best & 63, gone;
-        uint64_t before = there & (((uint64_t)1 << place) - 1), after = there & (~(uint64_t)0 << place);
+    for (uint32_t best; (best = min_rank(ranks, padded)) < NO_RANK;) {
+        int position = best & 63, right;
+        uint64_t before = begins & (((uint64_t)1 << position) - 1), after = begins & (~(uint64_t)0 << position);
         after &= after - 1;
-        gone = lowest_bit(after);
+        right = lowest_bit(after);
         after &= after - 1;
-        there ^= (uint64_t)1 << gone;
-        tokens[place] = v->made[best >> 6];
-        ranks[gone] = ranks[place] = NONE;
-        if (after) ranks[place] = RANK(find_pair(v, tokens[place], tokens[lowest_bit(after)]), place);
+        begins ^= (uint64_t)1 << right;
+        tokens[position] = v->result[best >> 6];
+        ranks[right] = ranks[position] = NONE;
+        if (after) ranks[position] = RANK(find_merge(v, tokens[position], tokens[lowest_bit(after)]), position);
         if (before) {
             int left = highest_bit(before);
-            ranks[left] = RANK(find_pair(v, tokens[left], tokens[place]), left);
+            ranks[left] = RANK(find_merge(v, tokens[left], tokens[position]), left);
         }
     }
-    for (; there; there &= there - 1) out[count++] = tokens[lowest_bit(there)];
+    for (; begins; begins &= begins - 1) out[count++] = tokens[lowest_bit(begins)];
     return count;
 }
 
-/* The tokens of a piece of 2 to SCANNED bytes into `out`; how many. */
-static int64_t merge_by_scanning(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
+/* Write the tokens of a piece of 2 to MAX_SCANNED bytes to `out`; returns their number. */
+static int64_t merge_by_scan(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
     uint32_t tokens[64], ranks[64];
     for (int64_t i = 0; i < size; i++) tokens[i] = v->byte_tokens[text[i]];
-    for (int64_t i = 0; i < size - 1; i++) ranks[i] = RANK(v->byte_pairs[text[i] << 8 | text[i + 1]], i);
+    for (int64_t i = 0; i < size - 1; i++) ranks[i] = RANK(v->byte_merges[text[i] << 8 | text[i + 1]], i);
     return merge_lowest(v, tokens, ranks, size, out);
 }
 
-/* Tokens by exact backtracking; -1 if that takes too long, or without memory; INTERRUPTED. */
+/* Write the tokens of a piece to `out` by exact backtracking; returns their number, -1 if that takes too long or memory
+   runs out, or INTERRUPTED. */
 static int64_t merge_by_backtracking(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    int64_t count = 0, place = 0, furthest = 0, patience = 1000;
-    uint8_t *dead = calloc(1, (size_t)size + 1); /* ends that no way leads on from */
+    int64_t count = 0, position = 0, furthest = 0, budget = 1000;
+    uint8_t *dead = calloc(1, (size_t)size + 1); /* offsets from which no tokenization reaches the end */
     if (!dead) return -1;
     int64_t token = longest_token(v, text, size);
     for (int64_t turns = 1; token >= 0; turns++) {
-        if (--patience < 0 || stopped_by_user(turns)) {
-            count = patience < 0 ? -1 : INTERRUPTED;
+        if (--budget < 0 || stopped_by_user(turns)) {
+            count = budget < 0 ? -1 : INTERRUPTED;
             break;
         }
-        int64_t stop = place + v->starts[token + 1] - v->starts[token];
+        int64_t stop = position + v->offsets[token + 1] - v->offsets[token];
         if (!dead[stop] && (!count || compatible(v, out[count - 1], token))) {
             out[count++] = (uint32_t)token;
-            place = stop;
-            if (place > furthest) { /* every byte that is gained may cost three tries */
-                patience += 3 * (place - furthest);
-                furthest = place;
+            position = stop;
+            if (position > furthest) { /* each byte of progress allows three more tries */
+                budget += 3 * (position - furthest);
+                furthest = position;
             }
-            token = place < size ? longest_token(v, text + place, size - place) : -1;
+            token = position < size ? longest_token(v, text + position, size - position) : -1;
             continue;
         }
-        int64_t shorter = v->shorter[token];
-        while (shorter < 0 && count) { /* nothing fits here: the token before was wrong */
-            dead[place] = 1;
+        int64_t shorter = v->longest_prefix[token];
+        while (shorter < 0 && count) { /* nothing fits here: step back over the previous token */
+            dead[position] = 1;
             token = out[--count];
-            place -= v->starts[token + 1] - v->starts[token];
-            shorter = v->shorter[token];
+            position -= v->offsets[token + 1] - v->offsets[token];
+            shorter = v->longest_prefix[token];
         }
-        if (shorter < 0) { /* never for tokens with all bytes */
+        if (shorter < 0) { /* never, for tokens that include all bytes */
             count = -1;
             break;
         }
@@ -113,13 +114,14 @@ static int64_t heap_pop(uint64_t *heap, int64_t size) {
     return size;
 }
 
-/* Merge the `size` tokens in `out` by a heap of (merge, place); how many are left, or NO_MEMORY, or INTERRUPTED. An entry
-   is stale if the tokens there merge otherwise by now. */
-static int64_t merge_on_heap(const Vocabulary *v, int64_t size, uint32_t *out) {
+/* Merge the `size` tokens in `out` in place with a heap of (merge, position) over a doubly linked list; returns the
+   number of tokens left, NO_MEMORY or INTERRUPTED. A heap entry is stale if the pair at its position has another merge
+   by now. */
+static int64_t merge_with_heap(const Vocabulary *v, int64_t size, uint32_t *out) {
     if (size > INT32_MAX) return NO_MEMORY;
     int32_t *next = malloc((size_t)size * sizeof *next), *previous = malloc((size_t)size * sizeof *previous);
     uint64_t *heap = malloc((size_t)size * 2 * sizeof *heap); /* a merge takes one entry and adds two at most */
-    int64_t waiting = 0, count = NO_MEMORY;
+    int64_t heap_size = 0, count = NO_MEMORY;
     if (!next || !previous || !heap) goto end;
     for (int64_t i = 0; i < size; i++) {
         next[i] = (int32_t)(i + 1);
@@ -129,33 +131,33 @@ static int64_t merge_on_heap(const Vocabulary *v, int64_t size, uint32_t *out) {
             count = INTERRUPTED;
             goto end;
         }
-        uint32_t merge = find_pair(v, out[i], out[i + 1]);
-        if (merge != NONE) waiting = heap_push(heap, waiting, (uint64_t)merge << 32 | (uint64_t)i);
+        uint32_t merge = find_merge(v, out[i], out[i + 1]);
+        if (merge != NONE) heap_size = heap_push(heap, heap_size, (uint64_t)merge << 32 | (uint64_t)i);
     }
-    for (int64_t turns = 1; waiting; turns++) {
+    for (int64_t turns = 1; heap_size; turns++) {
         if (stopped_by_user(turns)) {
             count = INTERRUPTED;
             goto end;
         }
         uint32_t merge = (uint32_t)(heap[0] >> 32);
-        int64_t place = (int64_t)(heap[0] & 0xFFFFFFFFu), right = next[place];
-        waiting = heap_pop(heap, waiting);
-        if (out[place] == NONE || right >= size || find_pair(v, out[place], out[right]) != merge) continue;
-        out[place] = v->made[merge];
+        int64_t position = (int64_t)(heap[0] & 0xFFFFFFFFu), right = next[position];
+        heap_size = heap_pop(heap, heap_size);
+        if (out[position] == NONE || right >= size || find_merge(v, out[position], out[right]) != merge) continue;
+        out[position] = v->result[merge];
         out[right] = NONE;
-        int64_t after = next[place] = next[right], before = previous[place];
+        int64_t after = next[position] = next[right], before = previous[position];
         if (after < size) {
-            previous[after] = (int32_t)place;
-            uint32_t found = find_pair(v, out[place], out[after]);
-            if (found != NONE) waiting = heap_push(heap, waiting, (uint64_t)found << 32 | (uint64_t)place);
+            previous[after] = (int32_t)position;
+            uint32_t found = find_merge(v, out[position], out[after]);
+            if (found != NONE) heap_size = heap_push(heap, heap_size, (uint64_t)found << 32 | (uint64_t)position);
         }
         if (before >= 0) {
-            uint32_t found = find_pair(v, out[before], out[place]);
-            if (found != NONE) waiting = heap_push(heap, waiting, (uint64_t)found << 32 | (uint64_t)before);
+            uint32_t found = find_merge(v, out[before], out[position]);
+            if (found != NONE) heap_size = heap_push(heap, heap_size, (uint64_t)found << 32 | (uint64_t)before);
         }
     }
     count = 0;
-    for (int64_t place = 0; place < size; place = next[place]) out[count++] = out[place];
+    for (int64_t position = 0; position < size; position = next[position]) out[count++] = out[position];
 end:
     free(next);
     free(previous);
@@ -163,45 +165,45 @@ end:
     return count;
 }
 
-/* The tokens of a piece whose units are not the 256 bytes; how many, or less than 0 as `merge_on_heap`. */
+/* Write the tokens of a piece whose units are not the 256 bytes to `out`; returns what `merge_with_heap` does. */
 static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
     uint32_t tokens[64], ranks[64];
     int complete;
     int64_t count = initial_tokens(v, text, size, out, &complete);
     if (count < 2) return count;
-    if (count <= SCANNED) {
+    if (count <= MAX_SCANNED) {
         memcpy(tokens, out, (size_t)count * sizeof *out);
-        for (int64_t i = 0; i < count - 1; i++) ranks[i] = RANK(find_pair(v, tokens[i], tokens[i + 1]), i);
+        for (int64_t i = 0; i < count - 1; i++) ranks[i] = RANK(find_merge(v, tokens[i], tokens[i + 1]), i);
         return merge_lowest(v, tokens, ranks, count, out);
     }
     if (complete && v->trie) {
-        int64_t made = merge_by_backtracking(v, text, size, out);
-        if (made >= 0 || made == INTERRUPTED) return made;
+        int64_t merged = merge_by_backtracking(v, text, size, out);
+        if (merged >= 0 || merged == INTERRUPTED) return merged;
         initial_tokens(v, text, size, out, &complete);
     }
-    return merge_on_heap(v, count, out);
+    return merge_with_heap(v, count, out);
 }
 
-/* The tokens of a piece of at least two bytes, where units are these; how many, or less than 0 as `merge_on_heap`. */
+/* Write the tokens of a piece of at least two bytes, the units, to `out`; returns what `merge_with_heap` does. */
 INLINE int64_t merge_bytes(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    if (size <= SCANNED) return merge_by_scanning(v, text, size, out);
+    if (size <= MAX_SCANNED) return merge_by_scan(v, text, size, out);
     int64_t count = v->trie ? merge_by_backtracking(v, text, size, out) : -1;
     if (count >= 0 || count == INTERRUPTED) return count;
     for (int64_t i = 0; i < size; i++) out[i] = v->byte_tokens[text[i]];
-    return merge_on_heap(v, size, out);
+    return merge_with_heap(v, size, out);
 }
 
-/* The ids of a piece of at least one byte into `out`, which has room for as many; how many, or less than 0 as
-   `merge_on_heap`. None where the vocabulary lacks all of it and has no token for that. */
+/* Write the ids of a piece of at least one byte to `out`, which has space for one a byte; returns what
+   `merge_with_heap` does: 0 if the vocabulary lacks the whole piece and has no unknown token. */
 static int64_t merge_piece(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    uint32_t token = v->whole ? find_token(v, text, size) : NONE;
-    if (size == 1 && !v->units) token = v->byte_tokens[text[0]];
+    uint32_t token = v->ignore_merges ? find_token(v, text, size) : NONE;
+    if (size == 1 && !v->unit_entries) token = v->byte_tokens[text[0]];
     if (token != NONE) {
         out[0] = v->ids[token];
         return 1;
     }
-    int64_t count = v->units ? merge_units(v, text, size, out) : merge_bytes(v, text, size, out);
-    if (!v->same_ids)
+    int64_t count = v->unit_entries ? merge_units(v, text, size, out) : merge_bytes(v, text, size, out);
+    if (!v->ids_are_indices)
         for (int64_t i = 0; i < count; i++) out[i] = v->ids[out[i]];
     return count;
 }

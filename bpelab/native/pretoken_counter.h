@@ -1,8 +1,9 @@
-/* PreTokenCounter: the Python type of count.h. Texts go in, distinct pre-tokens and their counts come out.
+/* PreTokenCounter, the Python type of count.h: texts go in, distinct pre-tokens and their counts come out.
 
-   What it has no table for, Python cuts: `feed` returns texts with lone surrogates and the rest of those that are read in
-   vain. The lock of the interpreter is released while it counts, so several threads count at once, each with a counter of
-   its own. It is included by module.c, after what the types share. Chapter: Incremental training. */
+   `feed` returns what Python has to split: texts with lone surrogates, and the rest of a text that needs too much
+   look-ahead. The interpreter's lock is released while it counts, so several threads count at once, each with its own
+   counter. module.c includes this file after what the types share. Cost: that of count.h. Chapter: Incremental
+   training. */
 #ifndef BPELAB_PRETOKEN_COUNTER_H
 #define BPELAB_PRETOKEN_COUNTER_H
 
@@ -12,7 +13,7 @@ typedef struct {
     PyObject_HEAD
     Scan scan;
     Counts *counts;
-    int scans, busy, stopped; /* changed with the interpreter's lock held */
+    int scans, busy, stopped; /* guarded by the interpreter's lock */
 } PreTokenCounter;
 
 static PyObject *counter_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
@@ -22,7 +23,7 @@ static PyObject *counter_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     PreTokenCounter *self = (PreTokenCounter *)type->tp_alloc(type, 0); /* zeroed */
     if (!self) return NULL;
     self->scans = scan != Py_None;
-    if (self->scans && !PyTuple_Check(scan)) wrong("the table of a pattern is a tuple, or None");
+    if (self->scans && !PyTuple_Check(scan)) value_error("the table of a pattern must be a tuple or None");
     else if ((!self->scans || read_scan(&self->scan, scan)) && !(self->counts = counts_new())) PyErr_NoMemory();
     if (!PyErr_Occurred()) return (PyObject *)self;
     Py_DECREF(self);
@@ -41,18 +42,21 @@ static void counter_dealloc(PreTokenCounter *self) {
 }
 
 static int counter_begin(PreTokenCounter *self) {
-    if (self->busy) PyErr_SetString(PyExc_RuntimeError, "this counter is at work in another thread; each needs its own");
+    if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError, "another thread is using this counter; each thread needs its own");
     return self->busy ? 0 : (self->busy = 1);
 }
 
 static PyObject *counting_failed(int64_t state) {
     if (state == NO_MEMORY) return PyErr_NoMemory();
-    if (state == TOO_MANY) PyErr_SetString(PyExc_OverflowError, "a pre-token occurs too often for 64 bits");
+    if (state == COUNT_OVERFLOW)
+        PyErr_SetString(PyExc_OverflowError, "the count of a pre-token does not fit into 64 bits");
     return NULL;
 }
 
-/* The UTF-8 of texts end to end, padded, and where each ends; those with a surrogate go to the list `left`. */
-static uint8_t *joined_texts(PyObject *texts, int64_t *stops, int64_t *number, PyObject *left) {
+/* Concatenate the UTF-8 of texts, padded, and write where each ends to `stops`; those with a surrogate go to the list
+   `left`. NULL with an exception set. */
+static uint8_t *join_texts(PyObject *texts, int64_t *stops, int64_t *number, PyObject *left) {
     int64_t used = 0, room = 0;
     uint8_t *joined = malloc(PAD);
     for (Py_ssize_t i = 0; joined && i < PyTuple_GET_SIZE(texts); i++) {
@@ -78,14 +82,14 @@ static uint8_t *joined_texts(PyObject *texts, int64_t *stops, int64_t *number, P
     return joined;
 }
 
-/* Count what a list of texts is cut into; those of them, or their rests, that Python has to cut. */
+/* Count the pre-tokens of a list of texts; returns those, or their rests, that Python has to split. */
 static PyObject *counter_feed(PreTokenCounter *self, PyObject *given) {
     int64_t number = 0, texts = 0, begin = 0;
     if (!PyList_Check(given)) return PyErr_Format(PyExc_TypeError, "expected a list of texts");
     if (!counter_begin(self)) return NULL;
-    PyObject *items = PyList_AsTuple(given), *left = PyList_New(0); /* nobody changes a tuple meanwhile */
+    PyObject *items = PyList_AsTuple(given), *left = PyList_New(0); /* a tuple that nobody changes meanwhile */
     int64_t *stops = items ? malloc(((size_t)PyTuple_GET_SIZE(items) + 1) * sizeof *stops) : NULL;
-    uint8_t *joined = stops && left ? joined_texts(items, stops, &texts, left) : NULL;
+    uint8_t *joined = stops && left ? join_texts(items, stops, &texts, left) : NULL;
     if (items && !stops) PyErr_NoMemory();
     Py_XDECREF(items);
     while (number < texts && !self->stopped && !PyErr_Occurred()) {
@@ -93,8 +97,9 @@ static PyObject *counter_feed(PreTokenCounter *self, PyObject *given) {
         Py_BEGIN_ALLOW_THREADS
         state = count_texts(self->counts, self->scans ? &self->scan : NULL, joined, stops, texts, &number, &begin);
         Py_END_ALLOW_THREADS
-        if (state == IN_VAIN) {
-            PyObject *rest = PyUnicode_DecodeUTF8((const char *)joined + begin, (Py_ssize_t)(stops[number] - begin), NULL);
+        if (state == LOOKAHEAD_EXCEEDED) {
+            PyObject *rest = PyUnicode_DecodeUTF8((const char *)joined + begin, (Py_ssize_t)(stops[number] - begin),
+                                                  NULL);
             if (rest) PyList_Append(left, rest);
             Py_XDECREF(rest);
             begin = stops[number++];
@@ -111,23 +116,25 @@ static PyObject *counter_feed(PreTokenCounter *self, PyObject *given) {
     return left;
 }
 
-/* Buffers of pre-tokens end to end, padded, of the end of each, and of its count; how many, or -1 with an exception set. */
+/* Read three buffers: concatenated pre-tokens, the end of each and its count (int64). Returns the number of pre-tokens,
+   or -1 with an exception set. */
 static int64_t read_words(
-    PyObject *args, const char *format, uint8_t **content, int64_t **ends, int64_t **counts, int64_t *most, int64_t *least) {
+    PyObject *args, const char *format, uint8_t **content, int64_t **ends, int64_t **counts, int64_t *max_merges,
+    int64_t *min_count) {
     PyObject *given[3];
     int64_t size, number, same, before = 0;
-    if (!PyArg_ParseTuple(args, format, given, given + 1, given + 2, most, least)) return -1;
-    if (!(*content = copied(given[0], 1, &size)) || !(*ends = copied(given[1], 8, &number)) ||
-        !(*counts = copied(given[2], 8, &same)))
+    if (!PyArg_ParseTuple(args, format, given, given + 1, given + 2, max_merges, min_count)) return -1;
+    if (!(*content = copy_buffer(given[0], 1, &size)) || !(*ends = copy_buffer(given[1], 8, &number)) ||
+        !(*counts = copy_buffer(given[2], 8, &same)))
         return -1;
     int right = number == same;
     for (int64_t i = 0; right && i < number; before = (*ends)[i++])
         right = (*ends)[i] > before && (*ends)[i] <= size && (*counts)[i] >= 0;
-    if (!right) wrong("the pre-tokens have impossible ends or counts");
+    if (!right) value_error("the pre-tokens have impossible ends or counts");
     return right ? number : -1;
 }
 
-/* Count pre-tokens as often as they occur. */
+/* Add pre-tokens with their counts. */
 static PyObject *counter_add(PreTokenCounter *self, PyObject *args) {
     uint8_t *content = NULL;
     int64_t *ends = NULL, *counts = NULL, state = 0, begin = 0, number;
@@ -148,18 +155,18 @@ static PyObject *counter_add(PreTokenCounter *self, PyObject *args) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* (content, ends, counts) of what occurs `least` times. */
+/* (content, ends, counts) of the pre-tokens that occur at least `min_count` times. */
 static PyObject *counter_words(PreTokenCounter *self, PyObject *args) {
-    long long least = 1;
+    long long min_count = 1;
     int64_t bytes, number;
-    if (!PyArg_ParseTuple(args, "|L", &least) || !counter_begin(self)) return NULL;
-    number = count_listed(self->counts, least, &bytes);
+    if (!PyArg_ParseTuple(args, "|L", &min_count) || !counter_begin(self)) return NULL;
+    number = count_frequent(self->counts, min_count, &bytes);
     PyObject *content = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
     PyObject *ends = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)number * 8);
     PyObject *counts = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)number * 8);
     if (content && ends && counts)
-        list_pieces(self->counts, least, (uint8_t *)PyBytes_AS_STRING(content), (int64_t *)(void *)PyByteArray_AS_STRING(ends),
-                    (int64_t *)(void *)PyByteArray_AS_STRING(counts));
+        list_pieces(self->counts, min_count, (uint8_t *)PyBytes_AS_STRING(content),
+                    (int64_t *)(void *)PyByteArray_AS_STRING(ends), (int64_t *)(void *)PyByteArray_AS_STRING(counts));
     self->busy = 0;
     if (content && ends && counts) return Py_BuildValue("NNN", content, ends, counts);
     Py_XDECREF(content);
@@ -176,7 +183,7 @@ static PyObject *counter_stop(PreTokenCounter *self, PyObject *unused) {
 
 static PyObject *counter_nbytes(PreTokenCounter *self, void *unused) {
     (void)unused;
-    return PyLong_FromLongLong((int64_t)((self->counts->mask + 1) * sizeof(CountRow)) + self->counts->arena_size);
+    return PyLong_FromLongLong((int64_t)((self->counts->mask + 1) * sizeof(CountRow)) + self->counts->arena_capacity);
 }
 
 static PyObject *counter_scans(PreTokenCounter *self, void *unused) {
@@ -185,20 +192,23 @@ static PyObject *counter_scans(PreTokenCounter *self, void *unused) {
 }
 
 static PyMethodDef counter_methods[] = {
-    {"feed", (PyCFunction)counter_feed, METH_O, "Count what texts are cut into; returns what Python has to cut."},
-    {"add", (PyCFunction)counter_add, METH_VARARGS, "add(content, ends, counts): count pre-tokens as often as they occur."},
-    {"words", (PyCFunction)counter_words, METH_VARARGS, "words(least=1): (content, ends, counts) of what occurs so often."},
-    {"stop", (PyCFunction)counter_stop, METH_NOARGS, "Have `feed` return as soon as it can, from another thread."},
+    {"feed", (PyCFunction)counter_feed, METH_O, "Count the pre-tokens of texts; returns what Python has to split."},
+    {"add", (PyCFunction)counter_add, METH_VARARGS,
+     "add(content, ends, counts): add concatenated pre-tokens with their counts."},
+    {"words", (PyCFunction)counter_words, METH_VARARGS,
+     "words(min_count=1): (content, ends, counts) of the pre-tokens that occur at least so often."},
+    {"stop", (PyCFunction)counter_stop, METH_NOARGS,
+     "Make `feed` return as soon as it can; for another thread to call."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef counter_attributes[] = {
     {"scans", (getter)counter_scans, NULL, "Whether it has the table of a pattern.", NULL},
-    {"nbytes", (getter)counter_nbytes, NULL, "Bytes of memory for what was counted so far.", NULL},
+    {"nbytes", (getter)counter_nbytes, NULL, "Bytes of memory used by the counts so far.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot counter_slots[] = {
     {Py_tp_doc, "PreTokenCounter(scan)\n--\n\n"
-                "Counts the pre-tokens of texts, cut by the table of a pattern, or by none: whole texts."},
+                "Count the pre-tokens of texts, split by the table of a pattern; whole texts if it is None."},
     {Py_tp_new, counter_new},
     {Py_tp_dealloc, counter_dealloc},
     {Py_tp_methods, counter_methods},

@@ -1,9 +1,11 @@
-/* Scan: the pre-tokenizer's pattern as a table, one lookup a character, and the ends of pieces written without a branch.
+/* Scan: run the DFA of the pre-tokenizer's pattern, one look-up a character, and write the ends of pieces without a
+   branch.
 
-   The table is that of `pretokenizers/dfa.py`, rewritten so that one number says all that a character does: the
-   next row, whether a match ends before it, and whether it begins the next piece at once, the usual case, which costs
-   nothing extra. ASCII is classified by its byte, other characters by two lookups; runs of letters are passed 16 at a
-   time. Cost: 3 to 4 ns a byte. Chapter: Compiled. Source: Reps 1998 for what is read in vain. */
+   The table is that of `regex/dfa.py`, rewritten so that one integer has all that a character does: the next row,
+   whether a match ends before it, and whether it begins the next piece at once, the usual case, which costs nothing
+   extra. ASCII is classified by its byte, other characters by two look-ups; runs of letters are skipped 16 at a time.
+   Look-ahead is limited, so the cost stays linear: what exceeds the limit is left to Python. Cost: 3 to 4 ns a byte.
+   Chapter: Compiled. Source: Reps 1998 for the cost of look-ahead. */
 #ifndef BPELAB_SCAN_H
 #define BPELAB_SCAN_H
 
@@ -15,23 +17,25 @@
 #endif
 
 enum { MATCH = 1, COMMIT = 2, STOP = 4, RUN = 8 };
-enum { CHUNK = 1024 };  /* pieces that are found before they are encoded */
-enum { MOST_UNASKED = 1 << 20 }; /* bytes between two questions to the user */
-enum { PATIENCE = 20 }; /* characters read in vain for each that there is; beyond it Python's scan, which remembers */
+enum { CHUNK = 1024 };         /* pieces found before they are encoded */
+enum { POLL_BYTES = 1 << 20 }; /* bytes between two checks for signals */
+/* Characters of look-ahead read a second time, for each character of the text; beyond it Python scans, which memoizes
+   failures. */
+enum { LOOKAHEAD_BUDGET = 20 };
 
 struct Readers;
 
 typedef struct {
-    int32_t *steps; /* steps[row + class]: 16 times the next row, plus flags */
+    int32_t *steps; /* transitions: steps[row + class] is 16 times the next row, plus flags */
     uint8_t byte_class[128];
     uint16_t *stage1; /* the class of c is stage2[stage1[c >> 8] * 256 + (c & 255)] */
     uint8_t *stage2;
-    int32_t start, edge; /* the first row; the class of the end of the text */
-    int fold;            /* 32 where capitals pass like small letters, else 0 */
-    struct Readers *readers; /* see readers.h; NULL for a pattern that one reader scans alone */
+    int32_t start, edge;     /* the start row; the class that stands for the end of the text */
+    int fold;                /* 32 if the pattern treats capitals like small letters, else 0 */
+    struct Readers *readers; /* see readers.h; NULL for a pattern that only a single reader can scan */
 } Scan;
 
-/* (class, bytes) of the character at `text`, which is valid UTF-8. */
+/* Classify the character at `text`, which is valid UTF-8: its class to `class`; returns its length in bytes. */
 INLINE int classify(const uint8_t *text, const Scan *scan, uint32_t *class) {
     uint32_t byte = *text, code;
     int width;
@@ -53,8 +57,8 @@ INLINE int classify(const uint8_t *text, const Scan *scan, uint32_t *class) {
     return width;
 }
 
-/* How many of the next 16 bytes are letters of ASCII, up to the first that is none. */
-INLINE int64_t letters(const uint8_t *text, int fold) {
+/* The length of the run of ASCII letters at `text`, 16 at most. */
+INLINE int64_t letter_run(const uint8_t *text, int fold) {
 #ifdef BPELAB_SSE2
     __m128i bytes = _mm_or_si128(_mm_loadu_si128((const __m128i *)text), _mm_set1_epi8((char)fold));
     bytes = _mm_sub_epi8(bytes, _mm_set1_epi8('a'));
@@ -67,7 +71,7 @@ INLINE int64_t letters(const uint8_t *text, int fold) {
 #endif
 }
 
-/* The end of the match that begins at `at`, or -1; `read` is where the search for it ended. */
+/* The end of the match that begins at `at`, or -1; `*read` is set to where the search ended. */
 static int64_t match_at(const uint8_t *text, int64_t at, int64_t end, const Scan *scan, int64_t *read) {
     int64_t row = scan->start, last = -1;
     while (at < end) {
@@ -86,18 +90,19 @@ static int64_t match_at(const uint8_t *text, int64_t at, int64_t end, const Scan
     return scan->steps[row + scan->edge] & MATCH ? at : last;
 }
 
-/* The ends of the pieces of text[begin:end] into `ends`, CHUNK or a few more of them at most; how many.
+/* Write the ends of the pieces of text[begin:end] to `ends`, at most CHUNK or a few more; returns their number.
 
-   The text ends at `end` for the pattern too if `final`; else pieces that what follows may change are left out. What the
-   pattern leaves out is a piece too. IN_VAIN if too much was read in vain, or INTERRUPTED: nothing in `ends` counts then. */
-static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan, int64_t *ends) {
+   If `final`, the text ends at `end` for the pattern too; else pieces that the following text may change are left out.
+   A gap between matches is a piece too. On LOOKAHEAD_EXCEEDED and INTERRUPTED `ends` is invalid. */
+static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan,
+                           int64_t *ends) {
     const int32_t *steps = scan->steps;
-    int64_t count = 0, at = begin, row = scan->start, last = begin, patience = PATIENCE * (end - begin) + 10000;
-    int64_t stop = begin; /* where the user is asked next */
+    int64_t count = 0, at = begin, row = scan->start, last = begin, budget = LOOKAHEAD_BUDGET * (end - begin) + 10000;
+    int64_t stop = begin; /* where signals are checked next */
     for (;;) {
         if (at >= stop) {
             if (at > begin && interrupted && interrupted()) return INTERRUPTED;
-            stop = end - at > MOST_UNASKED ? at + MOST_UNASKED : end;
+            stop = end - at > POLL_BYTES ? at + POLL_BYTES : end;
         }
         while (at < stop && count < CHUNK) {
             uint32_t class;
@@ -110,11 +115,11 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             row = step >> 4;
             at += width;
             if (step & RUN && text[at] < 128) {
-                int64_t run = letters(text + at, scan->fold);
+                int64_t run = letter_run(text + at, scan->fold);
                 if (run) last = at + run - 1;
                 at += run;
                 while (run == 16 && at < end) {
-                    run = letters(text + at, scan->fold);
+                    run = letter_run(text + at, scan->fold);
                     at += run;
                     last = at - 1;
                 }
@@ -132,8 +137,8 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
                 return count + 1;
             }
         }
-        patience -= at - (last > settled ? last : settled);
-        if (last <= settled) { /* nothing matches where the last piece ended: a gap, up to where something does */
+        budget -= at - (last > settled ? last : settled);
+        if (last <= settled) { /* no match begins where the last piece ended: a gap, up to the next match */
             int64_t read = -1;
             at = settled;
             last = -1;
@@ -142,17 +147,17 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
                 if (at > settled && stopped_by_user(at - settled)) return INTERRUPTED;
                 at += classify(text + at, scan, &class);
                 last = -1;
-                if (at < end && patience >= 0) {
+                if (at < end && budget >= 0) {
                     last = match_at(text, at, end, scan, &read);
-                    patience -= read - (last > at ? last : at);
-                    if (!final && read == end) return count; /* what follows may make a match of it */
+                    budget -= read - (last > at ? last : at);
+                    if (!final && read == end) return count; /* the following text may make it a match */
                 }
             }
             if (!final && at == end) return count;
             ends[count++] = at;
-            if (last <= at) return patience >= 0 ? count : IN_VAIN;
+            if (last <= at) return budget >= 0 ? count : LOOKAHEAD_EXCEEDED;
         }
-        if (patience < 0) return IN_VAIN;
+        if (budget < 0) return LOOKAHEAD_EXCEEDED;
         ends[count++] = last;
         at = last;
         row = scan->start;

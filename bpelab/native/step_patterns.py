@@ -1,21 +1,20 @@
-"""From the steps of a pre-tokenizer to patterns, which C cuts by one after another.
+"""Convert the steps of a pre-tokenizer to patterns, by which C splits a text one after another.
 
-Behaviours become patterns where a match is one character of a class S: merged with what is before, for example, it is
-`[^S]+S?|S`. What an unknown pattern leaves over can be dropped, for a table can tell a match from a gap. Pieces of a
-length, or of a script, are left to Python.
+Where a match is one character of a class S, its behaviour becomes part of the pattern: MergedWithPrevious, for example,
+is `[^S]+S?|S`. The matches or the gaps of any other pattern can be dropped, for a DFA can tell them apart. Pieces of a
+fixed length, or of one script, are left to Python.
 
 Chapter: Compiled. Cost: that of looking up classes of characters, 5 ms once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import singledispatch
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..pretokenizers import other_tables
 from ..pretokenizers.base import PreTokenizer
 from ..pretokenizers.byte_level import ByteLevel
-from ..pretokenizers.components import (
+from ..pretokenizers.char_types import (
     BertPreTokenizer,
     CharDelimiterSplit,
     Digits,
@@ -24,18 +23,18 @@ from ..pretokenizers.components import (
     WhitespaceSplit,
 )
 from ..pretokenizers.metaspace import Metaspace
-from ..pretokenizers.patterns import PATTERNS
-from ..pretokenizers.sequence import PreTokenizerSequence
 from ..pretokenizers.split import Split
 from ..pretokenizers.split_pattern import SplitPattern
-from ..pretokenizers.unicode_tables import Ranges, property_ranges, union
-from .plan import ALL, GAPS, MATCHES, Unserved
+from ..regex.patterns import PATTERNS
+from ..unicode import hf_pretokenizer_tables
+from ..unicode.tables import Ranges, property_ranges, union
+from .plan import ALL, GAPS, MATCHES, Unsupported
 
 if TYPE_CHECKING:
-    from ..pretokenizers.regex_sets import Dialect
+    from ..regex.charsets import Dialect
     from .plan import Preparation
 
-OF_A_CLASS = {
+CLASS_PATTERNS = {
     "Isolated": "[{0}]|[^{0}]+",
     "Contiguous": "[{0}]+|[^{0}]+",
     "MergedWithPrevious": "[^{0}]+[{0}]?|[{0}]",
@@ -44,98 +43,119 @@ OF_A_CLASS = {
 
 
 class LevelPattern(NamedTuple):
-    """A pattern, what is kept of its pieces, its dialect, and a string without which it cuts nothing."""
+    """A pattern, which of its pieces are kept, its dialect, and a string without which it splits nothing."""
 
     pattern: str
     keep: int = ALL
     dialect: Dialect = "rust"
-    needs: str = ""
+    required: str = ""
 
 
 def patterns_of(pre_tokenizer: PreTokenizer) -> list[LevelPattern]:
-    """The patterns that all steps come to after the `preparation`. Raises Unserved."""
-    return [pattern for number, step in enumerate(_steps(pre_tokenizer)) for pattern in _patterns(step, number)]
+    """Return the patterns of all steps, to apply after the `preparation`. Raises Unsupported."""
+    return [pattern for index, step in enumerate(pre_tokenizer.steps) for pattern in _patterns(step, index)]
 
 
 def preparation(pre_tokenizer: PreTokenizer) -> Preparation | None:
-    """What the first step does to a text before it is cut; None for nothing."""
-    step = next(iter(_steps(pre_tokenizer)), None)
+    """Return what the first step does to a text before it is split; None for nothing."""
+    step = next(iter(pre_tokenizer.steps), None)
     if isinstance(step, ByteLevel) and step.add_prefix_space:
         return lambda text, first: " " + text if text and not text.startswith(" ") else text
     if isinstance(step, Metaspace):
-        whole = Metaspace(step.replacement, step.prepend_scheme, splits=False)
-        return lambda text, first: "".join(whole.split(text, first))
+        unsplit = Metaspace(step.replacement, step.prepend_scheme, splits=False)
+        return lambda text, first: "".join(unsplit.split(text, first))
     return None
 
 
-def _steps(pre_tokenizer: PreTokenizer) -> tuple[PreTokenizer, ...]:
-    return pre_tokenizer._steps if isinstance(pre_tokenizer, PreTokenizerSequence) else (pre_tokenizer,)
+@singledispatch
+def _patterns(step: PreTokenizer, index: int) -> list[LevelPattern]:
+    """Return the patterns of the step at `index`, counted from 0. Raises Unsupported, as a class does without one."""
+    raise Unsupported
 
 
-def _patterns(step: PreTokenizer, number: int) -> Iterator[LevelPattern]:
-    """The patterns of one step, the `number`th. Raises Unserved."""
-    if isinstance(step, ByteLevel):
-        if step.add_prefix_space and number:
-            raise Unserved
-        if step.use_regex:
-            yield LevelPattern(PATTERNS["gpt2"].regex)
-    elif isinstance(step, Metaspace):
-        if number:
-            raise Unserved
-        if step.splits:
-            yield _of_string(step.replacement, "MergedWithNext")
-    elif isinstance(step, Split):
-        if step.behavior == "Isolated":
-            yield LevelPattern(step.pattern, ALL, step.dialect)
-        elif step.behavior == "Removed":
-            yield LevelPattern(step.pattern, MATCHES if step.invert else GAPS, step.dialect)
-        else:
-            raise Unserved
-    elif isinstance(step, SplitPattern):
-        yield _of_split(step)
-    else:
-        yield _of_kinds(step)
+@_patterns.register(ByteLevel)
+def _(step: ByteLevel, index: int) -> list[LevelPattern]:
+    if step.add_prefix_space and index:
+        raise Unsupported
+    return [LevelPattern(PATTERNS["gpt2"].regex)] if step.use_regex else []
 
 
-def _of_split(step: SplitPattern) -> LevelPattern:
-    if step.pattern.kind == "String" and not step.invert:
-        return _of_string(step.pattern.text, step.behavior)
-    if step.pattern.kind == "Regex" and step.behavior == "Isolated":
-        return LevelPattern(step.pattern.text, ALL, "oniguruma")
-    if step.pattern.kind == "Regex" and step.behavior == "Removed":
-        return LevelPattern(step.pattern.text, MATCHES if step.invert else GAPS, "oniguruma")
-    raise Unserved
+@_patterns.register(Metaspace)
+def _(step: Metaspace, index: int) -> list[LevelPattern]:
+    if index:
+        raise Unsupported
+    return [_string_pattern(step.replacement, "MergedWithNext")] if step.splits else []
 
 
-def _of_string(text: str, behavior: str) -> LevelPattern:
-    written = "".join(f"\\x{{{ord(char):X}}}" for char in text)
-    if len(text) == 1 and behavior in OF_A_CLASS:
-        return LevelPattern(OF_A_CLASS[behavior].format(written), needs=text)
+@_patterns.register(Split)
+def _(step: Split, index: int) -> list[LevelPattern]:
+    return [_regex_pattern(step.pattern, step.behavior, step.invert, step.dialect)]
+
+
+@_patterns.register(SplitPattern)
+def _(step: SplitPattern, index: int) -> list[LevelPattern]:
+    if step.pattern.kind == "Regex":
+        return [_regex_pattern(step.pattern.text, step.behavior, step.invert, "oniguruma")]
+    if step.invert:
+        raise Unsupported
+    return [_string_pattern(step.pattern.text, step.behavior)]
+
+
+@_patterns.register(CharDelimiterSplit)
+def _(step: CharDelimiterSplit, index: int) -> list[LevelPattern]:
+    return [_string_pattern(step.delimiter, "Removed")]
+
+
+@_patterns.register(Digits)
+def _(step: Digits, index: int) -> list[LevelPattern]:
+    behavior = "Isolated" if step.individual_digits else "Contiguous"
+    return [LevelPattern(CLASS_PATTERNS[behavior].format(_class_body(hf_pretokenizer_tables.numeric())))]
+
+
+@_patterns.register(Punctuation)
+def _(step: Punctuation, index: int) -> list[LevelPattern]:
+    mark = _class_body(hf_pretokenizer_tables.punctuation())
+    removed = step.behavior == "Removed"
+    return [LevelPattern(f"[{mark}]", GAPS) if removed else LevelPattern(CLASS_PATTERNS[step.behavior].format(mark))]
+
+
+@_patterns.register(WhitespaceSplit)
+def _(step: WhitespaceSplit, index: int) -> list[LevelPattern]:
+    return [LevelPattern(f"[^{_class_body(property_ranges('White_Space'))}]+", MATCHES)]
+
+
+@_patterns.register(Whitespace)
+def _(step: Whitespace, index: int) -> list[LevelPattern]:
+    return [_two_runs("+", property_ranges("Word"))]
+
+
+@_patterns.register(BertPreTokenizer)
+def _(step: BertPreTokenizer, index: int) -> list[LevelPattern]:
+    return [_two_runs("", hf_pretokenizer_tables.punctuation())]
+
+
+def _two_runs(count: str, ranges: Ranges) -> LevelPattern:
+    """Return a pattern of characters in `ranges`, and of runs of others; white space is dropped."""
+    others = union(ranges, property_ranges("White_Space"))
+    return LevelPattern(f"[{_class_body(ranges)}]{count}|[^{_class_body(others)}]+", MATCHES)
+
+
+def _regex_pattern(pattern: str, behavior: str, invert: bool, dialect: Dialect) -> LevelPattern:
+    if behavior == "Isolated":
+        return LevelPattern(pattern, ALL, dialect)
+    if behavior == "Removed":
+        return LevelPattern(pattern, MATCHES if invert else GAPS, dialect)
+    raise Unsupported
+
+
+def _string_pattern(text: str, behavior: str) -> LevelPattern:
+    escaped = "".join(f"\\x{{{ord(char):X}}}" for char in text)
+    if len(text) == 1 and behavior in CLASS_PATTERNS:
+        return LevelPattern(CLASS_PATTERNS[behavior].format(escaped), required=text)
     if text and behavior in ("Isolated", "Removed"):
-        return LevelPattern(written, GAPS if behavior == "Removed" else ALL, needs=text)
-    raise Unserved
+        return LevelPattern(escaped, GAPS if behavior == "Removed" else ALL, required=text)
+    raise Unsupported
 
 
-def _of_kinds(step: PreTokenizer) -> LevelPattern:
-    space, word = property_ranges("White_Space"), property_ranges("Word")
-    if isinstance(step, Digits):
-        behavior = "Isolated" if step.individual_digits else "Contiguous"
-        return LevelPattern(OF_A_CLASS[behavior].format(_class(other_tables.numeric())))
-    if isinstance(step, Punctuation):
-        mark = _class(other_tables.punctuation())
-        removed = step.behavior == "Removed"
-        return LevelPattern(f"[{mark}]", GAPS) if removed else LevelPattern(OF_A_CLASS[step.behavior].format(mark))
-    if isinstance(step, WhitespaceSplit):
-        return LevelPattern(f"[^{_class(space)}]+", MATCHES)
-    if isinstance(step, Whitespace):
-        return LevelPattern(f"[{_class(word)}]+|[^{_class(union(word, space))}]+", MATCHES)
-    if isinstance(step, BertPreTokenizer):
-        marks = other_tables.punctuation()
-        return LevelPattern(f"[{_class(marks)}]|[^{_class(union(marks, space))}]+", MATCHES)
-    if isinstance(step, CharDelimiterSplit):
-        return _of_string(step.delimiter, "Removed")
-    raise Unserved
-
-
-def _class(ranges: Ranges) -> str:
+def _class_body(ranges: Ranges) -> str:
     return "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in ranges)

@@ -1,12 +1,12 @@
-"""Normalizers change a text before it is cut into pieces. None is used unless a file or the user asks for one.
+"""Normalizers: change a text before it is pre-tokenized. None is used unless a file or the user asks for one.
 
-The names, fields and results are those of Hugging Face's tokenizers, and `NORMALIZERS` has all of them by the name that
-a tokenizer.json gives as "type". Chapter: Regex pre-tokenization.
+The names, fields and results are those of Hugging Face's tokenizers. `NORMALIZERS` maps each "type" of a
+tokenizer.json to its class. It may import `regex` and `unicode`. Begin with `base.py`. Chapter: Regex pre-tokenization.
 """
 
 from __future__ import annotations
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ _HOMES = {
 }
 
 __all__ = ["find_normalizer", *_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())
 
 
 def find_normalizer(name: str | Normalizer | None) -> Normalizer | None:
-    """The normalizer called `name`: a normal form, or what is a normalizer already, or None.
+    """Return the normalizer called `name`, a normal form. A normalizer and None are returned as they are.
 
-    Raises ValueError for a name that is unknown.
+    Raises ValueError for an unknown name.
     """
     if not isinstance(name, str):
         return name

@@ -1,7 +1,7 @@
-"""What a normalizer is, and how long a result may get.
+"""The interface of all normalizers, and the limit on the length of a result.
 
-A few lines in a file can ask for a text that no memory holds: ten times "replace a by ten a" makes 10^10 characters of
-one. So a normalizer whose result can be much longer than its input says how long it will be before it is built.
+A few lines in a file can ask for a text that no memory holds: "replace a by ten a", ten times, makes 10^10 characters
+of one. So a normalizer whose result can be much longer than its input checks the length before it builds the result.
 
 Chapter: Regex pre-tokenization.
 """
@@ -15,36 +15,36 @@ from ..errors import BPELabError
 MAX_CHARACTERS = 2**20
 """A result of up to this many characters (1 Mi) is always allowed."""
 MAX_FACTOR = 16
-"""So is one of up to this many times the characters of the text that came in. Bytes in GPT-2's alphabet take 4."""
+"""So is one of up to this many times the characters of the input. Bytes in GPT-2's alphabet take 4."""
 
 MAX_DEPTH, MAX_STEPS = 50, 128
-"""Sequences within sequences, and steps in one."""
+"""The deepest nesting of sequences, and the most steps in one."""
 
 
 class TextTooLongError(BPELabError, ValueError):
-    """A normalizer or a decoder would make a text that is far longer than what came in."""
+    """A normalizer or a decoder would make a text that is far longer than its input."""
 
 
 class Normalizer(Protocol):
-    """Changes a text before it is cut into pieces."""
+    """Change a text before it is pre-tokenized."""
 
     def __call__(self, text: str) -> str:
-        """The normalized text."""
+        """Return the normalized text."""
 
 
-class Growing(ABC):
-    """A normalizer whose result has no small bound.
+class BoundedNormalizer(ABC):
+    """A normalizer whose result can be much longer than its input.
 
-    `normalizer(text)` raises TextTooLongError where the result would have more than `MAX_CHARACTERS` characters and
+    `normalizer(text)` raises TextTooLongError if the result would have more than `MAX_CHARACTERS` characters and
     more than `MAX_FACTOR` times those of `text`.
     """
 
     def __call__(self, text: str) -> str:
-        return self.within(text, max(MAX_CHARACTERS, MAX_FACTOR * len(text)))
+        return self.apply_bounded(text, max(MAX_CHARACTERS, MAX_FACTOR * len(text)))
 
     @abstractmethod
-    def within(self, text: str, limit: int) -> str:
-        """The normalized text. Raises TextTooLongError if it has more than `limit` characters."""
+    def apply_bounded(self, text: str, limit: int) -> str:
+        """Return the normalized text. Raises TextTooLongError if it has more than `limit` characters."""
 
 
 def check_length(component: object, length: int, limit: int) -> None:
@@ -57,9 +57,9 @@ def check_length(component: object, length: int, limit: int) -> None:
 
 
 def check_depth(depths: Collection[int], most: int = MAX_STEPS) -> int:
-    """How deep a sequence is nested whose steps have these `depths`.
+    """Return the nesting depth of a sequence whose steps have these `depths`.
 
-    Raises ValueError for more than `MAX_DEPTH` and for more than `most` steps.
+    Raises ValueError for a depth over `MAX_DEPTH` and for more than `most` steps.
     """
     if len(depths) > most:
         raise ValueError(f"a Sequence can have at most {most} steps here, and this one has {len(depths):,}")

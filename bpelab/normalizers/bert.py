@@ -1,4 +1,4 @@
-"""BERT's normalizer: clean, set Chinese characters apart, strip accents, lower case, in this order.
+"""BERT's normalizer: clean, put spaces around Chinese characters, strip accents, lower-case, in this order.
 
 Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/bert.rs`.
 """
@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..pretokenizers.unicode_tables import class_body
+from ..unicode.hf_normalizer_tables import bert_accents, bert_controls
+from ..unicode.tables import class_body, parse_ranges
 from .characters import Lowercase, white_space
 from .forms import NFD
-from .older_unicode import bert_accents, bert_controls, parse_ranges
 
 # Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost on the way to Rust.
 _CHINESE = re.compile(
@@ -25,13 +25,13 @@ def _spaces() -> dict[int, str]:
 
 @dataclass(frozen=True)
 class BertNormalizer:
-    """BERT's normalizer.
+    """Normalize as BERT does.
 
     Attributes:
-        clean_text: removes controls and makes all white space a space.
-        handle_chinese_chars: puts a space on both sides of every Chinese character.
-        strip_accents: decomposes and removes nonspacing marks; None does as `lowercase` does.
-        lowercase: lower case for every character.
+        clean_text: remove control characters and replace every white-space character by a space.
+        handle_chinese_chars: put a space on both sides of every Chinese character.
+        strip_accents: decompose and remove nonspacing marks; None means the value of `lowercase`.
+        lowercase: convert every character to lower case.
 
     >>> BertNormalizer()("Crème\\t中")
     'creme  中 '

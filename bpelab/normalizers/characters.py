@@ -1,4 +1,4 @@
-"""Normalizers that look at one character at a time, or at the ends of the text.
+"""Normalizers that work on one character at a time, or on the ends of the text.
 
 Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/strip.rs`, `unicode.rs`,
 `utils.rs`, `prepend.rs` and `byte_level.rs`.
@@ -7,25 +7,25 @@ Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, 
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..byte_alphabet import to_alphabet
-from ..pretokenizers.unicode_tables import property_ranges
-from ..textio import utf8
-from .base import Growing, check_length
-from .older_unicode import accents, cased, lower_case, parse_ranges
+from .._support.textio import utf8
+from ..unicode.byte_alphabet import to_alphabet
+from ..unicode.hf_normalizer_tables import accents, cased, lower_case
+from ..unicode.tables import parse_ranges, property_ranges
+from .base import BoundedNormalizer, check_length
 
 BLOCK = 256
-"""Characters that are looked at together, since most are ASCII in most texts."""
+"""Characters that are tested for ASCII together, since most are ASCII in most texts."""
 
 
 @lru_cache(1)
 def white_space() -> str:
-    """The characters that Rust's `char::is_whitespace` accepts. Python's `str.strip` has four controls more."""
+    """Return the characters that Rust's `char::is_whitespace` accepts. Python's `str.strip` has four controls more."""
     return "".join(chr(code) for first, last in property_ranges("White_Space") for code in range(first, last + 1))
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Removes white space at the beginning, at the end, or at both.
+    """Remove white space at the beginning, at the end, or at both.
 
     >>> Strip(strip_right=False)(" a ")
     'a '
@@ -42,7 +42,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class StripAccents:
-    """Removes the marks: of `e` and an accent the `e` is left. One character `é` is decomposed by NFD, before this.
+    """Remove marks: `e` and an accent become `e`. A single character `é` has to be decomposed first, by NFD.
 
     >>> StripAccents()("e\\u0301é")
     'eé'
@@ -54,7 +54,7 @@ class StripAccents:
 
 @dataclass(frozen=True)
 class Lowercase:
-    """Every character in lower case by itself, so that a sigma at the end of a word is not a final one.
+    """Convert each character to lower case by itself, so that a sigma at the end of a word is not a final one.
 
     >>> Lowercase()("ΟΔΟΣ"), "ΟΔΟΣ".lower()
     ('οδοσ', 'οδος')
@@ -83,7 +83,7 @@ _NMT: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Nmt:
-    """SentencePiece's cleaning for machine translation: controls are removed, breaks and marks become spaces.
+    """Clean as SentencePiece does for machine translation: remove controls, turn breaks and marks into spaces.
 
     >>> Nmt()("a\\x01\\tb▁c")
     'a b c'
@@ -94,8 +94,8 @@ class Nmt:
 
 
 @dataclass(frozen=True)
-class Prepend(Growing):
-    """A text before every text that is not empty.
+class Prepend(BoundedNormalizer):
+    """Prepend a text to every text that is not empty.
 
     >>> Prepend("▁")("Hello"), Prepend("▁")("")
     ('▁Hello', '')
@@ -105,14 +105,14 @@ class Prepend(Growing):
 
     prepend: str
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         check_length(self, len(self.prepend) + len(text), limit)
         return self.prepend + text if text else text
 
 
 @dataclass(frozen=True)
-class ByteLevel(Growing):
-    """The bytes of the text in GPT-2's alphabet.
+class ByteLevel(BoundedNormalizer):
+    """Write the bytes of the text in GPT-2's byte alphabet.
 
     >>> ByteLevel()(" é")
     'ĠÃ©'
@@ -120,7 +120,7 @@ class ByteLevel(Growing):
     Raises TextTooLongError for a result that is too long, as several of these in a row make it.
     """
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         data = utf8(text)
         check_length(self, len(data), limit)
         return to_alphabet(data)

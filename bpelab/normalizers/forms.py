@@ -1,4 +1,4 @@
-"""The four normal forms of Unicode, as Hugging Face's tokenizers makes them: by the rules of Unicode 9.
+"""The four normal forms of Unicode, as Hugging Face's tokenizers computes them: by the rules of Unicode 9.
 
 Python's `unicodedata` has newer rules, and a text must not get other ids because Python was updated. A character that
 Unicode 9 doesn't have is left as it is, and nothing is moved across it or joined with it; for what lies between such
@@ -6,8 +6,8 @@ characters Python's function is exact, since the normal form of a character neve
 
 Normalized and lossless exclude each other: after NFC, decode(encode(text)) is the normalized text.
 
-Chapter: Regex pre-tokenization. Cost: linear; what is in normal form already is only looked at. Source: UAX #15 and its
-stability policy; the crate `unicode-normalization-alignments`, tried with every code point.
+Chapter: Regex pre-tokenization. Cost: linear; text that is in normal form already is only checked. Source: UAX #15 and
+its stability policy; the crate `unicode-normalization-alignments`, tested on every code point.
 """
 
 import re
@@ -15,7 +15,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .older_unicode import unknown_to_unicode_9
+from ..unicode.hf_normalizer_tables import assigned_after_unicode_9
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -33,7 +33,7 @@ class UnicodeNormalizer:
     >>> UnicodeNormalizer("NFC") == NFC(), NFC().form
     (True, 'NFC')
 
-    Raises ValueError for a form that is unknown.
+    Raises ValueError for an unknown form.
     """
 
     form: ClassVar[Form]
@@ -46,7 +46,7 @@ class UnicodeNormalizer:
         return super().__new__(_CLASSES[form[0]])
 
     def __call__(self, text: str) -> str:
-        """`text` in the normal form."""
+        """Return `text` in the normal form."""
         if text.isascii():
             return text
         return "".join(map(self._block, _BLOCK.findall(text)))
@@ -54,7 +54,7 @@ class UnicodeNormalizer:
     def _block(self, text: str) -> str:
         if unicodedata.is_normalized(self.form, text):
             return text
-        parts = unknown_to_unicode_9().split(text)
+        parts = assigned_after_unicode_9().split(text)
         parts[::2] = [unicodedata.normalize(self.form, part) for part in parts[::2]]
         return "".join(parts)
 
@@ -75,7 +75,7 @@ class NFD(UnicodeNormalizer):
 
 @dataclass(frozen=True, init=False)
 class NFKC(UnicodeNormalizer):
-    """Composed, after characters that are others in another shape have become those: `ﬁ` is `fi`, `²` is `2`."""
+    """Composed, after compatibility characters have been replaced: `ﬁ` is `fi`, `²` is `2`."""
 
     form: ClassVar[Form] = "NFKC"
 

@@ -1,6 +1,6 @@
-"""SentencePiece's character map: a trie of byte sequences, each with the text that takes its place.
+"""SentencePiece's character map: a trie of byte sequences, each with its replacement text.
 
-Hugging Face applies it in a way of its own, which models were trained with: the text is cut into grapheme clusters. A
+Hugging Face applies it in its own way, which models were trained with: the text is cut into grapheme clusters. A
 cluster of fewer than 6 bytes that *begins* with an entry becomes the text of the shortest such entry, all of it (an
 accent can be lost so); otherwise each of its characters is looked up alone.
 
@@ -16,8 +16,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .base import Growing, check_length
-from .graphemes import clusters
+from ..unicode.graphemes import clusters
+from .base import BoundedNormalizer, check_length
 
 IS_VALUE = 1 << 31
 REMEMBERED, LONGEST_REMEMBERED = 1 << 16, 64
@@ -27,7 +27,7 @@ CONTINUATIONS = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
 class CharsMap:
-    """A character map, read from its bytes. Raises ValueError for what is none."""
+    """A character map, read from its bytes. Raises ValueError for what is not one."""
 
     def __init__(self, data: bytes) -> None:
         count = int.from_bytes(data[:4], "little") // 4
@@ -46,8 +46,8 @@ class CharsMap:
         self._check()
         self._known: dict[str, str | None] = {}
 
-    def _next(self, at: int) -> int:
-        """The node to which unit `at` leads."""
+    def next_node(self, at: int) -> int:
+        """Return the node to which unit `at` leads."""
         unit = self.units[at]
         return at ^ (unit >> 10 << ((unit & 0x200) >> 6))
 
@@ -58,7 +58,7 @@ class CharsMap:
             if not unit & IS_VALUE and unit & 0xFF:
                 children[at ^ unit & 0xFF].append(at)
         seen: set[int] = set()
-        waiting = [self._next(0)]
+        waiting = [self.next_node(0)]
         while waiting:
             node = waiting.pop()
             if node in seen:
@@ -66,34 +66,34 @@ class CharsMap:
             seen.add(node)
             for at in children[node]:
                 if self.units[at] & 0x100:
-                    self._start_of(self._next(at))
-                waiting.append(self._next(at))
+                    self._start_of(self.next_node(at))
+                waiting.append(self.next_node(at))
 
     def _start_of(self, node: int) -> int:
-        """Where the text of the entry that ends in `node` begins."""
+        """Return the offset at which the text of the entry that ends in `node` begins."""
         start = self.units[node] & ~IS_VALUE if node < len(self.units) else len(self.texts) + 1
         if start > len(self.texts) or self.texts[start : start + 1] in CONTINUATIONS:
             raise ValueError(f"precompiled_charsmap: unit {node} points to no text")
         return start
 
     def _text_from(self, start: int) -> str:
-        """The text that begins at `start`: up to the next zero byte."""
+        """Return the text that begins at `start`: up to the next zero byte."""
         end = self.texts.find(b"\0", start)
         return self.texts[start : None if end < 0 else end].decode()
 
     def _search(self, data: bytes) -> str | None:
-        node = self._next(0)
+        node = self.next_node(0)
         for byte in data:
             at = node ^ byte
             if not byte or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != byte:
                 return None
-            node = self._next(at)
+            node = self.next_node(at)
             if self.units[at] & 0x100:
                 return self._text_from(self._start_of(node))
         return None
 
     def get(self, text: str) -> str | None:
-        """The text of the shortest entry with which `text` begins, None without one."""
+        """Return the replacement of the shortest entry with which `text` begins; None without one."""
         if text in self._known:
             return self._known[text]
         found = self._search(text.encode("utf-8", "surrogatepass"))
@@ -104,13 +104,13 @@ class CharsMap:
         return found
 
     def longest(self, data: bytes, start: int) -> tuple[int, str] | None:
-        """Where the longest entry that `data` has at `start` ends, and its text; None without one."""
-        node, found = self._next(0), None
+        """Return (end, text) of the longest entry that `data` has at `start`; None without one."""
+        node, found = self.next_node(0), None
         for end in range(start, len(data)):
             at = node ^ data[end]
             if not data[end] or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != data[end]:
                 break
-            node = self._next(at)
+            node = self.next_node(at)
             if self.units[at] & 0x100:
                 found = end + 1, self._start_of(node)
         return None if found is None else (found[0], self._text_from(found[1]))
@@ -118,7 +118,7 @@ class CharsMap:
 
 @lru_cache(8)
 def read_charsmap(text: str) -> CharsMap:
-    """The character map that `text` writes in base64. Raises ValueError."""
+    """Decode a character map from base64. Raises ValueError for one that is broken."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -127,8 +127,8 @@ def read_charsmap(text: str) -> CharsMap:
 
 
 @dataclass(frozen=True)
-class Precompiled(Growing):
-    """Applies a SentencePiece character map, as Hugging Face does.
+class Precompiled(BoundedNormalizer):
+    """Apply a SentencePiece character map, as Hugging Face does.
 
     Raises ValueError for a map that is broken, and TextTooLongError for a result that is too long.
     """
@@ -138,7 +138,7 @@ class Precompiled(Growing):
     def __post_init__(self) -> None:
         read_charsmap(self.precompiled_charsmap)
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         find = read_charsmap(self.precompiled_charsmap).get
         parts, length = [], 0
         for cluster in clusters(text):

@@ -1,4 +1,4 @@
-"""The normalizers by the name that a tokenizer.json gives as "type"; their dataclass fields are its other keys."""
+"""The normalizers by their "type" in a tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import Normalizer
 from .bert import BertNormalizer

@@ -6,12 +6,12 @@ Chapter: Regex pre-tokenization. Cost: that of the pattern. Source: Hugging Face
 from dataclasses import dataclass
 from io import StringIO
 
-from ..pretokenizers.matching import Pattern
-from .base import Growing, check_length
+from ..regex.matchers import Pattern
+from .base import BoundedNormalizer, check_length
 
 
 def replace_all(component: object, pattern: Pattern, text: str, content: str, limit: int) -> str:
-    """`text` with `content` in place of every match.
+    """Return `text` with every match of `pattern` replaced by `content`.
 
     An empty text has no match, not even of an empty pattern. Raises TextTooLongError, which names the component, if
     the result has more than `limit` characters.
@@ -37,8 +37,8 @@ def replace_all(component: object, pattern: Pattern, text: str, content: str, li
 
 
 @dataclass(frozen=True)
-class Replace(Growing):
-    """Replaces every match of `pattern` by `content`, which is taken literally: `$1` is no group.
+class Replace(BoundedNormalizer):
+    """Replace every match of `pattern` by `content`, which is taken literally: `$1` is not a group.
 
     >>> Replace(Pattern("Regex", " +"), "▁")("a  b")
     'a▁b'
@@ -49,5 +49,5 @@ class Replace(Growing):
     pattern: Pattern
     content: str
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         return replace_all(self, self.pattern, text, self.content, limit)

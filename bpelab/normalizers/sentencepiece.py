@@ -1,8 +1,8 @@
-"""SentencePiece's normalizer, as SentencePiece itself runs it: a character map, spaces, a space in front.
+"""SentencePiece's normalizer, as SentencePiece itself runs it: a character map, spaces, a dummy prefix.
 
-From left to right, at each place: a user-defined symbol stays as it is; else the longest entry of the character map
-that fits gives its text; else one character stays. Spaces that follow a space are dropped where the model says so, and
-spaces at the end, all of them: those put in front and those that were `▁` in the text too.
+From left to right, at each offset: a user-defined symbol stays as it is; else the longest entry of the character map
+that fits is replaced by its text; else one character stays. Spaces that follow a space are dropped where the model says
+so, and all spaces at the end: the dummy prefix and those that were `▁` in the text too.
 
 Chapter: File formats. Cost: linear. Source: SentencePiece `normalizer.cc`.
 """
@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..added_tokens import AddedToken
-from ..cached import cached_property
-from ..finder import Finder
-from ..pretokenizers.matching import Pattern
-from ..textio import utf8
-from .base import Growing, Normalizer, check_length
+from .._support.lazy_property import cached_property
+from .._support.textio import utf8
+from ..regex.matchers import Pattern
+from ..vocab.added_token_matcher import AddedTokenMatcher
+from ..vocab.added_tokens import AddedToken
+from .base import BoundedNormalizer, Normalizer, check_length
 from .characters import Prepend
 from .precompiled import CharsMap, Precompiled, read_charsmap
 from .replace import Replace
@@ -26,8 +26,8 @@ SPACE = "▁"
 
 
 @dataclass(frozen=True)
-class SentencePieceNormalizer(Growing):
-    """What a SentencePiece model does to a text first; the fields are those of its file, the map in base64.
+class SentencePieceNormalizer(BoundedNormalizer):
+    """Normalize as a SentencePiece model does; the fields are those of its file, the map in base64.
 
     >>> SentencePieceNormalizer("", symbols=("  ",))("a   b▁ ")
     '▁a▁▁b'
@@ -49,13 +49,16 @@ class SentencePieceNormalizer(Growing):
         return read_charsmap(self.precompiled_charsmap) if self.precompiled_charsmap else None
 
     @cached_property
-    def _symbols(self) -> Finder:
-        """What finds symbols in bytes, written as the characters of these numbers."""
+    def _symbols(self) -> AddedTokenMatcher:
+        """Return the matcher of symbols in bytes that are decoded as Latin-1."""
         texts = (symbol.encode().decode("latin-1") for symbol in self.symbols)
-        return Finder((text, AddedToken(text, 0)) for text in texts)
+        return AddedTokenMatcher((text, AddedToken(text, 0)) for text in texts)
 
     def in_parts(self) -> NormalizerSequence:
-        """Hugging Face's parts that come near: their map works on clusters of characters, and no symbol is spared."""
+        """Return the nearest sequence of Hugging Face's normalizers.
+
+        It differs: their map works on clusters of characters, and no symbol is spared.
+        """
         space = SPACE if self.escape_whitespaces else " "
         steps: list[Normalizer] = []
         if self.precompiled_charsmap:
@@ -70,17 +73,17 @@ class SentencePieceNormalizer(Growing):
             steps.append(Replace(Pattern("Regex", rf"{space}+\z"), ""))
         return NormalizerSequence(tuple(steps))
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         if not text:
             return text
         space = SPACE if self.escape_whitespaces else " "
         out = [space] if self.add_dummy_prefix else []
-        behind_space, length = self.remove_extra_whitespaces, 0
+        after_space, length = self.remove_extra_whitespaces, 0
         for part, plain in self._parts(utf8(text)):
             if self.remove_extra_whitespaces:
                 rest = re.sub(" {2,}", " ", part) if plain else part
-                rest = rest.lstrip(" ") if behind_space else rest
-                behind_space = rest.endswith(" ") if rest else behind_space
+                rest = rest.lstrip(" ") if after_space else rest
+                after_space = rest.endswith(" ") if rest else after_space
             else:
                 rest = part
             out.append(rest.replace(" ", space))
@@ -90,7 +93,7 @@ class SentencePieceNormalizer(Growing):
         return joined.rstrip(space) if self.remove_extra_whitespaces else joined
 
     def _parts(self, data: bytes) -> Iterator[tuple[str, bool]]:
-        """Stretches of characters that stay, as (text, True), and what symbols and entries of the map become."""
+        """Yield (text, True) for a run of characters that stay, (text, False) for a symbol or a replacement."""
         find = self._map.longest if self._map is not None else lambda data, start: None
         search, latin = self._symbols.first, data.decode("latin-1")
         at = plain = 0
@@ -100,7 +103,7 @@ class SentencePieceNormalizer(Growing):
                 symbol = search(latin, at)
             if symbol is not None and symbol[0] == at:
                 end, become = symbol[1], data[at : symbol[1]].decode()
-            elif data[at] & 0xC0 != 0x80 and (found := find(data, at)) is not None:  # inside of a character none begins
+            elif data[at] & 0xC0 != 0x80 and (found := find(data, at)) is not None:  # none begins inside a character
                 end, become = found
             else:
                 at += 1

@@ -1,19 +1,19 @@
-"""Several normalizers, one after the other."""
+"""Sequence: several normalizers in a row."""
 
 from dataclasses import dataclass
 
-from .base import Growing, Normalizer, check_depth
+from .base import BoundedNormalizer, Normalizer, check_depth
 
 
 @dataclass(frozen=True)
-class NormalizerSequence(Growing):
-    """Each normalizer works on what the one before it made.
+class NormalizerSequence(BoundedNormalizer):
+    """Apply the `normalizers` in order, each to the output of the one before.
 
     >>> from bpelab.normalizers import NFD, StripAccents
     >>> NormalizerSequence((NFD(), StripAccents()))("é")
     'e'
 
-    Raises TextTooLongError where a result becomes too long for the text that came in at the beginning, and ValueError
+    Raises TextTooLongError if a result becomes too long for the input of the whole sequence, and ValueError
     for more than 128 steps and for sequences nested more than 50 deep.
     """
 
@@ -23,7 +23,9 @@ class NormalizerSequence(Growing):
         object.__setattr__(self, "normalizers", tuple(self.normalizers))
         object.__setattr__(self, "depth", check_depth([getattr(step, "depth", 0) for step in self.normalizers]))
 
-    def within(self, text: str, limit: int) -> str:
+    def apply_bounded(self, text: str, limit: int) -> str:
         for normalizer in self.normalizers:
-            text = normalizer.within(text, limit) if isinstance(normalizer, Growing) else normalizer(text)
+            text = (
+                normalizer.apply_bounded(text, limit) if isinstance(normalizer, BoundedNormalizer) else normalizer(text)
+            )
         return text

@@ -1,37 +1,48 @@
-"""Claims about tokenizers, tested: a verdict is worked out from cases, and never written by hand.
+"""Tests of claims about tokenizers: how often one is right is counted, and the harm that it does is said beside it.
 
-A claim is tried under one or more conditions, on many cases each. It holds where no case speaks against it under any
-condition. It holds with limits where that is true of some conditions only. Otherwise it is wrong. So other data can
-give another verdict. One case in a thousand can make a claim wrong, so the share of cases stands beside the verdict.
+A claim is tested under one or more conditions, on many cases each. It is *safe* if no case contradicts it. If some do,
+the verdict depends on how often, and on whether a person who relies on it is harmed without noticing:
 
-Chapter: Claims, tested. Cost: as the cases.
+- *dangerous*: it can do harm unnoticed, and under some condition it is right in most cases, so a trial confirms it.
+- *mostly*: it does no such harm, and it is right in most cases under every condition.
+- *wrong*: everything else. Under some condition it fails in half of the cases or more, or a trial shows it at once.
+
+The shares follow from the cases, and other data can lead to another verdict. The harm is a judgement, written in words
+where the claim is tested and shown with the verdict, together with what to do instead.
+
+Chapter: Claims, tested. Cost: that of the cases.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from .errors import BPELabError
-from .exercises.show import Message, short
+from ..errors import BPELabError
+from .messages import Message, short
 
-HOLDS, LIMITED, WRONG = "holds", "holds with limits", "wrong"
-_TONES = {HOLDS: "right", LIMITED: "note", WRONG: "fault"}
+SAFE, MOSTLY, DANGEROUS, WRONG = "safe", "mostly", "dangerous", "wrong"
+_TONES = {SAFE: "right", MOSTLY: "note", DANGEROUS: "fault", WRONG: "fault"}
 Cases = Iterable[tuple[bool, str]]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What came of the cases under one condition. `against` is the shortest counterexample, or None."""
+    """The results of the cases under one condition. `counterexample` is the shortest one, or None."""
 
     name: str
     cases: int
     right: int
-    against: str | None
+    counterexample: str | None
 
     @property
     def holds(self) -> bool:
-        """Whether no case speaks against the claim."""
+        """Whether no case contradicts the claim."""
         return self.right == self.cases
+
+    @property
+    def in_most(self) -> bool:
+        """Whether the claim is right in more than half of the cases."""
+        return 2 * self.right > self.cases
 
     @property
     def share(self) -> str:
@@ -43,23 +54,31 @@ class Condition:
 
     def __str__(self) -> str:
         count = f"{self.right:,} of {self.cases:,}"
-        return f"{self.name}: {count}" + ("" if self.holds else f". Against it: {self.against}")
+        return f"{self.name}: {count}" + ("" if self.holds else f". Against it: {self.counterexample}")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim and what came of testing it; displays itself."""
+    """A claim and the result of testing it; displays itself.
+
+    Attributes:
+        harm: what happens, unnoticed, to a person who relies on the claim where it fails; "" for nothing of the kind.
+        instead: what to say or do instead.
+    """
 
     claim: str
     conditions: tuple[Condition, ...]
+    harm: str = ""
+    instead: str = ""
 
     @property
     def verdict(self) -> str:
-        """HOLDS, LIMITED or WRONG, from the conditions."""
-        holding = sum(condition.holds for condition in self.conditions)
-        if holding == len(self.conditions):
-            return HOLDS
-        return LIMITED if holding else WRONG
+        """SAFE, MOSTLY, DANGEROUS or WRONG, from the conditions and the harm."""
+        if all(condition.holds for condition in self.conditions):
+            return SAFE
+        if self.harm and any(condition.in_most for condition in self.conditions):
+            return DANGEROUS
+        return MOSTLY if all(condition.in_most for condition in self.conditions) else WRONG
 
     @property
     def share(self) -> str:
@@ -69,10 +88,16 @@ class Verdict:
 
     @property
     def remark(self) -> str:
-        """Where a claim with limits holds; what speaks against one that is wrong; nothing for one that holds."""
-        if self.verdict == LIMITED:
-            return "only for " + "; ".join(condition.name for condition in self.conditions if condition.holds)
-        return next((f"{condition.against}" for condition in self.conditions if not condition.holds), "")
+        """Where a claim always holds, if that is somewhere; else a counterexample; nothing for one that is safe."""
+        holding = [condition.name for condition in self.conditions if condition.holds]
+        if self.verdict == SAFE:
+            return ""
+        return f"always right for {'; '.join(holding)}." if holding else self.counterexample
+
+    @property
+    def counterexample(self) -> str:
+        """The shortest case against the claim, of the first condition that has one; "" if none has."""
+        return next((f"{condition.counterexample}" for condition in self.conditions if not condition.holds), "")
 
     def __repr__(self) -> str:
         return repr(self._message())
@@ -82,32 +107,42 @@ class Verdict:
 
     def _message(self) -> Message:
         lines = tuple(short(str(condition)) for condition in self.conditions)
-        return Message(self.verdict.capitalize(), _TONES[self.verdict], [self.claim, lines])
+        parts: list[str | tuple[str, ...]] = [self.claim, lines]
+        if self.verdict == DANGEROUS:
+            parts.append(f"Where it fails: {self.harm}")
+        if self.instead:
+            parts.append(f"Instead: {self.instead}")
+        return Message(self.verdict.capitalize(), _TONES[self.verdict], parts)
 
 
 class Claims:
     """The claims tested so far, in order.
 
     >>> claims = Claims()
-    >>> claims.test("Odd numbers are prime.", {"below 8": [(True, "3"), (True, "7")], "from 8 on": [(False, "9")]})
-    Holds with limits: Odd numbers are prime.
+    >>> odd = {"below 8": [(True, "3"), (True, "7")], "from 8 on": [(False, "9")]}
+    >>> claims.test("Odd numbers are prime.", odd, instead="Try the divisors up to the square root.")
+    Wrong: Odd numbers are prime.
         below 8: 2 of 2
         from 8 on: 0 of 1. Against it: 9
-    >>> claims.test("Even numbers are prime.", {"even": [(True, "2"), (False, "10"), (False, "4")]}).verdict
-    'wrong'
+    Instead: Try the divisors up to the square root.
+    >>> claims.test("Odd numbers are prime.", odd, harm="A key made from 9 is easily broken.").verdict
+    'dangerous'
     """
 
     def __init__(self) -> None:
         self._verdicts: dict[str, Verdict] = {}
 
-    def test(self, claim: str, conditions: Mapping[str, Cases]) -> Verdict:
-        """The verdict on a claim, which is kept; a claim that is tested again takes the place of the first time.
+    def test(self, claim: str, conditions: Mapping[str, Cases], *, harm: str = "", instead: str = "") -> Verdict:
+        """Test a claim, and keep and return the verdict; testing a claim again replaces its verdict.
 
-        `conditions` maps a name to cases. A case is (whether the claim is right there, the case in words).
+        `conditions` maps a name to cases. A case is (whether the claim is right there, the case in words). `harm` says
+        what happens, unnoticed, to a person who relies on the claim where it fails; leave it out where nothing does.
+        `instead` says what to do.
 
         Raises BPELabError for a condition without cases: nothing would have been tested.
         """
-        verdict = Verdict(claim, tuple(_tried(name, cases) for name, cases in conditions.items()))
+        tested = tuple(_test_condition(name, cases) for name, cases in conditions.items())
+        verdict = Verdict(claim, tested, harm, instead)
         if not verdict.conditions:
             raise BPELabError(f"nothing was tested of {claim!r}: give at least one condition")
         self._verdicts[claim] = verdict
@@ -119,46 +154,55 @@ class Claims:
         return tuple(self._verdicts.values())
 
     def table(self) -> "Table":
-        """All verdicts as a table that displays itself."""
+        """Return all verdicts as a table that displays itself."""
         return Table(self.verdicts)
 
 
 class Table:
-    """Number, claim, verdict, the share of cases in which the claim is right, and where it holds or what speaks
-    against it: a table in a notebook, else text without the last.
+    """A table of verdicts: claim, verdict, how often the claim is right, a remark, and what to do instead.
+
+    The remark says where the claim holds, or gives a counterexample, and what harm it does. Text output leaves it out.
     """
 
     def __init__(self, verdicts: tuple[Verdict, ...]) -> None:
         self.verdicts = verdicts
 
     def __repr__(self) -> str:
-        return "\n".join(f"{n:2} {v.verdict:17} {v.share:14} {v.claim}" for n, v in enumerate(self.verdicts, start=1))
+        lines = []
+        for number, verdict in enumerate(self.verdicts, start=1):
+            lines.append(f"{number:2} {verdict.verdict:9} {verdict.share:14} {verdict.claim}")
+            if verdict.instead:
+                lines.append(f"{'':28}-> {verdict.instead}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = [_row("th", ("", "claim", "verdict", "right in", "where, or what speaks against it"))]
-        for number, verdict in enumerate(self.verdicts, start=1):
+        rows = [_row("th", ("", "claim", "verdict", "right in", "where, or what speaks against it", "instead"))]
+        for index, verdict in enumerate(self.verdicts, start=1):
             remark = escape(verdict.remark)
-            if verdict.verdict == WRONG:
+            if remark and verdict.remark == verdict.counterexample:
                 remark = f'<code style="color: inherit; background: none;">{remark}</code>'
-            claim, judged = escape(verdict.claim), f"<b>{verdict.verdict}</b>"
-            rows.append(_row("td", (str(number), claim, judged, verdict.share, remark)))
+            if verdict.verdict == DANGEROUS:
+                remark = f"{remark}<br>{escape(verdict.harm)}"
+            claim, judged, instead = escape(verdict.claim), f"<b>{verdict.verdict}</b>", escape(verdict.instead)
+            rows.append(_row("td", (str(index), claim, judged, verdict.share, remark, instead)))
         # The class is that of the exercises' messages, which fit a light page and a dark one.
-        return f'<div class="bpelab-exercise" style="color: inherit;"><table>{"".join(rows)}</table></div>'
+        table = f'<table style="min-width: 44em;">{"".join(rows)}</table>'
+        return f'<div class="bpelab-exercise" style="color: inherit; overflow-x: auto;" tabindex="0">{table}</div>'
 
 
 def _row(kind: str, cells: Iterable[str]) -> str:
-    style = "text-align: left; padding: 0.2em 0.8em 0.2em 0;"
+    style = "text-align: left; vertical-align: top; padding: 0.3em 0.8em 0.3em 0;"
     return "<tr>" + "".join(f'<{kind} style="{style}">{cell}</{kind}>' for cell in cells) + "</tr>"
 
 
-def _tried(name: str, cases: Cases) -> Condition:
+def _test_condition(name: str, cases: Cases) -> Condition:
     total = right = 0
-    against: str | None = None
+    counterexample: str | None = None
     for holds, case in cases:
         total += 1
         right += bool(holds)
-        if not holds and (against is None or len(case) < len(against)):
-            against = case
+        if not holds and (counterexample is None or len(case) < len(counterexample)):
+            counterexample = case
     if not total:
         raise BPELabError(f"the condition {name!r} has no cases, so nothing would have been tested")
-    return Condition(name, total, right, against)
+    return Condition(name, total, right, counterexample)

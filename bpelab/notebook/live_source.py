@@ -1,4 +1,4 @@
-"""What the book's notebooks share: the frozen text, live source, and vocabularies that may not be at hand."""
+"""Helpers that notebooks share: the book's frozen text, live source code, and tiktoken's vocabularies."""
 
 import inspect
 import re
@@ -8,8 +8,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .errors import MissingDependencyError
-from .install import install_command
+from .._support.install import install_command
+from ..errors import MissingDependencyError
 
 if TYPE_CHECKING:
     import tiktoken
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @lru_cache(1)
 def book_text() -> str:
-    """The book's own text, about 300 kB: prose, code, many languages. It never changes, so outputs don't either.
+    """Return the book's own text, about 300 kB: prose, code, many languages. It never changes, so outputs don't either.
 
     >>> len(book_text()) > 250_000
     True
@@ -27,9 +27,10 @@ def book_text() -> str:
 
 @lru_cache(None)
 def passages(kind: str) -> dict[str, str]:
-    """Parts of the book's text by name: its "code", "languages", "stories", "letters", "lessons", "papers" or "verses".
+    """Return parts of the book's text by name.
 
-    Each stands in `book_text()` once. Raises FileNotFoundError for a kind that there is not.
+    `kind` is "code", "languages", "stories", "letters", "lessons", "papers" or "verses". Each part occurs in
+    `book_text()` once. Raises FileNotFoundError for any other kind.
 
     >>> passages("languages")["german"].splitlines()[0]
     'Der Hafen am Morgen'
@@ -40,16 +41,16 @@ def passages(kind: str) -> dict[str, str]:
 
 
 def show_source(*objects: Any) -> Any:
-    """The source of functions, classes or methods of this library, as it is now, for a notebook to display."""
+    """Return the source of functions, classes or methods of this library, as it is now, for a notebook to display."""
     return _markdown(
         f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
     )
 
 
 def show_c(header: str, *names: str) -> Any:
-    """The source of functions and structures in C, with the comments before them, of a header of `bpelab.native`.
+    """Return the source of C functions and structures, with the comments before them, from a header of `bpelab.native`.
 
-    Raises FileNotFoundError for a header, and ValueError for a name, that there is not.
+    Raises FileNotFoundError for a header that doesn't exist, and ValueError for such a name.
     """
     source = (files("bpelab") / "native" / header).read_text(encoding="utf-8")
     blocks, comment = [], r"^(?:/\*(?:(?!\*/).)*\*/\n)?"
@@ -77,7 +78,7 @@ def _home(thing: Any) -> str:
 
 
 def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
-    """tiktoken's encoding called `name`, or None, having said what to do, where its vocabulary can't be had.
+    """Return tiktoken's encoding `name`; if its vocabulary is not available, print what to do and return None.
 
     tiktoken keeps vocabularies in a folder of its own and fetches them once over the network.
     """

@@ -1,4 +1,4 @@
-"""What the exercises say, for three kinds of readers: a notebook (HTML), a script (`print`) and a test (`repr`).
+"""Messages of the exercises, displayed in a notebook (HTML), by a script (`print`) and in a test (`repr`).
 
 The words are the same in all three and depend on nothing but the answer: no times, no addresses. Values are shown as
 code that can be pasted into a cell.
@@ -11,9 +11,9 @@ from html import escape
 from typing import Any
 
 from ..encoders import ENCODERS, HeapEncoder, NaiveEncoder, TrieEncoder
-from ..model import BPEModel, RankMerges
+from ..model.bpe import BPEModel, RankMerges
 
-LONGEST = 700
+MAX_CHARS = 700
 SINGLE = "single = {bytes([byte]): byte for byte in range(256)}"
 SINGLE_RANKS = {bytes([byte]): byte for byte in range(256)}
 _COLOURS = {"right": "#009E73", "fault": "#E69F00", "note": "#868686"}
@@ -68,7 +68,7 @@ class Source:
 
 
 def merges_of(model: BPEModel) -> list[tuple[bytes, bytes]] | None:
-    """The merges from which `BPEModel.from_merges` makes this model; None where it doesn't.
+    """Return the merges from which `BPEModel.from_merges` makes this model; None if there are none such.
 
     >>> merges_of(BPEModel.from_merges([(b"a", b"b")]))
     [(b'a', b'b')]
@@ -77,19 +77,19 @@ def merges_of(model: BPEModel) -> list[tuple[bytes, bytes]] | None:
         return None
     ordered = sorted(model.merges.items(), key=lambda item: item[1])
     merges = [(model.tokens[left], model.tokens[right]) for (left, right), _ in ordered]
-    again = BPEModel.from_merges(merges, take_whole=model.take_whole)
+    again = BPEModel.from_merges(merges, ignore_merges=model.ignore_merges)
     return merges if dict(again.merges) == dict(model.merges) else None
 
 
 def ranks_of(table: Mapping[Any, Any]) -> dict[bytes, int] | None:
-    """What a rank table has beside the 256 bytes, each byte being its own rank; None for any other mapping."""
+    """Return a rank table without the 256 bytes, if each byte is its own rank; None for any other mapping."""
     if any(table.get(bytes([byte])) != byte for byte in range(256)):
         return None
     return {token: rank for token, rank in table.items() if len(token) > 1}
 
 
 def code(value: Any) -> str:
-    """`value` as Python code, as far as there is any.
+    """Return `value` as Python code, where that is possible.
 
     >>> code((BPEModel.from_merges([(b"a", b"b")]), [1]))
     "(BPEModel.from_merges([(b'a', b'b')]), [1])"
@@ -117,22 +117,22 @@ def code(value: Any) -> str:
 
 
 def _model_code(model: BPEModel) -> str:
-    whole = ", take_whole=True" if model.take_whole else ""
+    flag = ", ignore_merges=True" if model.ignore_merges else ""
     if (merges := merges_of(model)) is not None:
-        return f"BPEModel.from_merges({merges!r}{whole})"
+        return f"BPEModel.from_merges({merges!r}{flag})"
     ranks = ranks_of({token: token_id for token_id, token in model.tokens.items()})
     if isinstance(model.merges, RankMerges) and ranks is not None:
-        return f"BPEModel.from_ranks({code(SINGLE_RANKS | ranks)}{whole or ', take_whole=False'})"
+        return f"BPEModel.from_ranks({code(SINGLE_RANKS | ranks)}{flag or ', ignore_merges=False'})"
     return f"<a model of {len(model.tokens):,} tokens>"
 
 
 def short(text: str) -> str:
-    """`text` with its middle left out where it is long.
+    """Return `text`, with its middle left out if it is long.
 
     >>> len(short("a" * 10_000)) < 1_000
     True
     """
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_CHARS:
         return text
-    half = LONGEST // 2
+    half = MAX_CHARS // 2
     return f"{text[:half]} ... ({len(text) - 2 * half:,} characters left out) ... {text[-half:]}"

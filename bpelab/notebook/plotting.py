@@ -1,7 +1,7 @@
-"""The style of the book's figures, and the one kind of figure that every chapter about speed draws.
+"""Plotting: the style of the book's figures, and the growth plot that every chapter about speed draws.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart. A figure stands on white of its own, on dark
-pages too: no grey for text and axes has a contrast of 4.5 : 1 to a white page and also to a dark one.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart. A figure has a white background, on dark pages
+too: no grey for text and axes has a contrast of 4.5 : 1 to both a white page and a dark one.
 """
 
 import gc
@@ -12,47 +12,47 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import MissingDependencyError
-from .install import install_command
+from .._support.install import install_command
+from ..errors import MissingDependencyError
 
 GREY = "#5E5E5E"
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
-class Undrawn:
-    """Stands for matplotlib and all its objects in a browser's Python that has none: takes any call, draws nothing."""
+class NullFigure:
+    """A null object for matplotlib in a browser's Python that lacks it: accepts any call, draws nothing."""
 
-    def __getattr__(self, name: str) -> "Undrawn":
+    def __getattr__(self, name: str) -> "NullFigure":
         if name.startswith("_"):  # what IPython asks an object for, to show it
             raise AttributeError(name)
         return self
 
-    def __call__(self, *values: Any, **options: Any) -> "Undrawn":
+    def __call__(self, *values: Any, **options: Any) -> "NullFigure":
         return self
 
-    def __getitem__(self, key: Any) -> "Undrawn":
+    def __getitem__(self, key: Any) -> "NullFigure":
         return self
 
-    def __iter__(self) -> Iterator["Undrawn"]:
+    def __iter__(self) -> Iterator["NullFigure"]:
         return iter(())
 
     def show(self) -> None:
-        """Nothing, so that a cell that ends with it shows nothing."""
+        """Return None, so that a cell that ends with it shows nothing."""
 
-    def subplots(self, rows: int = 1, columns: int = 1, **options: Any) -> tuple["Undrawn", Any]:
-        """A figure and its axes, or a list of axes if there are more."""
+    def subplots(self, rows: int = 1, columns: int = 1, **options: Any) -> tuple["NullFigure", Any]:
+        """Return a figure and its axes, or a list of axes if there are more."""
         return self, self if rows * columns == 1 else [self] * (rows * columns)
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot in the book's style. In a browser without it, a stand-in that draws nothing, having said so."""
+    """Return matplotlib.pyplot in the book's style; in a browser without it, print a note and return a NullFigure."""
     try:
         import matplotlib.pyplot as plt
         from cycler import cycler
     except ImportError as error:
         if sys.platform == "emscripten":
             print("There is no matplotlib in this browser's Python. The figure is on the chapter's page in the book.")
-            return Undrawn()
+            return NullFigure()
         raise MissingDependencyError(f"figures need matplotlib: {install_command('chapters')}") from error
     style: dict[str, Any] = {
         "axes.prop_cycle": cycler(color=COLOURS),
@@ -77,7 +77,9 @@ def pyplot() -> Any:
 
 
 def seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    """The least processor time of a few runs: the one that was disturbed least. Garbage is collected between them.
+    """Return the least processor time of a few runs: the one that was disturbed least.
+
+    Garbage is collected between them.
 
     With the environment variable BPELAB_MEASURE_ONCE=1 it runs once, for tests that do not look at the number.
 
@@ -103,7 +105,7 @@ def seconds(function: Callable[[], object], repeats: int = 3) -> float:
 def plot_growth(
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], xlabel: str, guides: Sequence[int] = (1, 2)
 ) -> Any:
-    """Time against size, both axes logarithmic, so that a power of n is a straight line; its slope is the power.
+    """Plot time against size on logarithmic axes, where a power of n is a straight line whose slope is the power.
 
     `curves` maps a name to (sizes, seconds). Dotted guides show slopes to compare with, from each first point.
     Returns the axes.
@@ -116,8 +118,8 @@ def plot_growth(
     for power in guides:
         times = [anchor_times[0] * (size / anchor_sizes[0]) ** power for size in anchor_sizes]
         axes.loglog(anchor_sizes, times, ":", color=GREY, linewidth=1)
-        place = {"xytext": (6, 4), "textcoords": "offset points", "color": GREY, "fontsize": 8}
-        axes.annotate(f"slope {power}", (anchor_sizes[-1], times[-1]), **place)
+        label_style = {"xytext": (6, 4), "textcoords": "offset points", "color": GREY, "fontsize": 8}
+        axes.annotate(f"slope {power}", (anchor_sizes[-1], times[-1]), **label_style)
     axes.set_xlabel(xlabel)
     axes.set_ylabel("processor time (s)")
     axes.legend()
@@ -125,7 +127,7 @@ def plot_growth(
 
 
 def slope(sizes: Sequence[int], times: Sequence[float]) -> float:
-    """The power of n by which times grow: the slope of a straight line through the last half of a log-log plot.
+    """Return the power of n by which times grow: the slope of a straight line through the last half of a log-log plot.
 
     >>> round(slope([1, 2, 4, 8], [1, 4, 16, 64]), 2)
     2.0

@@ -1,4 +1,4 @@
-"""Text of any size whose words are distributed as in natural text: few are everywhere, and new ones never end.
+"""Synthetic text of any size with Zipf-distributed words: few are everywhere, and new ones never end.
 
 The word of rank r occurs in proportion to (r + Q) ** -S, the law of Zipf and Mandelbrot, with no last rank. The first
 ranks are the words of the book's text, most frequent first; the others are made of syllables, which spell the rank. The
@@ -12,31 +12,31 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ..notebook import book_text
-from ..shards.numbers import np
+from .._support.numpy_import import np
+from .live_source import book_text
 
 S, Q = 1.35, 6.0
 CHUNK = 200_000
-"""Words that are drawn at once."""
-MOST = 1 << 50
+"""How many words are drawn at once."""
+MAX_RANK = 1 << 50
 _STARTS = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "sh", "tr"]
 _SYLLABLES = [start + vowel for start in _STARTS for vowel in "aeiou"]
 
 
 @lru_cache(1)
-def _known() -> list[str]:
+def _book_words() -> list[str]:
     counts = Counter(re.findall(r"[a-z]+", book_text().lower()))
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
 def word(rank: int) -> str:
-    """The word of a rank, counted from 0.
+    """Return the word of a rank, counted from 0.
 
     >>> word(0), word(10**6)
     ('the', 'bakatrebex')
     """
-    if rank < len(_known()):
-        return _known()[rank]
+    if rank < len(_book_words()):
+        return _book_words()[rank]
     spelled = ""
     while rank:
         rank, digit = divmod(rank, len(_SYLLABLES))
@@ -45,7 +45,7 @@ def word(rank: int) -> str:
 
 
 def made_text(size: int, seed: int = 0) -> Iterator[str]:
-    """Parts of a text that have about `size` characters in all.
+    """Yield parts of a text of about `size` characters in total.
 
     >>> sum(map(len, made_text(100_000))) // 1000
     100
@@ -53,8 +53,8 @@ def made_text(size: int, seed: int = 0) -> Iterator[str]:
     random = np.random.default_rng(seed)
     while size > 0:
         drawn = Q * random.random(CHUNK) ** (-1 / (S - 1)) - Q
-        ranks, places = np.unique(np.minimum(drawn, MOST).astype(np.int64), return_inverse=True)
-        words = np.array([word(rank) for rank in ranks.tolist()], object)[places]
+        ranks, offsets = np.unique(np.minimum(drawn, MAX_RANK).astype(np.int64), return_inverse=True)
+        words = np.array([word(rank) for rank in ranks.tolist()], object)[offsets]
         words[14::15] += ".\n"
         text = " ".join(words.tolist())[:size]
         size -= len(text)

@@ -1,12 +1,13 @@
-"""Post-processors add special tokens around the ids of a text, or of two, when the caller asks for them.
+"""Post-processors: add special tokens around the ids of a text, or of two, when the caller asks for them.
 
-Each is named as its JSON `type` in Hugging Face's files and has its JSON keys as fields.
+Each is named as its JSON `type` in Hugging Face's files and has its JSON keys as fields. It may import `_support`.
+Begin with `base.py`, which says what a post-processor receives and returns.
 """
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
-from .base import Item as Item, PostProcessor as PostProcessor
+from .._support.lazy_imports import lazy_attributes
+from .base import PostProcessor as PostProcessor, Segment as Segment
 
 if TYPE_CHECKING:
     from .processors import (
@@ -26,5 +27,5 @@ _HOMES = {
     "TemplateToken": "template_pieces",
 }
 
-__all__ = ["Item", "PostProcessor", *_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__all__ = ["Segment", "PostProcessor", *_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

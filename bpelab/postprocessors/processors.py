@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..cached import cached_property
+from .._support.lazy_property import cached_property
 from ..errors import SpecialTokenError
-from ..special_tokens import SpecialTokens
-from .base import FindIds, Item, Part, PostProcessor
+from ..vocab.special_tokens import SpecialTokens
+from .base import FindIds, Part, PostProcessor, Segment
 from .template_pieces import MAX_TYPE_ID as HIGHEST_ID
 
 MAX_PROCESSORS = 64
@@ -20,7 +20,7 @@ MAX_DEPTH = 50
 
 @dataclass(frozen=True)
 class ByteLevel(PostProcessor):
-    """Adds nothing: it trims the offsets of tokens, which are not kept here.
+    """Add nothing: it trims the offsets of tokens, which are not kept here.
 
     >>> ByteLevel().apply([1, 2], pair=[3])
     [1, 2, 3]
@@ -36,7 +36,7 @@ class ByteLevel(PostProcessor):
 
 @dataclass(frozen=True)
 class BertProcessing(PostProcessor):
-    """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with the type id 1 for the last two.
+    """Build `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with the type id 1 for the last two.
 
     >>> BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101)).apply([1, 2], pair=[3])
     [101, 1, 2, 102, 3, 102]
@@ -51,16 +51,16 @@ class BertProcessing(PostProcessor):
         _check_tokens(self)
 
     def process(self, parts: list[Part], find: FindIds) -> list[Part]:
-        first, last = [Item((self.cls[1],), 0, True)], [Item((self.sep[1],), 0, True)]
-        behind = [Item((self.sep[1],), 1, True)]
+        first, last = [Segment((self.cls[1],), 0, True)], [Segment((self.sep[1],), 0, True)]
+        after = [Segment((self.sep[1],), 1, True)]
         # What an earlier step added counts as text, as in Hugging Face's tokenizers.
         texts = [[item._replace(special=False) for item in part] for part in parts]
-        return [first + part + last if number == 0 else part + behind for number, part in enumerate(texts)]
+        return [first + part + last if index == 0 else part + after for index, part in enumerate(texts)]
 
 
 @dataclass(frozen=True)
 class RobertaProcessing(PostProcessor):
-    """`<s> A </s>`, or `<s> A </s> </s> B </s>`; every type id is 0. The last two fields concern offsets.
+    """Build `<s> A </s>`, or `<s> A </s> </s> B </s>`; every type id is 0. The last two fields concern offsets.
 
     >>> RobertaProcessing().apply([7, 8], pair=[9])
     [0, 7, 8, 2, 2, 9, 2]
@@ -77,13 +77,13 @@ class RobertaProcessing(PostProcessor):
         _check_tokens(self)
 
     def process(self, parts: list[Part], find: FindIds) -> list[Part]:
-        first, other = [Item((self.cls[1],), 0, True)], [Item((self.sep[1],), 0, True)]
-        texts = [[Item(item.ids, 0, False) for item in part] for part in parts]
-        return [(other if number else first) + part + other for number, part in enumerate(texts)]
+        first, other = [Segment((self.cls[1],), 0, True)], [Segment((self.sep[1],), 0, True)]
+        texts = [[Segment(item.ids, 0, False) for item in part] for part in parts]
+        return [(other if index else first) + part + other for index, part in enumerate(texts)]
 
     @classmethod
-    def read_as(cls, data: Mapping[str, Any]) -> tuple[type[PostProcessor], Mapping[str, Any]]:
-        """The class that a file means, and its keys: to Hugging Face it is a BertProcessing without both flags."""
+    def from_pair_config(cls, data: Mapping[str, Any]) -> tuple[type[PostProcessor], Mapping[str, Any]]:
+        """Return the class that a file means, and its keys: for Hugging Face a BertProcessing with both flags off."""
         flags = {"trim_offsets", "add_prefix_space"}
         if flags <= data.keys():
             return cls, data
@@ -93,19 +93,19 @@ class RobertaProcessing(PostProcessor):
 def _check_tokens(processor: BertProcessing | RobertaProcessing) -> None:
     for key in ("sep", "cls"):
         value = getattr(processor, key)
-        token, number = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, None)
-        valid = isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= HIGHEST_ID
+        token, token_id = value if isinstance(value, (tuple, list)) and len(value) == 2 else (None, None)
+        valid = isinstance(token_id, int) and not isinstance(token_id, bool) and 0 <= token_id <= HIGHEST_ID
         if not isinstance(token, str) or not valid:
             raise SpecialTokenError(
                 f"{type(processor).__name__}: {key} is a token and its id, a number from 0 to {HIGHEST_ID}, not "
                 f"{str(value)[:40]!r}"
             )
-        object.__setattr__(processor, key, (token, number))
+        object.__setattr__(processor, key, (token, token_id))
 
 
 @dataclass(frozen=True)
 class ProcessorSequence(PostProcessor):
-    """The `processors` in order, each on the parts of the one before: a template makes a part of every piece.
+    """Apply the `processors` in order, each to the parts of the one before: a template makes a part of every piece.
 
     >>> ProcessorSequence((ByteLevel(), RobertaProcessing())).apply([7])
     [0, 7, 2]
@@ -118,7 +118,7 @@ class ProcessorSequence(PostProcessor):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processors", tuple(self.processors))
-        count, depth = len(self._steps), self._depth
+        count, depth = len(self.steps), self.depth
         if count > MAX_PROCESSORS or depth > MAX_DEPTH:
             raise SpecialTokenError(
                 f"a Sequence of {count} post-processors, {depth} deep, can't be used: at most {MAX_PROCESSORS}, "
@@ -127,28 +127,28 @@ class ProcessorSequence(PostProcessor):
         self.added_tokens()
 
     @cached_property
-    def _steps(self) -> tuple[PostProcessor, ...]:
+    def steps(self) -> tuple[PostProcessor, ...]:
         steps: list[PostProcessor] = []
         for part in self.processors:
-            steps += part._steps if isinstance(part, ProcessorSequence) else [part]
+            steps += part.steps if isinstance(part, ProcessorSequence) else [part]
         return tuple(steps)
 
     @cached_property
-    def _depth(self) -> int:
-        inner = [part._depth for part in self.processors if isinstance(part, ProcessorSequence)]
+    def depth(self) -> int:
+        inner = [part.depth for part in self.processors if isinstance(part, ProcessorSequence)]
         return 1 + max(inner, default=0)
 
     def process(self, parts: list[Part], find: FindIds) -> list[Part]:
-        for step in self._steps:
+        for step in self.steps:
             parts = step.process(parts, find)
         return parts
 
     def check(self, special: SpecialTokens) -> None:
-        for step in self._steps:
+        for step in self.steps:
             step.check(special)
 
-    def with_ids(self, special: SpecialTokens) -> "ProcessorSequence":
-        return ProcessorSequence(tuple(part.with_ids(special) for part in self.processors))
+    def resolve_ids(self, special: SpecialTokens) -> "ProcessorSequence":
+        return ProcessorSequence(tuple(part.resolve_ids(special) for part in self.processors))
 
-    def without_ids(self, special: SpecialTokens) -> "ProcessorSequence":
-        return ProcessorSequence(tuple(part.without_ids(special) for part in self.processors))
+    def strip_ids(self, special: SpecialTokens) -> "ProcessorSequence":
+        return ProcessorSequence(tuple(part.strip_ids(special) for part in self.processors))

@@ -8,24 +8,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..cached import cached_property
+from .._support.lazy_property import cached_property
 from ..errors import SpecialTokenError
-from ..special_tokens import SpecialTokens
-from .base import FindIds, Item, Part, PostProcessor
+from ..vocab.special_tokens import SpecialTokens
+from .base import FindIds, Part, PostProcessor, Segment
 from .template_pieces import TemplatePiece, TemplateToken
 
 MAX_PIECES = 1_000
 MAX_IDS = 10_000
-"""Ids that a template adds at most."""
+"""The most ids that a template may add."""
 
 
 @dataclass(frozen=True)
 class TemplateProcessing(PostProcessor):
-    """Special tokens before, between and after one text or two.
+    """Add special tokens before, between and after one text or two.
 
     Args:
         single: the template for one text: `$A`, and names of special tokens. A piece may end in its type id, `$A:0`.
-        pair: the template for two, with `$A` and `$B`; by default each text stands as on its own.
+        pair: the template for two, with `$A` and `$B`; by default each text is treated as on its own.
         special_tokens: name -> id, or TemplateToken for a name that becomes several tokens. A name that isn't here is
             a special token of the tokenizer.
 
@@ -83,7 +83,7 @@ class TemplateProcessing(PostProcessor):
         return frozenset(piece.name for template in self._templates for piece in template if piece.text is None)
 
     def _unknown(self) -> frozenset[str]:
-        """The names whose ids are not among the special_tokens."""
+        """Return the names whose ids are not among the special_tokens."""
         return self._names - self._tokens.keys()
 
     def check(self, special: SpecialTokens) -> None:
@@ -93,7 +93,7 @@ class TemplateProcessing(PostProcessor):
         if not 1 <= len(parts) <= 2:
             raise SpecialTokenError(f"a template takes one text or two; the step before it makes {len(parts)} of them")
         template = self._templates[len(parts) - 1]
-        # A single template has its text: else two were lost in a pair's.
+        # A single template always has its text, so only a pair's template can leave one out.
         if sum(piece.text is not None for piece in template) < len(parts):
             raise SpecialTokenError(f"the template {_shown(template)} leaves out one of two texts")
         out: list[Part] = []
@@ -102,22 +102,22 @@ class TemplateProcessing(PostProcessor):
                 out.append([item._replace(type_id=piece.type_id) for item in parts[piece.text]])
             else:
                 token = self._tokens.get(piece.name)
-                out.append([Item(find(piece.name) if token is None else token.ids, piece.type_id, True)])
+                out.append([Segment(find(piece.name) if token is None else token.ids, piece.type_id, True)])
         return out
 
-    def with_ids(self, special: SpecialTokens) -> "TemplateProcessing":
+    def resolve_ids(self, special: SpecialTokens) -> "TemplateProcessing":
         self.check(special)
         found = {name: TemplateToken.of(name, special.ids[name]) for name in self._unknown()}
         return replace(self, special_tokens={**self.special_tokens, **found})
 
-    def without_ids(self, special: SpecialTokens) -> "TemplateProcessing":
+    def strip_ids(self, special: SpecialTokens) -> "TemplateProcessing":
         same = {name: TemplateToken.of(name, special.ids[name]) for name in self._names & special.ids.keys()}
         kept = {name: token for name, token in self._tokens.items() if token != same.get(name)}
         return replace(self, special_tokens=kept)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "TemplateProcessing":
-        """The template of a file. Raises SpecialTokenError for one that is malformed."""
+        """Return the template of a file. Raises SpecialTokenError for one that is malformed."""
         single, pair = (
             tuple(str(TemplatePiece.from_json(piece)) for piece in _entries(data.get(key), key))
             for key in ("single", "pair")
@@ -135,7 +135,7 @@ class TemplateProcessing(PostProcessor):
         return template
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON keys without `type`; `with_ids` first, where names are the tokenizer's."""
+        """Return the JSON keys without `type`; `resolve_ids` first, where names are the tokenizer's."""
         single, pair = ([piece.to_json() for piece in template] for template in self._templates)
         tokens = {
             name: {"id": name, "ids": list(token.ids), "tokens": list(token.tokens)}

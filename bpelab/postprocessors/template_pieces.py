@@ -1,7 +1,7 @@
 """The pieces of a post-processor's template, as strings and as JSON.
 
-`$A` and `$B` stand for the texts, anything else names a special token; `:1` behind it is a type id, else it is 0. These
-are Hugging Face's strings, with one thing more: a name may hold a colon. Cost: constant.
+`$A` and `$B` are the texts, anything else names a special token; `:1` after it is a type id, 0 by default. These
+are Hugging Face's strings, with one addition: a name may have a colon. Cost: constant.
 
 Chapter: Special tokens, chat templates, injection. Source: tokenizers/src/processors/template.rs.
 """
@@ -26,12 +26,12 @@ class TemplatePiece(NamedTuple):
 
     @classmethod
     def parse(cls, form: str) -> "TemplatePiece":
-        """The piece that a string stands for.
+        """Return the piece that a string describes.
 
         >>> TemplatePiece.parse("$B:1"), TemplatePiece.parse("[SEP]")
         (TemplatePiece(text=1, name='', type_id=1), TemplatePiece(text=None, name='[SEP]', type_id=0))
 
-        Raises SpecialTokenError for what is no string, and for a type id that is too large.
+        Raises SpecialTokenError for anything but a string, and for a type id that is too large.
         """
         if not isinstance(form, str):
             raise SpecialTokenError(f"a piece of a template is a string such as $A or [SEP]:1, not {str(form)[:40]!r}")
@@ -46,7 +46,7 @@ class TemplatePiece(NamedTuple):
 
     @classmethod
     def from_json(cls, data: Any) -> "TemplatePiece":
-        """The piece of `{"Sequence": {"id": "A", "type_id": 0}}` or `{"SpecialToken": …}`.
+        """Return the piece of `{"Sequence": {"id": "A", "type_id": 0}}` or `{"SpecialToken": …}`.
 
         Raises SpecialTokenError for what is neither, and for a special token with the name of a text.
         """
@@ -69,13 +69,13 @@ class TemplatePiece(NamedTuple):
         return cls("AB".index(name), "", type_id) if kind == "Sequence" else cls(None, name, type_id)
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object."""
+        """Return the JSON object."""
         if self.text is not None:
             return {"Sequence": {"id": "AB"[self.text], "type_id": self.type_id}}
         return {"SpecialToken": {"id": self.name, "type_id": self.type_id}}
 
     def __str__(self) -> str:
-        """The string, which `parse` reads; without a type id where it is 0 and none can be read into it."""
+        """Return the string, which `parse` reads; without a type id where it is 0 and none can be read into it."""
         name = self.name if self.text is None else "$" + "AB"[self.text]
         return f"{name}:{self.type_id}" if self.type_id or _TYPED.fullmatch(name) else name
 
@@ -88,7 +88,7 @@ class TemplateToken(NamedTuple):
 
     @classmethod
     def of(cls, name: str, value: Any) -> "TemplateToken":
-        """From an id, from another TemplateToken, or from `{"ids": [...], "tokens": [...]}`.
+        """Make a TemplateToken of an id, another TemplateToken, or `{"ids": [...], "tokens": [...]}`.
 
         Raises SpecialTokenError for anything else.
         """
@@ -98,7 +98,8 @@ class TemplateToken(NamedTuple):
         if isinstance(value, TemplateToken):
             ids, tokens = list(value.ids), list(value.tokens)
         if not isinstance(ids, list) or not all(
-            isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MAX_TYPE_ID for number in ids
+            isinstance(token_id, int) and not isinstance(token_id, bool) and 0 <= token_id <= MAX_TYPE_ID
+            for token_id in ids
         ):
             raise SpecialTokenError(f"the special token {name!r} of a template needs ids, numbers from 0 up")
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):

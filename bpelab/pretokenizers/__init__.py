@@ -1,21 +1,26 @@
-"""Pre-tokenizers: what cuts a text into pieces before any merge."""
+"""Pre-tokenizers: cut a text into pieces (pre-tokens) before any merge.
 
-from ..lazy import lazily
+The names, fields and results are those of Hugging Face's tokenizers. `PRE_TOKENIZERS` maps each "type" of a
+tokenizer.json to its class. It may import `regex` and `unicode`. Begin with `base.py`, then `split.py`. Chapter: Regex
+pre-tokenization.
+"""
+
+from .._support.lazy_imports import lazy_attributes
 from .base import PreTokenizer as PreTokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .patterns import PATTERNS as PATTERNS, NamedPattern as NamedPattern, find_pattern as find_pattern
+    from ..regex.patterns import PATTERNS as PATTERNS, NamedPattern as NamedPattern, find_pattern as find_pattern
     from .registry import PRE_TOKENIZERS as PRE_TOKENIZERS
     from .split import Split as Split
     from .split_pattern import SplitPattern as SplitPattern
 
 _HOMES = {
     "PRE_TOKENIZERS": "registry",
-    **dict.fromkeys(["PATTERNS", "NamedPattern", "find_pattern"], "patterns"),
+    **dict.fromkeys(["PATTERNS", "NamedPattern", "find_pattern"], ".regex.patterns"),
     "Split": "split",
     "SplitPattern": "split_pattern",
 }
 
 __all__ = ["PreTokenizer", *_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

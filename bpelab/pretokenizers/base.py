@@ -1,4 +1,4 @@
-"""What all pre-tokenizers share."""
+"""The interface of all pre-tokenizers."""
 
 from __future__ import annotations
 
@@ -8,46 +8,60 @@ if TYPE_CHECKING:
 
 
 class PreTokenizer:
-    """Cuts a text into pieces. No merge of a BPE model ever crosses a cut."""
+    """A pre-tokenizer cuts a text into pieces; no merge of a BPE model ever crosses a cut."""
 
     def split(self, text: str, first: bool = True) -> list[str]:
-        """The pieces of `text`, in order, without empty ones.
+        """Return the pieces of `text`, in order, without empty ones.
 
         `first` says whether `text` is the beginning of the whole input.
         """
         raise NotImplementedError
 
     @property
+    def steps(self) -> tuple[PreTokenizer, ...]:
+        """The pre-tokenizers that are applied one after the other: those of a Sequence, else this one."""
+        return (self,)
+
+    @property
+    def prepends(self) -> bool:
+        """Whether something is put in front of every text, and not only of the beginning of the input."""
+        return False
+
+    def without_prefix(self) -> PreTokenizer:
+        """Return the pre-tokenizer for a text from the middle of the input, in front of which nothing is put."""
+        return self
+
+    @property
     def byte_level(self) -> bool:
-        """Whether the model is to see bytes: whether a ByteLevel is this pre-tokenizer or one of its steps."""
+        """Whether the model sees bytes: this pre-tokenizer, or one of its steps, is a ByteLevel."""
         return False
 
     @property
     def alphabet(self) -> bool:
-        """Whether the pieces are written in GPT-2's byte alphabet already; if not they are ordinary text."""
+        """Whether the pieces are already written in GPT-2's byte alphabet; otherwise they are ordinary text."""
         return False
 
     @property
-    def sole_split(self) -> Split | None:
-        """The isolating Split that cuts every text as this pre-tokenizer does; None where there is none."""
+    def as_single_split(self) -> Split | None:
+        """The one isolating Split that cuts every text exactly as this pre-tokenizer does, or None."""
         return None
 
     @property
     def asks_for_first(self) -> bool:
-        """Whether the beginning of the input is cut in another way than the beginning of a later text."""
+        """Whether the beginning of the input is cut differently from the beginning of a later text."""
         return False
 
     @property
     def asks_for_origins(self) -> bool:
-        """Whether one of several steps has to know which pieces come from the first character of the input."""
+        """Whether a step after the first must know which pieces come from the first character of the input."""
         return False
 
-    def split_with_origins(self, text: str, from_first: int) -> list[str]:
-        """As `split`, for a text whose first `from_first` characters come from the first one of the input."""
-        return self.split(text, from_first > 0)
+    def split_with_origins(self, text: str, chars_from_first: int) -> list[str]:
+        """Split `text`, whose first `chars_from_first` characters come from the first character of the input."""
+        return self.split(text, chars_from_first > 0)
 
 
 def check_character(value: object, what: str) -> None:
-    """Raises ValueError for what is not one character."""
+    """Raise ValueError unless `value` is a single character."""
     if not isinstance(value, str) or len(value) != 1:
         raise ValueError(f"{what} is one character, not {str(value)[:40]!r}")

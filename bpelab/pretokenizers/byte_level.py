@@ -1,8 +1,8 @@
 """ByteLevel: GPT-2's pre-tokenizer, after which a model sees bytes.
 
-Hugging Face writes the bytes in GPT-2's alphabet at once. Here the pieces stay ordinary text, since that is how
-everything else in bpelab takes them; only where further steps follow does a `PreTokenizerSequence` write the alphabet,
-for these steps see it. Chapter: Matching GPT-2 and GPT-4. Source: tokenizers/src/pre_tokenizers/byte_level.rs.
+Hugging Face writes the bytes in GPT-2's alphabet at once. Here the pieces stay ordinary text, which is what the rest of
+bpelab takes; a `PreTokenizerSequence` writes the alphabet only where further steps follow, because those steps see it.
+Chapter: Matching GPT-2 and GPT-4. Source: tokenizers/src/pre_tokenizers/byte_level.rs.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,9 @@ def _gpt2() -> Split:
 
 @dataclass(frozen=True)
 class ByteLevel(PreTokenizer):
-    """Cuts by GPT-2's pattern if `use_regex`, with a space in front of what doesn't begin with one if
-    `add_prefix_space`. `trim_offsets` concerns offsets, which are not kept here.
+    """Split by GPT-2's pattern if `use_regex`; `add_prefix_space` prepends a space to a text that begins with none.
+
+    `trim_offsets` concerns offsets, which are not kept here.
 
     >>> ByteLevel().split("It's ½ done")
     [' It', "'s", ' ½', ' done']
@@ -38,7 +39,14 @@ class ByteLevel(PreTokenizer):
         return [text] if text else []
 
     @property
-    def sole_split(self) -> Split | None:
+    def prepends(self) -> bool:
+        return self.add_prefix_space
+
+    def without_prefix(self) -> "ByteLevel":
+        return ByteLevel(False, self.trim_offsets, self.use_regex)
+
+    @property
+    def as_single_split(self) -> Split | None:
         return _gpt2() if self.use_regex and not self.add_prefix_space else None
 
     @property

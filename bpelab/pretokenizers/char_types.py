@@ -1,6 +1,6 @@
-"""Hugging Face's pre-tokenizers that cut by the kind of character.
+"""Hugging Face's pre-tokenizers that cut by character class.
 
-Each is named as its JSON `type` and has its JSON keys as fields. Cost: one search over the text.
+Each class has the name of its JSON `type`, and its fields are the JSON keys. Cost: one search over the text.
 
 Chapter: Regex pre-tokenization. Source: tokenizers/src/pre_tokenizers/{bert,delimiter,digits,fixed_length,punctuation,
 whitespace,unicode_scripts}.rs, compared with them on every code point.
@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from . import other_tables
+from ..unicode import hf_pretokenizer_tables
+from ..unicode.tables import Ranges, class_body, complement, property_ranges, union
 from .base import PreTokenizer, check_character
-from .behaviors import Behavior, check_behavior, pieces
-from .unicode_tables import Ranges, class_body, complement, property_ranges, union
+from .split_behaviors import Behavior, check_behavior, pieces
 
 
 @lru_cache(None)
 def _compiled(kind: str) -> re.Pattern[str]:
     space, word = property_ranges("White_Space"), property_ranges("Word")
-    mark, digit = other_tables.punctuation(), other_tables.numeric()
+    mark, digit = hf_pretokenizer_tables.punctuation(), hf_pretokenizer_tables.numeric()
     return re.compile(
         {
             "WhitespaceSplit": lambda: f"[^{class_body(space)}]+",
@@ -33,10 +33,10 @@ def _compiled(kind: str) -> re.Pattern[str]:
 
 
 def _some(ranges: Ranges, count: str = "++") -> str:
-    """An expression for one character of `ranges`, or for as many as follow each other.
+    """Return a regular expression for a run of characters in `ranges`, or for one character if `count` is "".
 
-    `re` looks up characters up to U+FFFF in a table, but all beyond one range after the other, also to find that a
-    space is none of them. So these stand apart, behind a look ahead.
+    `re` finds characters up to U+FFFF in a table, but compares every character with the ranges above that one by one,
+    even a space. So those ranges are a separate alternative, guarded by a lookahead.
     """
     low = tuple((first, min(last, 0xFFFF)) for first, last in ranges if first <= 0xFFFF)
     high = tuple((max(first, 0x10000), last) for first, last in ranges if last > 0xFFFF)
@@ -45,7 +45,7 @@ def _some(ranges: Ranges, count: str = "++") -> str:
 
 @dataclass(frozen=True)
 class WhitespaceSplit(PreTokenizer):
-    """Words between white space, which is dropped.
+    """Split at white space, which is dropped.
 
     >>> WhitespaceSplit().split("Don't panic!")
     ["Don't", 'panic!']
@@ -57,7 +57,9 @@ class WhitespaceSplit(PreTokenizer):
 
 @dataclass(frozen=True)
 class Whitespace(PreTokenizer):
-    r"""`\w+|[^\w\s]+`: runs of letters, digits and marks, and runs of what is none of these. White space is dropped.
+    r"""Split into the matches of `\w+|[^\w\s]+`: runs of word characters and runs of other non-space characters.
+
+    White space is dropped.
 
     >>> Whitespace().split("Don't panic!?")
     ['Don', "'", 't', 'panic', '!?']
@@ -69,7 +71,7 @@ class Whitespace(PreTokenizer):
 
 @dataclass(frozen=True)
 class BertPreTokenizer(PreTokenizer):
-    """Words between white space, which is dropped; every punctuation character is a piece of its own.
+    """Split at white space, which is dropped, and isolate every punctuation character.
 
     >>> BertPreTokenizer().split("Don't panic!?")
     ['Don', "'", 't', 'panic', '!', '?']
@@ -81,7 +83,7 @@ class BertPreTokenizer(PreTokenizer):
 
 @dataclass(frozen=True)
 class Punctuation(PreTokenizer):
-    """Cuts at every punctuation character; `behavior` says what becomes of it (`behaviors.BEHAVIORS`).
+    """Split at every punctuation character; `behavior` says what becomes of it (`behaviors.BEHAVIORS`).
 
     >>> Punctuation("MergedWithPrevious").split("Don't panic!?")
     ["Don'", 't panic!', '?']
@@ -100,7 +102,7 @@ class Punctuation(PreTokenizer):
 
 @dataclass(frozen=True)
 class Digits(PreTokenizer):
-    """Numbers apart from the rest, digit by digit if `individual_digits`. `½`, `²` and `Ⅷ` are digits here.
+    """Separate numbers from other text, digit by digit if `individual_digits`. `½`, `²` and `Ⅷ` count as digits.
 
     >>> Digits().split("Route 66"), Digits(individual_digits=True).split("Route 66")
     (['Route ', '66'], ['Route ', '6', '6'])
@@ -114,7 +116,7 @@ class Digits(PreTokenizer):
 
 @dataclass(frozen=True)
 class CharDelimiterSplit(PreTokenizer):
-    """What lies between the occurrences of one character, which is dropped.
+    """Split at one character, which is dropped.
 
     >>> CharDelimiterSplit("-").split("a-b--c")
     ['a', 'b', 'c']
@@ -133,12 +135,12 @@ class CharDelimiterSplit(PreTokenizer):
 
 @dataclass(frozen=True)
 class FixedLength(PreTokenizer):
-    """Pieces of `length` characters; the last may be shorter.
+    """Split into pieces of `length` characters; the last may be shorter.
 
     >>> FixedLength(3).split("abcdefgh")
     ['abc', 'def', 'gh']
 
-    Raises ValueError where `length` is no integer of at least 1 (Hugging Face takes 0, and stops at the first text).
+    Raises ValueError unless `length` is an integer of at least 1 (Hugging Face accepts 0 and stops at the first text).
     """
 
     length: int = 5
@@ -153,9 +155,10 @@ class FixedLength(PreTokenizer):
 
 @dataclass(frozen=True)
 class UnicodeScripts(PreTokenizer):
-    """Cuts where the script changes. Japanese is one script; spaces, and what came after Unicode 9, are of every one.
+    """Split where the script changes. Kana and Han count as one script, for Japanese.
 
-    Such characters at the beginning of a text are dropped, as Hugging Face does it.
+    Spaces and the characters added after Unicode 9 belong to every script. At the beginning of a text they are dropped,
+    as in Hugging Face.
 
     >>> UnicodeScripts().split("Apples are りんご 林檎")
     ['Apples are ', 'りんご 林檎']
@@ -164,7 +167,7 @@ class UnicodeScripts(PreTokenizer):
     def split(self, text: str, first: bool = True) -> list[str]:
         cuts, last = [], ""
         for position, char in enumerate(text):
-            script = other_tables.script(char)
+            script = hf_pretokenizer_tables.script(char)
             if script and script != last:
                 cuts.append(position)
                 last = script

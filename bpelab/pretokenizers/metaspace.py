@@ -1,6 +1,6 @@
-"""Metaspace: spaces written as a visible character, `▁`, that stays at the front of the word it was before.
+"""Metaspace, SentencePiece's escaping of spaces: each is written as `▁` and stays at the front of the word after it.
 
-SentencePiece's way of keeping spaces. Cost: linear. Chapter: Regex pre-tokenization.
+Cost: linear. Chapter: Regex pre-tokenization.
 Source: tokenizers/src/pre_tokenizers/metaspace.rs.
 """
 
@@ -16,17 +16,17 @@ PREPEND_SCHEMES: tuple[PrependScheme, ...] = ("first", "never", "always")
 
 @dataclass(frozen=True)
 class Metaspace(PreTokenizer):
-    """Spaces become `replacement`, which is put in front too, and with `splits` begins a piece wherever it stands.
+    """Replace spaces by `replacement`, prepend it, and, with `splits`, begin a new piece at each one.
 
-    It is put in front of what doesn't begin with it already: of every text ("always"), only at the beginning of the
-    input ("first"), or nowhere ("never"). `splits` is the JSON key `split`.
+    It is prepended, unless the text begins with it already, to every text ("always"), only at the beginning of the
+    input ("first"), or to none ("never"). `splits` is the JSON key `split`.
 
     >>> Metaspace().split("two  words")
     ['▁two', '▁', '▁words']
     >>> Metaspace(prepend_scheme="first").split("two words", first=False)
     ['two', '▁words']
 
-    Raises ValueError for a replacement that is not one character, and for a scheme that doesn't exist.
+    Raises ValueError for a replacement that is not one character and for a scheme that doesn't exist.
     """
 
     replacement: str = "▁"
@@ -51,14 +51,22 @@ class Metaspace(PreTokenizer):
         return [before, *pieces] if before else pieces
 
     @property
+    def prepends(self) -> bool:
+        return self.prepend_scheme == "always"
+
+    def without_prefix(self) -> "Metaspace":
+        return Metaspace(self.replacement, "never", self.splits)
+
+    @property
     def asks_for_first(self) -> bool:
         return self.prepend_scheme == "first"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
-        """The Metaspace of a file, in which `add_prefix_space` and `str_rep` may stand from older versions.
+        """Return the Metaspace of a file, which may have the keys `add_prefix_space` and `str_rep` of older versions.
 
-        As Hugging Face reads them: `str_rep` says nothing, and `add_prefix_space` only that false goes with "never".
+        They are read as Hugging Face reads them: `str_rep` is ignored, and `add_prefix_space` may be false only if the
+        scheme is "never".
 
         >>> Metaspace.from_json({"replacement": "_", "add_prefix_space": True}).prepend_scheme
         'always'
@@ -80,5 +88,5 @@ class Metaspace(PreTokenizer):
         return cls(data["replacement"], scheme, splits is not False)
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON keys without `type`."""
+        """Return the JSON object without `type`."""
         return {"replacement": self.replacement, "prepend_scheme": self.prepend_scheme, "split": self.splits}

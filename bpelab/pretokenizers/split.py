@@ -1,29 +1,29 @@
-"""Cut a text into pieces (pre-tokens) with a regular expression. No merge ever crosses a cut.
+"""Regex pre-tokenization: cut a text into pieces (pre-tokens) with a regular expression. No merge ever crosses a cut.
 
-A match is a piece; what a pattern leaves unmatched between two matches is a piece too, so that nothing of the text
-is ever lost. The pieces, joined, are the text. Files may ask for other behaviours (`behaviors.py`).
+Each match is a piece, and so is the text between two matches: nothing is lost, and the pieces joined are the text.
+Files may ask for other behaviours (`split_behaviors.py`).
 
-Chapter: Regex pre-tokenization. Cost: linear in the text for the named patterns, bounded for all (`matching.py`).
+Chapter: Regex pre-tokenization. Cost: linear in the text for the named patterns, bounded for all (`regex/matchers.py`).
 """
 
 from __future__ import annotations
 
-from ..cached import cached_property
+from .._support.lazy_property import cached_property
+from ..regex.patterns import as_named_pattern
 from .base import PreTokenizer
-from .patterns import recognised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .regex_sets import Dialect
+    from ..regex.charsets import Dialect
 
 
 class Split(PreTokenizer):
-    r"""A pre-tokenizer that cuts by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
+    r"""Split by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
 
-    A regular expression is read as tiktoken's engine does, or, with `dialect="oniguruma"`, as Hugging Face's.
+    A regular expression is read as tiktoken's engine reads it, or, with `dialect="oniguruma"`, as Hugging Face's does.
     `behavior` and `invert` say what becomes of a match, as in `behaviors.pieces`.
 
     >>> Split("gpt2").split("Don't panic, 42 times")
@@ -41,10 +41,10 @@ class Split(PreTokenizer):
         self, pattern: str, behavior: str = "Isolated", invert: bool = False, dialect: Dialect = "rust"
     ) -> None:
         if behavior != "Isolated":
-            from .behaviors import check_behavior
+            from .split_behaviors import check_behavior
 
             check_behavior(behavior)
-        named = recognised(pattern, dialect)
+        named = as_named_pattern(pattern, dialect)
         self.name = named.name if named else None
         self.pattern = named.regex if named else pattern
         self.behavior, self.invert, self.dialect = behavior, invert, "rust" if named else dialect
@@ -53,8 +53,8 @@ class Split(PreTokenizer):
 
     @cached_property
     def _matcher(self) -> Any:
-        """A Matcher, which for a named pattern is a NamedMatcher."""
-        from .matching import matcher
+        """Return a Matcher, which for a named pattern is a NamedMatcher."""
+        from ..regex.matchers import matcher
 
         return matcher(self.pattern, self.dialect)
 
@@ -72,22 +72,22 @@ class Split(PreTokenizer):
         return hash(self._arguments())
 
     def _arguments(self) -> tuple[object, ...]:
-        """The constructor's arguments, without the defaults at the end."""
+        """Return the constructor's arguments, without trailing defaults."""
         given = [self.name or self.pattern, self.behavior, self.invert, self.dialect]
         while len(given) > 1 and given[-1] == (None, "Isolated", False, "rust")[len(given) - 1]:
             given.pop()
         return tuple(given)
 
     @property
-    def sole_split(self) -> Split | None:
+    def as_single_split(self) -> Split | None:
         return self if self.behavior == "Isolated" else None
 
     def split(self, text: str, first: bool = True) -> list[str]:
-        """The pieces of `text`, in order; joined they are the text, unless the behaviour is Removed."""
+        """Return the pieces of `text`, in order; joined they are the text, unless the behaviour is Removed."""
         if self.behavior != "Isolated":
-            from .behaviors import pieces
+            from .split_behaviors import pieces
 
-            return pieces(text, self._spans(text), self.behavior, self.invert)
+            return pieces(text, self.spans_of(text), self.behavior, self.invert)
         engine = self._engine(text)
         if engine is not None:
             found: list[str] = engine.findall(text)
@@ -96,20 +96,20 @@ class Split(PreTokenizer):
         return list(self._with_gaps(text))
 
     def iter_split(self, text: str) -> Iterator[str]:
-        """The pieces one by one, for callers that may stop early."""
+        """Iterate over the pieces, for callers that may stop early."""
         return self._with_gaps(text) if self.behavior == "Isolated" else iter(self.split(text))
 
     def covered(self, text: str) -> int:
-        """How many characters of `text` the pattern matches; the others are pieces by having no match."""
+        """Return the number of characters of `text` that the pattern matches; the others lie in the gaps."""
         return sum(end - start for start, end in self._matcher.spans(text))
 
     def _engine(self, text: str) -> Any:
-        """The compiled pattern that cuts `text` right, where the pattern is a named one."""
+        """Return the compiled pattern that cuts `text` right, where the pattern is a named one."""
         return None if self.name is None else self._matcher.engine(text)
 
     def _with_gaps(self, text: str) -> Iterator[str]:
         end = 0
-        for start, stop in self._spans(text):
+        for start, stop in self.spans_of(text):
             if start > end:
                 yield text[end:start]
             if stop > start:
@@ -118,7 +118,7 @@ class Split(PreTokenizer):
         if end < len(text):
             yield text[end:]
 
-    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The matches; to tiktoken an empty one is none, to Hugging Face it is a place to cut."""
+    def spans_of(self, text: str) -> Iterator[tuple[int, int]]:
+        """Iterate over the matches. tiktoken ignores an empty match; Hugging Face cuts there."""
         spans: Iterator[tuple[int, int]] = self._matcher.spans(text)
         return spans if self.dialect == "oniguruma" else ((start, end) for start, end in spans if start < end)

@@ -1,7 +1,7 @@
-"""What becomes of a match when a text is cut at matches: Hugging Face's five `SplitDelimiterBehavior`s.
+"""Split behaviours: what becomes of a match, by Hugging Face's five `SplitDelimiterBehavior`s.
 
-The text is cut into matches and what lies between them; a behaviour then drops the matches, or glues them to what
-stands before or after. Cost: linear in the number of spans. Chapter: Regex pre-tokenization.
+The text is cut into matches and the gaps between them. A behaviour then drops the matches, isolates them, or merges
+them with a neighbour. Cost: linear in the number of spans. Chapter: Regex pre-tokenization.
 Source: tokenizers/src/tokenizer/normalizer.rs, `NormalizedString::split`.
 """
 
@@ -13,15 +13,15 @@ BEHAVIORS: tuple[Behavior, ...] = ("Removed", "Isolated", "MergedWithPrevious", 
 
 
 def check_behavior(behavior: str) -> None:
-    """Raises ValueError for a behaviour that doesn't exist."""
+    """Raise ValueError for a behaviour that doesn't exist."""
     if behavior not in BEHAVIORS:
         raise ValueError(f"there is no split behaviour {behavior!r}; choose one of {', '.join(BEHAVIORS)}")
 
 
 def pieces(text: str, spans: Iterable[tuple[int, int]], behavior: str, invert: bool = False) -> list[str]:
-    """The pieces of `text` that `behavior` makes of the matches at `spans`, in order, without empty ones.
+    """Return the pieces of `text`, cut at the matches `spans` under `behavior`, in order and without empty ones.
 
-    `spans` are ascending (start, end) pairs. With `invert` what lies between the matches counts as the match. Raises
+    `spans` are ascending (start, end) pairs. With `invert` the gaps between the matches count as the matches. Raises
     ValueError for a behaviour that doesn't exist.
 
     >>> pieces("a-b", [(1, 2)], "Removed"), pieces("a-b", [(1, 2)], "MergedWithNext")
@@ -41,7 +41,7 @@ def pieces(text: str, spans: Iterable[tuple[int, int]], behavior: str, invert: b
 
 
 def _with_gaps(length: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """The spans, marked True, and what lies between them, marked False."""
+    """Iterate over (start, end, matched): the spans, and the gaps between them, which are not matched."""
     previous = 0
     for start, end in spans:
         if previous != start:
@@ -53,9 +53,9 @@ def _with_gaps(length: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[
 
 
 def _joined(parts: list[tuple[int, int, bool]], behavior: str) -> list[tuple[int, int]]:
-    """(from, to) of the pieces; a part is glued to the one before it or starts a piece of its own.
+    """Merge `parts` into (start, end) pieces: each part extends the previous piece or starts its own.
 
-    An empty match counts: it starts a piece too, which nobody sees unless something is glued to it.
+    An empty match starts a piece too, which is visible only if the next part is merged into it.
     """
     out: list[tuple[int, int]] = []
     previous = False

@@ -6,10 +6,10 @@ Chapter: Regex pre-tokenization. Cost: as for `Split`; that of the search for a 
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..regex.matchers import Pattern
 from .base import PreTokenizer
-from .behaviors import check_behavior, pieces
-from .matching import Pattern
 from .split import Split
+from .split_behaviors import check_behavior, pieces
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class SplitPattern(PreTokenizer):
         check_behavior(self.behavior)
 
     @property
-    def sole_split(self) -> Split | None:
+    def as_single_split(self) -> Split | None:
         isolates = self.behavior == "Isolated" and self.pattern.kind == "Regex"
         return _isolated(self.pattern.text) if isolates else None
 
     def split(self, text: str, first: bool = True) -> list[str]:
-        """The pieces of `text`, in order, without empty ones."""
-        if (split := self.sole_split) is not None:
+        """Return the pieces of `text`, in order, without empty ones."""
+        if (split := self.as_single_split) is not None:
             return split.split(text)
         return pieces(text, self.pattern.spans(text), self.behavior, self.invert)
 

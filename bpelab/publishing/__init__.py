@@ -1,17 +1,18 @@
-"""A trained tokenizer as a folder that others can open, believe and check, and, if asked, as a repository on the Hub.
+"""Publishing a tokenizer: a folder that others can open and verify, and on request a repository on the Hub.
 
 `publish` writes the folder: the formats that hold the tokenizer, a card with measured numbers, the text that they were
-measured on, and the hash of every file. `upload` sends such a folder, and nothing that was changed since.
+measured on, and the hash of every file. `upload` uploads such a folder, and refuses one that was changed since. It may
+import the tokenizer and `analysis`. Begin with `folder.py`.
 """
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .card import measure as measure, stated as stated
     from .folder import (
-        Written as Written,
+        FormatResult as FormatResult,
         changed_files as changed_files,
         publish as publish,
         write_hashes as write_hashes,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "measure": "card",
     "stated": "card",
-    "Written": "folder",
+    "FormatResult": "folder",
     "changed_files": "folder",
     "publish": "folder",
     "write_hashes": "folder",
@@ -29,4 +30,4 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

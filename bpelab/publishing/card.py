@@ -1,6 +1,6 @@
-"""The card of a tokenizer: a README.md whose numbers were measured, on a text that lies beside it.
+"""The model card of a tokenizer: a README.md with numbers that were measured on a text in the same folder.
 
-A number that can be measured again can be checked, so the card has them in one table, and `stated` reads it back.
+A number that can be measured again can be checked, so the card has them in one table, and `stated` parses it.
 
 Chapter: Your own tokenizer. Cost: that of encoding the text, and of encoding every token a few times.
 """
@@ -12,21 +12,21 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from .. import __version__
+from .._support.textio import valid_text
+from ..analysis.adversarial_texts import hostile_texts
 from ..analysis.compression import compression
 from ..analysis.numbers import number_cuts
-from ..analysis.tokens import never_merged, unmet
+from ..analysis.tokens import never_merged, unreachable_alone
 from ..analysis.whitespace import run_lengths
-from ..chat.models import SHIPPED
+from ..chat.models.find import SHIPPED
 from ..errors import BPELabError
-from ..pretokenizers.patterns import find_pattern
-from ..textio import valid_text
+from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
-from .hostile import hostile_texts
 
-TEXT = "held-out.txt"
-CARD = "README.md"
+TEXT_FILE = "held-out.txt"
+CARD_FILE = "README.md"
 UNKNOWN = "not known"
-FORMS = {
+MEASURES = {
     "tokens in the vocabulary": ",d",
     "bytes of the text": ",d",
     "tokens of the text": ",d",
@@ -38,12 +38,12 @@ FORMS = {
     "tokens for 16 spaces": ",d",
     "tokens never reached": ",d",
 }
-"""What is measured, and how it is written."""
+"""What is measured -> the format specification of its value."""
 
 
 @lru_cache(1)
 def reference() -> BPETokenizer:
-    """The tokenizer that others are compared with: that of the chat model in this package, 1,024 tokens, small English.
+    """Return the tokenizer that others are compared with: the shipped chat model's, 1,024 tokens, small English.
 
     >>> reference()
     <BPETokenizer: 1,024 tokens, pattern 'gpt2', 3 special>
@@ -52,7 +52,7 @@ def reference() -> BPETokenizer:
 
 
 def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
-    """Whether a text doesn't come back from its ids as it was.
+    """Whether decoding its ids doesn't return the text.
 
     >>> is_lost(BPETokenizer.train("aa", 256, normalizer="NFKC"), "ﬁ")
     True
@@ -61,7 +61,7 @@ def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
 
 
 def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
-    """The numbers of a card, by the names in FORMS; NaN for what can't be known.
+    """Return the numbers of a card, by the names in MEASURES; NaN for what can't be measured.
 
     >>> found = measure(BPETokenizer.train("low lower lowest " * 9, 262), "lower low")
     >>> found["bytes per token"], found["tokens never reached"], found["hostile texts that are lost"]
@@ -69,8 +69,8 @@ def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
     """
     found = compression(tokenizer, text)
     try:
-        unreached: float = len({*never_merged(tokenizer), *unmet(tokenizer)})
-    except BPELabError:  # tokens of characters
+        unreached: float = len({*never_merged(tokenizer), *unreachable_alone(tokenizer)})
+    except BPELabError:  # tokens are characters
         unreached = math.nan
     values = (
         len(tokenizer),
@@ -84,20 +84,20 @@ def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
         run_lengths(tokenizer, longest=16, after="x")[-1],
         unreached,
     )
-    return dict(zip(FORMS, values))
+    return dict(zip(MEASURES, values))
 
 
-def written(name: str, value: float) -> str:
-    """A measured value as the card has it.
+def format_measure(name: str, value: float) -> str:
+    """Return a measured value as the card states it.
 
-    >>> written("bytes of the text", 12345), written("numbers cut alike", 0.4725)
+    >>> format_measure("bytes of the text", 12345), format_measure("numbers cut alike", 0.4725)
     ('12,345', '47.2%')
     """
-    return UNKNOWN if math.isnan(value) else format(value, FORMS[name])
+    return UNKNOWN if math.isnan(value) else format(value, MEASURES[name])
 
 
 def stated(card: str) -> dict[str, str]:
-    """The rows of two cells in the tables of a card: what stands left -> what stands right.
+    """Return the rows with two cells in the tables of a card: left cell -> right cell.
 
     >>> stated("# A\\n| measured | |\\n| --- | ---: |\\n| bytes per token | 2.5 |\\n")
     {'measured': '', 'bytes per token': '2.5'}
@@ -108,7 +108,7 @@ def stated(card: str) -> dict[str, str]:
 
 
 def agrees(claim: str, value: float) -> bool:
-    """Whether a number in words is a value, rounded to as many decimals as it is given with.
+    """Whether a number in a text equals a value that is rounded to the same number of decimals.
 
     >>> agrees("1,190", 1190), agrees("2.5", 2.4961), agrees("2.50", 2.4861), agrees("47%", 0.4725)
     (True, True, False, True)
@@ -126,11 +126,11 @@ def agrees(claim: str, value: float) -> bool:
 def write_card(
     name: str, tokenizer: BPETokenizer, measured: Mapping[str, float], files: Iterable[tuple[str, str]], about: str
 ) -> str:
-    """The card. `files` are names with what was left out of each."""
+    """Return the card, in Markdown. `files` are pairs of a name and what was left out of that file."""
     pattern = tokenizer.pattern and find_pattern(tokenizer.pattern)
-    rows = "\n".join(f"| {row} | {written(row, value)} |" for row, value in measured.items())
-    listed = "\n".join(f"| `{_cell(file)}` | {_cell(left_out)} |" for file, left_out in files)
-    split = tokenizer.pattern or str(tokenizer.pre_tokenizer)
+    rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measured.items())
+    listed = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
+    split, size = tokenizer.pattern or str(tokenizer.pre_tokenizer), len(reference())
     return f"""\
 ---
 tags:
@@ -150,7 +150,7 @@ tokenizer = AutoTokenizer.from_pretrained("{name}")
 
 ## Measured
 
-On `{TEXT}`, by bpelab {__version__}. The reference is the tokenizer of {len(reference()):,} tokens that comes with it.
+On `{TEXT_FILE}`, by bpelab {__version__}. The reference is the tokenizer of {size:,} tokens that comes with it.
 
 | measured | |
 | --- | ---: |
@@ -164,22 +164,22 @@ On `{TEXT}`, by bpelab {__version__}. The reference is the tokenizer of {len(ref
 
 What was left out has to be known from here. Text is split by the pattern {pattern.name if pattern else ""}:
 
-{_fenced(pattern.regex if pattern else split)}
+{_code_block(pattern.regex if pattern else split)}
 
 The special tokens:
 
-{_fenced(json.dumps(dict(tokenizer.special_tokens), ensure_ascii=False))}
+{_code_block(json.dumps(dict(tokenizer.special_tokens), ensure_ascii=False))}
 
 The hash of each file is in `SHA256SUMS`; `sha256sum -c SHA256SUMS` checks them.
 """
 
 
-def _cell(text: str) -> str:
-    """Text that stays in its cell of a table."""
+def _table_cell(text: str) -> str:
+    """Return a text escaped for a cell of a table."""
     return " ".join(text.replace("|", "&#124;").split())
 
 
-def _fenced(text: str) -> str:
-    """A block of code, in a fence longer than any within it."""
+def _code_block(text: str) -> str:
+    """Return a code block, in a fence longer than any within it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"

@@ -1,7 +1,7 @@
-"""Whether a text is what a tokenizer was trained on: training on it again then learns the same merges.
+"""Detection of the training text: if a tokenizer was trained on a text, training on it again learns the same merges.
 
-No record is needed, and none is kept. The first merges of two texts differ soon, so that the answer for a text that was
-held out comes after a few. A tokenizer of few merges, or one that was trained on more than this text, isn't recognised.
+No record is needed, and none is kept. The first merges of two texts differ soon, so the answer for a text that was held
+out comes after a few. A tokenizer with few merges, or one that was trained on more than this text, isn't recognised.
 
 Chapter: Your own tokenizer. Cost: counting the text's words; all its merges only where the answer is yes.
 """
@@ -11,38 +11,38 @@ from itertools import zip_longest
 from ..errors import ConversionError
 from ..formats.huggingface import merge_pairs
 from ..pretokenizers.split import Split
-from ..special_tokens import SpecialTokens
 from ..tokenizer import BPETokenizer
 from ..trainers.corpus import count_words
 from ..trainers.ties import TIES, train_with_ties
+from ..vocab.special_tokens import SpecialTokens
 
-FEWEST = 32
-"""Merges below which two texts may have the same ones by chance."""
+MIN_MERGES = 32
+"""With fewer merges, two texts may have the same ones by chance."""
 
 
-def learned_from(tokenizer: BPETokenizer, text: str) -> bool:
+def trained_on(tokenizer: BPETokenizer, text: str) -> bool:
     """Whether training on `text` learns this tokenizer's merges.
 
     >>> from bpelab.notebook import book_text
     >>> tokenizer = BPETokenizer.train(book_text()[:20_000], 400)
-    >>> learned_from(tokenizer, book_text()[:20_000]), learned_from(tokenizer, book_text()[20_000:40_000])
+    >>> trained_on(tokenizer, book_text()[:20_000]), trained_on(tokenizer, book_text()[20_000:40_000])
     (True, False)
     """
     model, pattern = tokenizer.model, tokenizer.pattern
-    if not model.bytewise or (pattern is None and tokenizer.pre_tokenizer is not None):
+    if not model.is_byte_level or (pattern is None and tokenizer.pre_tokenizer is not None):
         return False
     try:
         merges = [(model.tokens[left], model.tokens[right]) for left, right in merge_pairs(model)]
     except ConversionError:
         return False
-    if len(merges) < FEWEST:
+    if len(merges) < MIN_MERGES:
         return False
     split = None if pattern is None else Split(pattern)
     words = count_words(text, split, SpecialTokens(tokenizer.added_tokens), tokenizer.normalizer)
-    return any(_same(words, merges, ties) for ties in TIES)
+    return any(_learns_same_merges(words, merges, ties) for ties in TIES)
 
 
-def _same(words: dict[bytes, int], merges: list[tuple[bytes, bytes]], ties: str) -> bool:
+def _learns_same_merges(words: dict[bytes, int], merges: list[tuple[bytes, bytes]], ties: str) -> bool:
     tokens = [bytes([byte]) for byte in range(256)]
     for step, merge in zip_longest(train_with_ties(words, len(merges), 1, ties=ties), merges):
         if step is None or (tokens[step.left], tokens[step.right]) != merge:

@@ -1,33 +1,33 @@
-"""What a regular expression is made of once it is read: a tree of frozen nodes, the same for every dialect."""
+"""The syntax tree of a regular expression: frozen nodes, the same for every dialect."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .regex_sets import CharSet, written
-from .unicode_tables import union
+from ..unicode.tables import union
+from .charsets import CharSet, written
 
 Where = Literal["text_start", "text_end", "text_end_or_last_newline", "line_start", "line_end", "word", "no_word"]
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """One after the other; no parts match the empty text."""
+    """A concatenation; without parts it matches the empty text."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The first option that leads to a match."""
+class Alternation:
+    """An alternation: the first option that leads to a match."""
 
     options: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """`body` from `low` to `high` times, without an upper end where `high` is None."""
+    """A repetition of `body`, from `low` to `high` times; None is no upper limit."""
 
     body: Node
     low: int
@@ -37,14 +37,14 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Atomic:
-    """The first way `body` matches; no other is ever tried."""
+    """An atomic group: the first match of `body`; no other is ever tried."""
 
     body: Node
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group that captures, by number and perhaps by name."""
+    """A capturing group, with its number and perhaps a name."""
 
     body: Node
     number: int
@@ -52,8 +52,8 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Look:
-    """A look ahead or behind that consumes nothing."""
+class Lookaround:
+    """A lookahead or lookbehind."""
 
     body: Node
     behind: bool
@@ -61,10 +61,10 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place in the text: `^`, `$`, a border of a word.
+class Anchor:
+    """An anchor, such as `^`, `$` or a word boundary.
 
-    `word` is what the dialect takes for a word's character; `strict` says that no line starts at the end of the text.
+    `word` is the dialect's set of word characters; `strict` says that no line starts at the end of the text.
     """
 
     where: Where
@@ -73,50 +73,52 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Reference:
-    """What a group has matched, again."""
+class Backreference:
+    """A backreference: what a group has matched, again."""
 
     target: int | str
 
 
 @dataclass(frozen=True)
-class Special:
-    r"""`\\G`, `\\K` or `\\X`: only a backtracking engine has it."""
+class EngineOnly:
+    r"""`\\G`, `\\K` or `\\X`, which only a backtracking engine has."""
 
     text: str
 
 
-Node: TypeAlias = CharSet | Sequence | Choice | Repeat | Atomic | Group | Look | Place | Reference | Special
+Node: TypeAlias = (
+    CharSet | Sequence | Alternation | Repeat | Atomic | Group | Lookaround | Anchor | Backreference | EngineOnly
+)
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below."""
+    """Return the child nodes."""
     if isinstance(node, Sequence):
         return node.parts
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return node.options
-    if isinstance(node, Repeat | Atomic | Group | Look):
+    if isinstance(node, Repeat | Atomic | Group | Lookaround):
         return (node.body,)
     return ()
 
 
 def sequence(parts: list[Node]) -> Node:
-    """`parts` one after the other; a single one is itself."""
+    """Return the concatenation of `parts`; a single part is returned as it is."""
     return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
 
 def choice(options: list[Node]) -> Node:
-    """`options` in their order; a single one is itself."""
-    return options[0] if len(options) == 1 else Choice(tuple(options))
+    """Return the alternation of `options`; a single option is returned as it is."""
+    return options[0] if len(options) == 1 else Alternation(tuple(options))
 
 
 def single(node: Node) -> CharSet | None:
-    """The set, where `node` matches exactly one character and nothing else; `a|b` and `(?:a)` are sets too."""
+    """Return the set if `node` matches exactly one character, as `a|b` and `(?:a)` do too, else None."""
     while isinstance(node, Group):
         node = node.body
     if isinstance(node, CharSet):
         return node
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return _union([single(option) for option in node.options])
     return None
 

@@ -1,13 +1,14 @@
-"""Read a character class, `[...]`, of a regular expression in either dialect.
+"""Parse a character class, `[...]`, of a regular expression in either dialect.
 
-Classes nest and know set operations: `&&`, and in Rust also `--` and `~~`. Cost: linear in the class, and in the
-number of ranges of what it names.
+Classes nest and have set operations: `&&`, and in Rust also `--` and `~~`. Cost: linear in the class and in the number
+of ranges of the sets that it names.
 """
 
 import re
 
 from ..errors import PatternError
-from .regex_sets import (
+from ..unicode.tables import Ranges, class_body, complement, union
+from .charsets import (
     CharSet,
     Dialect,
     Property,
@@ -19,15 +20,14 @@ from .regex_sets import (
     shorthand,
     spelled,
 )
-from .unicode_tables import Ranges, class_body, complement, union
 
 MAX_DEPTH = 100
-"""How deep groups, classes and stacked quantifiers may nest."""
+"""The deepest nesting of groups, classes and stacked quantifiers."""
 CONTROLS = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 
 
 class Source:
-    """A pattern and the place in it, with the errors that name both."""
+    """A pattern and the read position in it, with errors that name both."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.dialect, self.at = pattern, dialect, 0
@@ -47,7 +47,7 @@ class Source:
         return found
 
     def match(self, expression: str) -> re.Match[str] | None:
-        """Where `expression` (short, of our own) matches here, read past it."""
+        """Match `expression` (short, and our own) at the read position, and move past the match."""
         found = re.compile(expression).match(self.pattern, self.at)
         self.at = found.end() if found else self.at
         return found
@@ -58,7 +58,7 @@ class Source:
 
 
 def code_point(source: Source, letter: str) -> int | None:
-    r"""The character of an escape that names one, `\n` or `\x41`; None for any other. `letter` has been read."""
+    r"""Return the code point of an escape that names a character, `\n` or `\x41`, else None. `letter` has been read."""
     if letter in CONTROLS:
         return CONTROLS[letter]
     if letter in "xuU" and not (letter == "U" and source.dialect == "oniguruma"):
@@ -82,7 +82,7 @@ def code_point(source: Source, letter: str) -> int | None:
 
 
 def named_set(source: Source, letter: str, in_class: bool) -> tuple[Property, bool] | None:
-    r"""`\s`, `\P{L}` ... as the property and whether it is negated; None for any other escape."""
+    r"""Return the property of `\s`, `\P{L}` ... and whether it is negated; None for any other escape."""
     if letter in "pP":
         found = source.match(r"\{(\^?)([^{}]*)\}") or (source.match(r"()(\w)") if source.dialect == "rust" else None)
         if found is None:
@@ -97,7 +97,7 @@ def named_set(source: Source, letter: str, in_class: bool) -> tuple[Property, bo
 
 
 class _Terms:
-    """What stands between two operators of a class."""
+    """The members of a class between two set operators."""
 
     def __init__(self) -> None:
         self.ranges: list[Ranges] = []
@@ -127,9 +127,9 @@ class _Terms:
 
 
 def read_class(source: Source, ignore_case: bool, extended: bool = False, depth: int = 1) -> CharSet:
-    """The class whose `[` has just been read, up to and with its `]`.
+    """Read the class whose `[` has just been read, including its `]`.
 
-    Raises PatternError for a class that isn't closed, is empty, or holds what its dialect refuses.
+    Raises PatternError for a class that isn't closed, is empty, or has a member that its dialect refuses.
     """
     if depth > MAX_DEPTH:
         raise source.error(f"classes are nested more than {MAX_DEPTH} deep")
@@ -190,7 +190,7 @@ def _negated(whole: CharSet) -> CharSet:
 
 
 def _term(source: Source, terms: _Terms, ignore_case: bool, extended: bool, depth: int) -> None:
-    """One member of a class: a character, a range, a property, another class."""
+    """Read one member of a class into `terms`: a character, a range, a property or a nested class."""
     at = source.at
     if extended and source.dialect == "rust" and source.match(r"\s+"):
         return
@@ -228,7 +228,7 @@ def _term(source: Source, terms: _Terms, ignore_case: bool, extended: bool, dept
 
 
 def _member(source: Source, terms: _Terms | None) -> int | None:
-    """One character's code point; None for a property, which goes into `terms`."""
+    """Read one character and return its code point, or add a property to `terms` and return None."""
     at, char = source.at, source.take()
     if char != "\\":
         return ord(char)

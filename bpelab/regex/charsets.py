@@ -1,8 +1,8 @@
-r"""Sets of characters in a regular expression, a letter, `\s`, `\p{L}` or `[[:alpha:]]`, with their spellings.
+r"""Character sets of a regular expression (a letter, `\s`, `\p{L}` or `[[:alpha:]]`) and their spellings.
 
-A set knows its code points and two ways to write it: exact (every code point spelled out) and fast (with `\p{L}` as
-it is, for the `regex` package). Engines disagree on small things: to Oniguruma `\w` holds ², but `[\w]` doesn't.
-What they do was measured, code point by code point. Cost: a property is looked up once in a process.
+A set has its code points and two spellings: exact (every code point spelled out) and fast (with `\p{L}` as it is, for
+the `regex` package). Engines disagree on details: in Oniguruma `\w` contains ², but `[\w]` doesn't. Their behaviour was
+measured, code point by code point. Cost: each property is looked up once per process.
 """
 
 import re
@@ -11,16 +11,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ..errors import PatternError
-from .unicode_tables import Ranges, _folding_classes, class_body, complement, property_ranges, union
+from ..unicode.tables import Ranges, class_body, complement, folding_classes, property_ranges, union
 
 Dialect = Literal["rust", "oniguruma"]
-"""How a pattern is read: as tiktoken's fancy-regex does, or as Hugging Face's Oniguruma."""
+"""Whose syntax a pattern has: that of tiktoken's fancy-regex, or that of Hugging Face's Oniguruma."""
 
 EVERYTHING: Ranges = ((0, 0x10FFFF),)
 NEWLINE: Ranges = ((0x0A, 0x0A),)
 HEX: Ranges = ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
 SUPERSCRIPTS: Ranges = ((0xB2, 0xB3), (0xB9, 0xB9), (0xBC, 0xBE))
-"""² ³ ¹ ¼ ½ ¾, which Oniguruma's `\\w` has and its `[\\w]` lacks."""
+"""² ³ ¹ ¼ ½ ¾, which are in Oniguruma's `\\w` but not in its `[\\w]`."""
 SEPARATORS: Ranges = ((0x2028, 0x2029),)
 LONG_NAMES = {
     "letter": "L", "uppercaseletter": "Lu", "lowercaseletter": "Ll", "titlecaseletter": "Lt", "casedletter": "LC",
@@ -46,7 +46,7 @@ OTHER_LOWERCASE = _hexadecimal(
     "AA BA 2B0-2B8 2C0-2C1 2E0-2E4 345 37A 10FC 1D2C-1D6A 1D78 1D9B-1DBF 2071 207F 2090-209C 2170-217F 24D0-24E9 "
     "2C7C-2C7D A69C-A69D A770 A7F2-A7F4 A7F8-A7F9 AB5C-AB5F AB69 10780 10783-10785 10787-107B0 107B2-107BA 1E030-1E06D"
 )
-"""Upper and lower case that is no Lu or Ll (`PropList.txt`, Unicode 16.0.0)."""
+"""Upper and lower case characters that are not Lu or Ll (`PropList.txt`, Unicode 16.0.0)."""
 ASCII_POSIX: dict[str, Ranges] = {
     "alpha": ((65, 90), (97, 122)), "digit": ((48, 57),), "alnum": ((48, 57), (65, 90), (97, 122)),
     "upper": ((65, 90),), "lower": ((97, 122),), "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
@@ -56,7 +56,7 @@ ASCII_POSIX: dict[str, Ranges] = {
 
 
 class Property(NamedTuple):
-    """A set that the `regex` package has a spelling for, and the code points that it stands for here."""
+    """A set that `regex` has a spelling for, with its code points in the project's own table."""
 
     source: str
     ranges: Ranges
@@ -64,13 +64,13 @@ class Property(NamedTuple):
 
 @dataclass(frozen=True)
 class CharSet:
-    """One character of a set. `parts` spell it exactly: text as it is, ranges to be written out."""
+    """One character of a set. `parts` are the exact spelling: text to copy, ranges to write out."""
 
     ranges: Ranges
     fast: str
     parts: tuple[str | Ranges, ...]
     negated: bool = False
-    bare: bool = False  # `parts` is one text that stands outside brackets
+    bare: bool = False  # `parts` is a single text that needs no brackets
     properties: frozenset[Property] = frozenset()
 
     @property
@@ -81,37 +81,37 @@ class CharSet:
 
 
 def intersection(one: Ranges, other: Ranges) -> Ranges:
-    """The code points in both."""
+    """Return the code points in both."""
     return complement(union(complement(one), complement(other)))
 
 
 def written(ranges: Ranges) -> CharSet:
-    """A set that is nothing but its code points."""
+    """Return the set of these code points, without a shorter spelling."""
     text = f"[{class_body(ranges)}]" if ranges else r"[^\x00-\U0010ffff]"
     return CharSet(ranges, text, (text,), bare=True)
 
 
 def escaped(code_point: int) -> str:
-    """A character as it stands in a pattern, in a class or outside."""
+    """Escape a character so that it can be written in a pattern, inside a class or outside."""
     return f"\\x{code_point:02x}" if code_point < 32 else re.escape(chr(code_point))
 
 
 def literal(code_point: int, ignore_case: bool) -> CharSet:
-    """One character, and with `ignore_case` those that simple case folding makes equal to it."""
-    variants = _folding_classes().get(code_point, (code_point,)) if ignore_case else (code_point,)
+    """Return the set of one character, plus, with `ignore_case`, those that simple case folding makes equal to it."""
+    variants = folding_classes().get(code_point, (code_point,)) if ignore_case else (code_point,)
     text = "".join(map(escaped, variants))
     text = text if len(variants) == 1 else f"[{text}]"
     return CharSet(tuple((v, v) for v in variants), text, (text,), bare=True)
 
 
 def from_property(found: Property, negated: bool) -> CharSet:
-    """A property outside a class."""
+    """Return the set of a property outside a class."""
     ranges = complement(found.ranges) if negated else found.ranges
     return CharSet(ranges, spelled(found, negated), (found.ranges,), negated, properties=frozenset([found]))
 
 
 def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
-    r"""A property for the `regex` package: `\p{L}` or, negated, `\P{L}`; in a class without brackets."""
+    r"""Spell a property for the `regex` package: `\p{L}` or, negated, `\P{L}`; in a class without brackets."""
     if found.source.startswith("["):
         if in_class:
             return class_body(complement(found.ranges) if negated else found.ranges)
@@ -121,10 +121,10 @@ def spelled(found: Property, negated: bool, in_class: bool = False) -> str:
 
 @lru_cache(64)
 def folded(ranges: Ranges) -> Ranges:
-    """`ranges` with all that simple case folding makes equal to a member. Cost: 2 ms."""
+    """Return `ranges` closed under simple case folding. Cost: 2 ms."""
     starts, extra = list(ranges), set[int]()
     at = 0
-    for code_point, group in sorted(_folding_classes().items()):
+    for code_point, group in sorted(folding_classes().items()):
         while at < len(starts) and starts[at][1] < code_point:
             at += 1
         if at < len(starts) and starts[at][0] <= code_point:
@@ -134,7 +134,7 @@ def folded(ranges: Ranges) -> Ranges:
 
 @lru_cache(256)
 def find_property(name: str, dialect: Dialect, in_class: bool = False) -> Property:
-    r"""What `\p{name}` is. `in_class` says that it stands between brackets.
+    r"""Return the property `\p{name}`. `in_class` says that it is written inside brackets.
 
     Raises PatternError for a name that the table doesn't have.
     """
@@ -191,7 +191,7 @@ def _word(dialect: Dialect, in_class: bool) -> Ranges:
 
 
 def shorthand(letter: str, dialect: Dialect, in_class: bool) -> Property:
-    r"""`\s`, `\d`, `\w` or `\h` (a hexadecimal digit), by its letter in lower case."""
+    r"""Return `\s`, `\d`, `\w` or `\h` (a hexadecimal digit), given its letter in lower case."""
     if letter == "w":
         return Property(r"\w", _word(dialect, in_class))
     if letter == "h":
@@ -200,7 +200,7 @@ def shorthand(letter: str, dialect: Dialect, in_class: bool) -> Property:
 
 
 def posix(name: str, dialect: Dialect) -> Property | None:
-    """`[:name:]`, ASCII alone in Rust, all of Unicode in Oniguruma; None for a name that is none."""
+    """Return `[:name:]`, only ASCII in Rust, all of Unicode in Oniguruma; None for an unknown name."""
     if name not in ASCII_POSIX:
         return None
     if dialect == "oniguruma" and name not in {"ascii", "xdigit", "print", "punct"}:

@@ -1,180 +1,177 @@
-r"""A regular expression as a table: the ordered subset construction.
+r"""Search with a DFA: one table lookup per character, whatever the pattern and the text.
 
-A state is the list of positions that a backtracking engine would try, in its order of preference, before the next
-character is known; a match cuts off what comes after it in the list. So the table finds what the engine finds, but
-never tries a text twice (`dfa.py`). Cost: some 50 ms for a named pattern, without end for none (see the limits).
-Chapter: Regex pre-tokenization. Source: Aho, Sethi and Ullman 1986, section 3.9.
+The table of a deterministic finite automaton has a row for each state and a column for each character class. Where a
+pattern reads far ahead in vain, as `a*b|a` on "aaaa...", the search remembers which states failed at which offset and
+never repeats them. Cost: linear in the text. Chapter: Regex pre-tokenization.
+Source: Reps 1998, "Maximal-munch tokenization in linear time".
 """
 
 from __future__ import annotations
 
+import os.path
+import sys
 from array import array
-from collections.abc import Sequence
+from collections import namedtuple
+from functools import lru_cache
 
-from .dfa import DFA, NotRegular
-from .regex_nfa import EDGE, NFA, build_nfa
-from .regex_sets import Dialect
-from .regex_syntax import parse
+from .._support.lazy_property import cached_property
+from ..errors import PatternError
+from .patterns import PATTERNS
 
-MAX_CLASSES, MAX_STATES, MAX_WORK = 250, 4_000, 600_000
-"""Kinds of characters; states; positions looked at while compiling (about half a second)."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+    from .charsets import Dialect
 
-def alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
-    """(starts, classes, the mask of every class): characters that no set tells apart are one class."""
-    flips: dict[int, int] = {0: 0}
-    for bit, ranges in enumerate(nfa.sets):
-        for first, last in ranges:
-            flips[first] = flips.get(first, 0) ^ 1 << bit
-            flips[last + 1] = flips.get(last + 1, 0) ^ 1 << bit
-    numbers: dict[int, int] = {}
-    starts, classes, mask = list[int](), list[int](), 0
-    for start in sorted(flips):
-        mask ^= flips[start]
-        if start > 0x10FFFF or (starts and numbers.get(mask) == classes[-1]):
-            continue
-        starts.append(start)
-        classes.append(numbers.setdefault(mask, len(numbers)))
-    if len(numbers) > MAX_CLASSES:
-        raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of characters apart")
-    return tuple(starts), tuple(classes), [*numbers, EDGE]
+BLOCKS = 0x1100
+"""The number of blocks of 256 code points in Unicode."""
+
+MAX_MEMORY = 64_000_000
+"""The most bytes for remembered failures."""
 
 
-State = tuple[int, tuple[int, ...]]
-"""(what is behind, positions in order of preference)."""
+class NotRegular(PatternError):
+    """The pattern has a construct that no automaton of bounded size and one character of lookahead can run."""
 
 
-class _Subsets:
-    """The ordered subset construction."""
+class _Codes(dict[int, int]):
+    """Code point -> class, filled lazily, for `str.translate`."""
 
-    def __init__(self, nfa: NFA, masks: list[int]) -> None:
-        self.operations, self.behind, self.masks, self.work = nfa.operations, nfa.behind, masks, 0
+    def __init__(self, stage1: array[int], stage2: bytes) -> None:
+        self.stage1, self.stage2 = stage1, stage2
 
-    def reads(self, state: State, ahead: int | None) -> tuple[list[tuple[int, int]], bool] | None:
-        """((mask, target) of the reads that can come next, in order, whether a match ends them).
-
-        None where that depends on the next character and `ahead`, its mask, isn't given.
-        """
-        behind, positions = state
-        seen: set[int] = set()
-        out: list[tuple[int, int]] = []
-        stack = list(reversed(positions))
-        while stack:
-            at = stack.pop()
-            operation = self.operations[at]
-            if at in seen:
-                if operation[0] == "loop":  # the body was empty: the loop is left
-                    stack.append(operation[2])
-                continue
-            self.work += 1
-            seen.add(at)
-            if operation[0] == "read":
-                out.append((operation[1], operation[2]))
-            elif operation[0] == "choose":
-                stack.extend(reversed(operation[1]))
-            elif operation[0] == "loop":
-                body, way_out, lazy = operation[1:]
-                stack.extend((body, way_out) if lazy else (way_out, body))
-            elif operation[0] == "match":
-                return out, True
-            elif operation[0] == "last":
-                if bool(behind & operation[1]) != operation[2]:
-                    stack.append(operation[3])
-            elif ahead is None:
-                return None
-            elif bool(ahead & operation[1]) != operation[2]:
-                stack.append(operation[3])
-        if self.work > MAX_WORK:
-            raise NotRegular("its table takes too long to build")
-        return out, False
-
-    def row(self, state: State) -> list[tuple[State, bool]]:
-        """For every class, the state after a character of it, and whether a match ends before it."""
-        known = self.reads(state, None)
-        row = []
-        for mask in self.masks:
-            reads, matched = known or self.reads(state, mask) or ([], False)
-            self.work += 1 + len(reads) // 4
-            targets = tuple(dict.fromkeys([target for wanted, target in reads if wanted & mask]))
-            row.append(((mask & self.behind if targets else 0, targets), matched))
-        return row
+    def __missing__(self, code_point: int) -> int:
+        found = self.stage2[self.stage1[code_point >> 8] << 8 | code_point & 255]
+        if len(self) < 100_000:
+            self[code_point] = found
+        return found
 
 
-def compile_dfa(pattern: str, dialect: Dialect = "rust") -> DFA:
-    r"""The table of `pattern`.
+class DFA(namedtuple("DFA", "stage1 stage2 width trans entries")):
+    """A deterministic finite automaton: character classes and a transition table.
 
-    >>> list(compile_dfa(r"\s+(?!\S)|\S+").spans("ab   c"))
-    [(0, 2), (2, 4), (5, 6)]
-
-    Raises NotRegular for a pattern that is no business of a table, or whose table would be too large, and PatternError
-    for one that is malformed. Time and memory are bounded.
+    The class of the character c is `stage2[stage1[c >> 8] * 256 + (c & 255)]`; the last class, `width` - 1, is the
+    edge of the text. `trans[state * width + class]` is twice the next state, plus 1 if a match ends before this
+    character. State 0 ends a search; `entries[class]` is the initial state after a character of that class,
+    always 1 where the pattern has no lookbehind.
     """
-    try:
-        nfa = build_nfa(parse(pattern, dialect))
-        starts, classes, masks = alphabet(nfa)
-        return determinized(nfa, two_stages(starts, classes), masks)
-    except NotRegular as reason:
-        shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
-        raise NotRegular(f"{shown} can't be run by a table: {reason}") from None
+
+    stage1: array[int]
+    stage2: bytes
+    width: int
+    trans: array[int]
+    entries: tuple[int, ...]
+
+    @cached_property
+    def codes(self) -> _Codes:
+        return _Codes(self.stage1, self.stage2)
+
+    @cached_property
+    def _scaled(self) -> tuple[list[int], list[int]]:
+        """Return the table with states premultiplied by `width` (row offsets), and the entries likewise."""
+        return [(t >> 1) * self.width << 1 | t & 1 for t in self.trans], [e * self.width for e in self.entries]
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Iterate over the (start, end) of the matches, without an empty match directly after another match.
+
+        Raises PatternError if the search takes more than 20 steps per character plus 5 million.
+        """
+        return self.spans_of(self.kinds(text) + bytes([self.width - 1]))
+
+    def kinds(self, text: str) -> bytes:
+        """Return the class of every character, one byte each."""
+        return text.translate(self.codes).encode("latin-1")
+
+    def spans_of(self, codes: bytes) -> Iterator[tuple[int, int]]:
+        """Iterate as `spans` does, given the classes of the characters and, last, of the end of the text."""
+        view = memoryview(codes)
+        trans, entries = self._scaled
+        entry, several = entries[0], len(set(entries)) > 1
+        offset, size, previous, wasted = 0, len(codes) - 1, -1, 0
+        patience = 4 * size + 10_000
+        failures: _FailureMemo | None = None
+        while offset <= size:
+            state, last = entries[codes[offset - 1]] if several else entry, -1
+            if failures is not None:
+                last = failures.search(codes, offset, state, trans)
+            else:
+                for at, code in enumerate(view[offset:], offset):
+                    step = trans[state + code]
+                    if step & 1:
+                        last = at
+                    state = step >> 1
+                    if not state:
+                        wasted += at - max(last, offset)
+                        if wasted > patience:
+                            failures = _FailureMemo(size, 20 * size + 5_000_000)
+                        break
+            if last < 0 or last == offset == previous:
+                offset += 1
+                continue
+            yield offset, last
+            offset = previous = last
 
 
-def two_stages(starts: Sequence[int], classes: Sequence[int]) -> tuple[array[int], bytes]:
-    """From characters to classes by blocks of 256, where those from starts[i] to starts[i + 1] are of classes[i]."""
-    ends = [*starts[1:], 0x110000]
-    blocks: dict[bytes, int] = {}
-    stage1, mixed = array("H"), b""
-    for start, end, kind in zip(starts, ends, classes):
-        rest = min(-start & 255, end - start)  # of the block in which it begins
-        mixed += bytes([kind]) * rest
-        if start + rest < end or not end & 255:
-            if mixed:
-                stage1.append(blocks.setdefault(mixed, len(blocks)))
-            whole, more = divmod(end - start - rest, 256)
-            if whole:
-                stage1 += array("H", [blocks.setdefault(bytes([kind]) * 256, len(blocks))]) * whole
-            mixed = bytes([kind]) * more
-    return stage1, b"".join(blocks)
+class _FailureMemo:
+    """Memoized failures: the states that lead to no further match, by offset."""
+
+    def __init__(self, size: int, budget: int) -> None:
+        self.size, self.budget = size, budget
+        self.failed: dict[int, bytearray] = {}
+
+    def search(self, codes: bytes, offset: int, state: int, trans: list[int]) -> int:
+        """Return the end of the match that begins at `offset`, or -1."""
+        last, since, trail = -1, offset, list[int]()
+        failed = self.failed
+        for at in range(offset, self.size + 1):
+            if state in failed and failed[state][at]:
+                break
+            step = trans[state + codes[at]]
+            if step & 1:
+                last, since, trail = at, at + 1, []
+            else:
+                trail.append(state)
+            state = step >> 1
+            if not state:
+                break
+        self.budget -= at - offset + 1
+        for at, state in enumerate(trail, since):
+            if state not in failed:
+                if (len(failed) + 1) * (self.size + 1) > MAX_MEMORY:
+                    self.budget = -1
+                    break
+                failed[state] = bytearray(self.size + 1)
+            failed[state][at] = 1
+        if self.budget < 0:
+            raise PatternError("the pattern reads too far ahead again and again in this text; it can't be cut in time")
+        return last
 
 
-def determinized(nfa: NFA, stages: tuple[array[int], bytes], masks: list[int]) -> DFA:
-    """The table of an automaton over the classes with these masks. Raises NotRegular where it would be too large."""
-    subsets = _Subsets(nfa, masks)
-    begin: list[State] = [(mask & nfa.behind, (nfa.start,)) for mask in masks]
-    numbers: dict[State, int] = {(0, ()): 0}
-    for state in begin:
-        numbers.setdefault(state, len(numbers))
-    order, table = list(numbers), []
-    for state in order:
-        row = subsets.row(state)
-        for target, _ in row:
-            if target not in numbers:
-                numbers[target] = len(order)
-                order.append(target)
-        if len(order) > MAX_STATES or subsets.work > MAX_WORK:
-            raise NotRegular(f"its table has more than {MAX_STATES:,} states or takes too long to build")
-        table.append([numbers[target] * 2 | matched for target, matched in row])
-    return _smallest(stages, table, [numbers[state] for state in begin])
+@lru_cache(64)
+def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
+    """Return the DFA of `pattern`, compiled once or, if named, read from a file. Raises the errors of `compile_dfa`."""
+    spellings = {(p.regex, "rust"): p.name for p in PATTERNS.values()} | {
+        (p.oniguruma, "oniguruma"): p.name for p in PATTERNS.values()
+    }
+    name = spellings.get((pattern, dialect))
+    if name is None:
+        from .dfa_construction import compile_dfa
+
+        return compile_dfa(pattern, dialect)
+    return _shipped(name)
 
 
-def _smallest(stages: tuple[array[int], bytes], table: list[list[int]], entries: list[int]) -> DFA:
-    """States that no text tells apart become one (Moore 1956). A large table stays as it is."""
-    part = [0] * len(table)
-    while len(table) <= 300:
-        keys: dict[tuple[int, ...], int] = {}
-        new = [
-            keys.setdefault((part[i], *(part[t >> 1] * 2 | t & 1 for t in row)), len(keys))
-            for i, row in enumerate(table)
-        ]
-        if max(new) == max(part):
-            break
-        part = new
-    else:
-        part = list(range(len(table)))
-    numbers = {part[0]: 0}
-    for old in [*entries, *range(len(table))]:
-        numbers.setdefault(part[old], len(numbers))
-    rows: dict[int, list[int]] = {}
-    for i, row in enumerate(table):
-        rows.setdefault(numbers[part[i]], [numbers[part[t >> 1]] * 2 | t & 1 for t in row])
-    trans = array("i", [step for number in range(len(rows)) for step in rows[number]])
-    return DFA(*stages, len(table[0]), trans, tuple(numbers[part[entry]] for entry in entries))
+def _shipped(name: str) -> DFA:
+    """Read the DFA of a named pattern, written by `tools/make_dfa_tables.py`."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "data", f"{name}.dfa"), "rb") as file:
+        width, steps = _numbers("i", file.read(8))
+        trans, entries = _numbers("i", file.read(4 * steps)), _numbers("i", file.read(4 * width))
+        return DFA(_numbers("H", file.read(2 * BLOCKS)), file.read(), width, trans, tuple(entries))
+
+
+def _numbers(kind: str, data: bytes) -> array[int]:
+    numbers = array(kind, data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

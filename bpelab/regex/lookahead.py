@@ -1,30 +1,30 @@
-r"""Patterns that look ahead over several characters, `(?=(\d{3})+(?!\d))`: one scan from the end, then a table.
+r"""Lookaheads over several characters, `(?=(\d{3})+(?!\d))`: one backward scan, then a DFA.
 
-Whether a look succeeds at a place depends on the text behind that place alone. So the text is read from its end, and
-at each place it is noted from which positions of the looks' automaton a match can be reached; what the looks see then
-is part of the character's class, and the pattern is run by a table as any other. Cost: linear in the text; sets of
-positions are worked out when they are first met. Chapter: Regex pre-tokenization.
+Whether a lookahead succeeds at an offset depends only on the text after that offset. So the text is scanned from its
+end, recording at each offset from which positions of the lookaheads' NFA a match can be reached. The lookaheads that
+succeed then become part of the character's class, and the pattern runs on a DFA as any other. Cost: linear in the text;
+sets of positions are computed on first use. Chapter: Regex pre-tokenization.
 """
 
 from collections.abc import Iterator
 
+from .charsets import Dialect
 from .dfa import DFA, NotRegular
-from .regex_dfa import MAX_CLASSES, alphabet, determinized, two_stages
-from .regex_nfa import NFA, Operation, build_nfa, targets
-from .regex_sets import Dialect
-from .regex_syntax import parse
+from .dfa_construction import MAX_CLASSES, alphabet, determinized, two_stages
+from .nfa import NFA, Operation, build_nfa, targets
+from .parser import parse
 
 MOST_KNOWN = 20_000
-"""Steps that are remembered; then the memory begins anew."""
+"""The most memoized steps; when full, the memo is cleared."""
 
 
 class AheadDFA:
-    """The matches of a pattern with such looks.
+    """Find the matches of a pattern with such lookaheads.
 
     >>> list(AheadDFA(r"\\d+?(?=(\\d{3})+(?!\\d))|\\d+", "rust").spans("1234567 12"))
     [(0, 1), (1, 4), (4, 7), (8, 10)]
 
-    Raises NotRegular for what is beyond this, too, and PatternError for a pattern that is malformed.
+    Raises NotRegular for a pattern that this can't run either, and PatternError for one that is malformed.
     """
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
@@ -34,21 +34,21 @@ class AheadDFA:
         if len(masks) * self._ways > MAX_CLASSES:
             raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of places apart")
         first = len(nfa.sets) - len(nfa.aheads)
-        places = [mask | seen << first for mask in masks for seen in range(self._ways)]
+        offsets = [mask | seen << first for mask in masks for seen in range(self._ways)]
         stages = two_stages(starts, classes)
-        self._table = determinized(nfa, stages, places)
+        self._table = determinized(nfa, stages, offsets)
         self._kinds = DFA(*stages, len(masks), self._table.trans, ())
         self._looks = _Looks(nfa, masks)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """As `DFA.spans`."""
+        """Iterate as `DFA.spans` does."""
         codes = self._kinds.kinds(text) + bytes([self._kinds.width - 1])
         seen = self._looks.seen(codes)
         return self._table.spans_of(bytes([kind * self._ways + what for kind, what in zip(codes, seen)]))
 
 
 class _Looks:
-    """What the looks see, from the end of a text to its beginning."""
+    """Evaluate the lookaheads from the end of a text to its beginning."""
 
     def __init__(self, nfa: NFA, masks: list[int]) -> None:
         self._masks, self._aheads = masks, nfa.aheads
@@ -62,20 +62,20 @@ class _Looks:
         self._known: dict[tuple[frozenset[int], int, int], tuple[frozenset[int], int]] = {}
 
     def seen(self, kinds: bytes) -> bytearray:
-        """For every place of the text, and its end, the looks that succeed there, as bits."""
+        """Return, for every offset including the end, the lookaheads that succeed there, as bits."""
         found = bytearray(len(kinds))
         known, after = self._known, frozenset[int]()
-        for place in range(len(kinds) - 1, -1, -1):
-            key = after, kinds[place], kinds[place - 1]  # before the first character is the edge, as behind the last
+        for offset in range(len(kinds) - 1, -1, -1):
+            key = after, kinds[offset], kinds[offset - 1]  # kinds[-1], before the first character, is the edge
             if (step := known.get(key)) is None:
                 if len(known) >= MOST_KNOWN:
                     known.clear()
                 step = known[key] = self._step(*key)
-            after, found[place] = step
+            after, found[offset] = step
         return found
 
     def _step(self, after: frozenset[int], here: int, behind: int) -> tuple[frozenset[int], int]:
-        """The positions that lead to a match from a place, and the looks among them."""
+        """Return the positions that lead to a match from an offset, and the lookaheads among them as bits."""
         mask, last = self._masks[here], self._masks[behind]
         reached, size = set[int](), -1
         while len(reached) > size:

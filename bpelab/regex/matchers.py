@@ -1,9 +1,9 @@
-"""Find the matches of a pattern in a text, exactly as the engine it was written for, and never without end.
+"""Find the matches of a pattern in a text, exactly as the engine it was written for would, in bounded time.
 
 A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table
 is newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out.
-Any other pattern is run by a table (`dfa.py`, `regex_ahead.py`). What no table can do is left to backtracking
-(`backtracking.py`), with a limit on its time.
+Any other pattern runs on a DFA (`dfa.py`, `lookahead.py`). A pattern that no DFA can run is left to backtracking
+(`backtracking.py`), under a time limit.
 
 Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count matches alike.
 """
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ..cached import cached_property
-from .patterns import NamedPattern, recognised
+from .._support.lazy_property import cached_property
+from .patterns import NamedPattern, as_named_pattern
 
 if TYPE_CHECKING:
-    from .backtracking import Agreement
-    from .regex_sets import Dialect
+    from .backtracking import UnicodeAgreement
+    from .charsets import Dialect
 
 
 class Matcher(Protocol):
-    """What finds matches."""
+    """Finds the matches of a pattern."""
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The (start, end) of the matches in order; an empty one right after another isn't counted."""
+        """Iterate over the (start, end) of the matches, without an empty match directly after another match."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Pattern:
     >>> list(Pattern("String", "..").spans("a....b"))
     [(1, 3), (3, 5)]
 
-    Raises ValueError for another kind, and as `matcher` for a Regex.
+    Raises ValueError for another kind and, for a Regex, the errors of `matcher`.
     """
 
     kind: Literal["String", "Regex"]
@@ -51,7 +51,7 @@ class Pattern:
             matcher(self.text, "oniguruma")
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The (start, end) of the matches in `text`, in order. Raises PatternError where that takes too long."""
+        """Iterate over the (start, end) of the matches in `text`. Raises PatternError if that takes too long."""
         if self.kind == "Regex" or not self.text:
             return matcher(self.text, "oniguruma").spans(text)
         return self._places(text)
@@ -65,12 +65,12 @@ class Pattern:
 
 @lru_cache(256)
 def matcher(pattern: str, dialect: "Dialect") -> Matcher:
-    """What finds the matches of `pattern`.
+    """Return the matcher for `pattern`.
 
-    Raises PatternError for a pattern that is malformed, too large or beyond bpelab, and MissingDependencyError for one
-    that only the `regex` package can run where it isn't installed.
+    Raises PatternError for a pattern that is malformed, too large or not supported, and MissingDependencyError for one
+    that needs the `regex` package where it isn't installed.
     """
-    named = recognised(pattern, dialect)
+    named = as_named_pattern(pattern, dialect)
     if named:
         return NamedMatcher(named)
     from .dfa import NotRegular, dfa_for
@@ -83,11 +83,11 @@ def matcher(pattern: str, dialect: "Dialect") -> Matcher:
 
 
 def _without_a_table(pattern: str, dialect: "Dialect", reason: Exception) -> Matcher:
-    """What runs a pattern that is not regular, for `reason`."""
+    """Return a matcher for a pattern that plain DFAs can't run; `reason` says why."""
     from ..errors import MissingDependencyError
     from .backtracking import BacktrackingMatcher, regex_package
     from .dfa import NotRegular
-    from .regex_ahead import AheadDFA
+    from .lookahead import AheadDFA
 
     try:
         return AheadDFA(pattern, dialect)
@@ -98,33 +98,33 @@ def _without_a_table(pattern: str, dialect: "Dialect", reason: Exception) -> Mat
 
 
 class NamedMatcher:
-    """A named pattern under `regex`, or, for a text on which its table differs, under `re`."""
+    """Run a named pattern with `regex`, or with `re` for a text on which the Unicode table of `regex` differs."""
 
     def __init__(self, named: NamedPattern) -> None:
         self._named = named
 
     @cached_property
-    def _parts(self) -> tuple[Any, "Agreement"]:
-        """What a compiled encoder never asks for, and what takes 10 ms."""
-        from .backtracking import Agreement, regex_package
-        from .portable import write
-        from .regex_syntax import parse
+    def _parts(self) -> tuple[Any, "UnicodeAgreement"]:
+        """Compile the pattern for `regex`: lazily, as it takes 10 ms and a compiled encoder never needs it."""
+        from .backtracking import UnicodeAgreement, regex_package
+        from .parser import parse
+        from .translate import write
 
         fast, properties = write(parse(self._named.regex, "rust"), keep_properties=True)
-        return regex_package.compile(fast) if regex_package else None, Agreement(properties)
+        return regex_package.compile(fast) if regex_package else None, UnicodeAgreement(properties)
 
     @cached_property
     def exact(self) -> Any:
-        """The pattern for `re`, with every class spelled out."""
-        from .portable import portable
+        """Compile the pattern for `re`, with every class spelled out."""
+        from .translate import portable
 
         return re.compile(portable(self._named.regex)[0])
 
     def engine(self, text: str) -> Any:
-        """The compiled pattern that cuts `text` right."""
+        """Return the compiled pattern that cuts `text` correctly."""
         fast, agreement = self._parts
         return self.exact if fast is None or not agreement.on(text) else fast
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """As `Matcher.spans`; a named pattern has no empty matches."""
+        """Iterate as `Matcher.spans` does; a named pattern has no empty matches."""
         return (match.span() for match in self.engine(text).finditer(text))

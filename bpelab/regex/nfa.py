@@ -1,44 +1,44 @@
-r"""From the tree of a regular expression to a nondeterministic automaton whose choices are ordered.
+r"""Compile the tree of a regular expression into an NFA whose choices are ordered.
 
 Each position of the automaton is an operation: read a character of a set, look at the next or the last character,
-choose (the first target is preferred), or match. What needs more than one character of memory at a place (a
-look-ahead of two characters, a reference) has no place here and is refused by name. Cost: linear in the pattern, with
-counted repetitions written out. Source: Cox 2010, "Regular Expression Matching: the Virtual Machine Approach".
+choose (the first target is preferred), or match. A construct that needs more than one character of context (a
+lookahead of two characters, a reference) is refused by name. Cost: linear in the pattern with counted repetitions
+expanded. Source: Cox 2010, "Regular Expression Matching: the Virtual Machine Approach".
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .dfa import NotRegular
-from .regex_nodes import (
+from ..unicode.tables import Ranges
+from .ast import (
+    Alternation,
+    Anchor,
     Atomic,
-    Choice,
+    Backreference,
+    EngineOnly,
     Group,
-    Look,
+    Lookaround,
     Node,
-    Place,
-    Reference,
     Repeat,
     Sequence,
-    Special,
     children,
     single,
 )
-from .regex_sets import NEWLINE, CharSet
-from .unicode_tables import Ranges
+from .charsets import NEWLINE, CharSet
+from .dfa import NotRegular
 
 MAX_OPERATIONS = 20_000
 Operation = (
     tuple[Literal["read"], int, int]  # a character of one of the sets in a mask, then go on at
     | tuple[Literal["next", "last"], int, bool, int]  # the character after or before is in the mask, or (True) is not
     | tuple[Literal["choose"], tuple[int, ...]]
-    | tuple[Literal["loop"], int, int, bool]  # body, way out, lazy
+    | tuple[Literal["loop"], int, int, bool]  # body, exit, lazy
     | tuple[Literal["match"]]
 )
 
 
 def targets(operation: Operation) -> tuple[int, ...]:
-    """Where an operation goes on."""
+    """Return the positions that may follow an operation."""
     if operation[0] == "read":
         return (operation[2],)
     if operation[0] == "choose":
@@ -50,19 +50,19 @@ def targets(operation: Operation) -> tuple[int, ...]:
 
 @dataclass
 class NFA:
-    """Operations, and the sets that their masks speak of: bit i of a mask is `sets[i]`; bit 0 is the text's edge."""
+    """Operations, and the sets that their masks refer to: bit i is `sets[i]`, and bit 0 is the edge of the text."""
 
     operations: list[Operation] = field(default_factory=list)
     sets: list[Ranges] = field(default_factory=list)
     start: int = 0
     behind: int = 0
-    """The mask of what is ever looked for behind."""
+    """The mask of all that lookbehinds test."""
     aheads: list[int] = field(default_factory=list)
-    """Where the bodies of looks ahead over several characters begin; each look has a bit of its own, the last ones."""
+    """The start of each lookahead body over several characters; the last bits of a mask are one for each of them."""
 
 
 EDGE = 1
-"""The bit of what stands before and after the text."""
+"""The bit of the edge of the text, before its first and after its last character."""
 
 
 class _Builder:
@@ -89,14 +89,14 @@ class _Builder:
         return self.emit(("next", mask, negative, then))
 
     def build(self, node: Node, then: int) -> int:
-        """The position where `node`, followed by what is at `then`, begins."""
+        """Build `node`, to be followed by the position `then`, and return the position where it begins."""
         if isinstance(node, CharSet):
             return self.emit(("read", self.bit(node.ranges), then))
         if isinstance(node, Sequence):
             for part in reversed(node.parts):
                 then = self.build(part, then)
             return then
-        if isinstance(node, Choice):
+        if isinstance(node, Alternation):
             return self.emit(("choose", tuple([self.build(option, then) for option in node.options])))
         if isinstance(node, Group):
             return self.build(node.body, then)
@@ -104,39 +104,39 @@ class _Builder:
             return self.repeat(node, then)
         if isinstance(node, Atomic):
             return self.atomic(node.body, then)
-        if isinstance(node, Place):
-            return self.place(node, then)
-        if isinstance(node, Look):
+        if isinstance(node, Anchor):
+            return self.anchor(node, then)
+        if isinstance(node, Lookaround):
             mask = self.sight(node.body, node.behind)
             if mask is None and self.far and not node.behind:
                 return self.emit(("next", ~self.ahead(node.body), node.negative, then))
             if mask is None:
                 raise NotRegular(f"a look {'behind' if node.behind else 'ahead'} over more than one character")
             return self.look(node.behind, mask, node.negative, then)
-        if isinstance(node, Reference):
+        if isinstance(node, Backreference):
             raise NotRegular(f"a reference to group {node.target}")
-        assert isinstance(node, Special)
+        assert isinstance(node, EngineOnly)
         raise NotRegular(node.text)
 
     def ahead(self, body: Node) -> int:
-        """The number of a look ahead over several characters; none stands in another."""
+        """Build a lookahead over several characters and return its number; lookaheads don't nest."""
         self.far = False
         self.nfa.aheads.append(self.build(body, 0))
         self.far = True
         return len(self.nfa.aheads) - 1
 
     def sight(self, body: Node, behind: bool) -> int | None:
-        """The mask of what a look looks for, where that is one character or the end of the text."""
+        """Return the mask that a look-around tests if it is one character or the edge of the text, else None."""
         one = single(body)
         if one is not None:
             return self.bit(one.ranges)
-        if isinstance(body, Place) and body.where == ("text_start" if behind else "text_end"):
+        if isinstance(body, Anchor) and body.where == ("text_start" if behind else "text_end"):
             return EDGE
-        if isinstance(body, Place) and body.where == "line_end" and not behind:
+        if isinstance(body, Anchor) and body.where == "line_end" and not behind:
             return EDGE | self.bit(NEWLINE)
         if isinstance(body, Group) or (isinstance(body, Repeat) and body.low == 1 and body.mode != "possessive"):
-            return self.sight(body.body, behind)  # of one or more, the first decides
-        if isinstance(body, Choice):
+            return self.sight(body.body, behind)  # the first repetition decides
+        if isinstance(body, Alternation):
             mask = 0
             for option in body.options:
                 part = self.sight(option, behind)
@@ -146,7 +146,7 @@ class _Builder:
             return mask
         return None
 
-    def place(self, node: Place, then: int) -> int:
+    def anchor(self, node: Anchor, then: int) -> int:
         newline = self.bit(NEWLINE) if node.where in {"line_start", "line_end"} else 0
         if node.where == "text_start":
             return self.look(True, EDGE, False, then)
@@ -166,11 +166,11 @@ class _Builder:
         return self.emit(("choose", tuple(ways)))
 
     def atomic(self, body: Node, then: int) -> int:
-        """An atomic group, where it means the same as a plain one or as a possessive repetition of one character."""
+        """Build an atomic group that is equivalent to a plain one or to a possessive repetition of one character."""
         while isinstance(body, Group):
             body = body.body
         if isinstance(body, CharSet) or self.nfa.operations[then] == ("match",):
-            return self.build(body, then)  # the first way is the match anyway
+            return self.build(body, then)  # the first path is the match anyway
         if isinstance(body, Repeat) and body.mode == "greedy" and single(body.body):
             return self.repeat(Repeat(body.body, body.low, body.high, "possessive"), then)
         raise NotRegular("an atomic group")
@@ -201,40 +201,40 @@ class _Builder:
 
 
 def _nullable(node: Node) -> bool:
-    """Whether `node` can match without consuming a character."""
+    """Return whether `node` can match the empty string."""
     if isinstance(node, Repeat):
         return node.low == 0 or _nullable(node.body)
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return any(map(_nullable, node.options))
-    if isinstance(node, Look | Place):
+    if isinstance(node, Lookaround | Anchor):
         return True
     return not isinstance(node, CharSet) and all(map(_nullable, children(node)))
 
 
 def _empty_last(node: Node) -> bool:
-    """Whether a `node` that can match nothing does so only when all else fails.
+    """Return whether a `node` that can match the empty string does so only when all else fails.
 
-    An engine leaves a repetition whose body has matched nothing. Where that is the last thing the body would do, the
-    repetition never has to know, and one that asks for a single time at least neither.
+    An engine leaves a repetition whose body has matched nothing. If matching nothing is the body's last choice, the
+    repetition need not know whether it did; nor does a repetition with a minimum of one.
     """
     if isinstance(node, Repeat):
         return node.mode != "lazy" and (not _nullable(node.body) or _empty_last(node.body))
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return not any(map(_nullable, node.options[:-1])) and _empty_last(node.options[-1])
     return all(map(_empty_last, children(node)))
 
 
 def build_nfa(node: Node, far: bool = False) -> NFA:
-    """The automaton of a pattern. Raises NotRegular for what it can't express.
+    """Build the NFA of a pattern. Raises NotRegular for what it can't express.
 
-    With `far`, a look ahead over several characters asks for the bit of its own that `aheads` speaks of.
+    With `far`, a lookahead over several characters tests its own bit, which `aheads` describes.
     """
     builder = _Builder(far)
     nfa = builder.nfa
     nfa.start = builder.build(node, 0)
     first = len(nfa.sets)
-    nfa.sets += [()] * len(nfa.aheads)  # no character has these bits: a place has them
-    for number, operation in enumerate(nfa.operations):
+    nfa.sets += [()] * len(nfa.aheads)  # these bits belong to positions in the text, not to characters
+    for index, operation in enumerate(nfa.operations):
         if operation[0] == "next" and operation[1] < 0:
-            nfa.operations[number] = ("next", 1 << first + ~operation[1], *operation[2:])
+            nfa.operations[index] = ("next", 1 << first + ~operation[1], *operation[2:])
     return nfa

@@ -1,36 +1,36 @@
-r"""Read a regular expression into a tree of nodes, in the dialect of tiktoken's engine or of Hugging Face's.
+r"""Parse a regular expression into a syntax tree, in the dialect of tiktoken's engine or of Hugging Face's.
 
 "rust" is fancy-regex: `$` is the end of the text, `{1,3}+` is possessive, `(?s)` lets `.` match a line end.
-"oniguruma" is Oniguruma with Ruby's syntax: `^` and `$` are about lines, `{1,3}+` repeats a repetition, `(?m)` lets `.`
-match a line end, and `(?i)` in the middle holds for the alternatives after it. Groups are kept on a stack, so that no
-pattern exhausts Python's. Case is ignored one character for one; that Oniguruma's `(?i:ss)` matches ß isn't followed.
-Cost: linear in the pattern. Chapter: Regex pre-tokenization.
+"oniguruma" is Oniguruma with Ruby's syntax: `^` and `$` match at lines, `{1,3}+` repeats a repetition, `(?m)` lets `.`
+match a line end, and `(?i)` in the middle also applies to the alternatives after it. Open groups are kept on a stack of
+its own, so that no pattern exhausts Python's. Case is folded one character for one; Oniguruma's `(?i:ss)` also matches
+ß, which this does not. Cost: linear in the pattern. Chapter: Regex pre-tokenization.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .regex_classes import MAX_DEPTH, Source, code_point, named_set, read_class
-from .regex_nodes import (
+from ..unicode.tables import complement
+from .ast import (
+    Alternation,
+    Anchor,
     Atomic,
-    Choice,
+    Backreference,
+    EngineOnly,
     Group,
-    Look,
+    Lookaround,
     Node,
-    Place,
-    Reference,
     Repeat,
     Sequence,
-    Special,
     Where,
     choice,
     sequence,
 )
-from .regex_sets import EVERYTHING, CharSet, Dialect, folded, from_property, literal, shorthand, written
-from .unicode_tables import complement
+from .char_classes import MAX_DEPTH, Source, code_point, named_set, read_class
+from .charsets import EVERYTHING, CharSet, Dialect, folded, from_property, literal, shorthand, written
 
 MAX_PATTERN = 100_000
-"""Characters that a pattern may have."""
+"""The most characters that a pattern may have."""
 MAX_COUNT = 100_000
 """The largest number in a counted repetition (Oniguruma's own limit)."""
 
@@ -45,13 +45,13 @@ class _Flags:
 
 
 class _Frame:
-    """An open group: what it becomes when it is closed, and what has been read of it."""
+    """An open group: what it becomes when it is closed, and what has been read of it so far."""
 
     def __init__(self, kind: str, flags: _Flags, at: int, number: int = 0, name: str | None = None) -> None:
         self.kind, self.outer, self.at, self.number, self.name = kind, flags, at, number, name
         self.options: list[Node] = []
         self.parts: list[Node] = []
-        self.depths: list[int] = []  # how deep each part nests
+        self.depths: list[int] = []  # the nesting depth of each part; negative for a repetition
 
     def closed(self) -> Node:
         body = choice([*self.options, sequence(self.parts)])
@@ -60,7 +60,7 @@ class _Frame:
         if self.kind == "atomic":
             return Atomic(body)
         if self.kind.startswith("look"):
-            return Look(body, "behind" in self.kind, "not" in self.kind)
+            return Lookaround(body, "behind" in self.kind, "not" in self.kind)
         return body
 
 
@@ -104,7 +104,7 @@ class _Parser:
         return self.stack[0].closed()
 
     def check_references(self) -> None:
-        """Every reference has a group; Oniguruma takes numbers only where no group has a name."""
+        """Check that every reference has a group; Oniguruma takes numbers only where no group has a name."""
         for target, at in self.references:
             known = target in self.names if isinstance(target, str) else 0 < target <= self.groups
             if not known or (self.names and isinstance(target, int) and self.dialect == "oniguruma"):
@@ -179,7 +179,7 @@ class _Parser:
         self.fold_rest()
 
     def quantified(self) -> bool:
-        """Whether a quantifier stands here; then it is read and goes around the last node."""
+        """Read a quantifier, if there is one here, and wrap it around the last node; return whether there was."""
         source, at, frame = self.source, self.source.at, self.stack[-1]
         counted = None
         if char := source.match(r"[*+?]"):
@@ -194,7 +194,7 @@ class _Parser:
             high = (int(counted[3]) if counted[3] else None) if counted[2] else low
         else:
             return False
-        if not frame.parts or (isinstance(frame.parts[-1], Place | Look | Special)):
+        if not frame.parts or (isinstance(frame.parts[-1], Anchor | Lookaround | EngineOnly)):
             raise source.error("nothing to repeat", at)
         if (
             self.dialect == "rust"
@@ -216,7 +216,7 @@ class _Parser:
     def repeated(self, body: Node, low: int, high: int | None, counted: bool, fixed: bool) -> Node:
         source = self.source
         if self.dialect == "oniguruma" and counted:
-            if fixed and source.eat("?"):  # a{2}? may be there or not
+            if fixed and source.eat("?"):  # a{2}? is an optional a{2}
                 return Repeat(Repeat(body, low, high), 0, 1)
             return Repeat(body, low, high, "lazy" if source.eat("?") else "greedy")  # a `+` that follows repeats it
         if source.eat("+"):
@@ -233,9 +233,9 @@ class _Parser:
             return self.dot(flags.dot_all)
         if char == "^":
             strict = self.dialect == "oniguruma"
-            return Place("line_start" if flags.lines or strict else "text_start", strict=strict)
+            return Anchor("line_start" if flags.lines or strict else "text_start", strict=strict)
         if char == "$":
-            return Place("line_end" if flags.lines or self.dialect == "oniguruma" else "text_end")
+            return Anchor("line_end" if flags.lines or self.dialect == "oniguruma" else "text_end")
         if char == "\\":
             return self.escape()
         return literal(ord(char), flags.ignore_case)
@@ -247,19 +247,19 @@ class _Parser:
     def escape(self) -> Node:
         source, at = self.source, self.source.at - 1
         letter, oniguruma = source.take(), self.dialect == "oniguruma"
-        places: dict[str, Where] = {"A": "text_start", "z": "text_end", "Z": "text_end_or_last_newline"}
-        if letter in places:
-            return Place(places[letter])
+        offsets: dict[str, Where] = {"A": "text_start", "z": "text_end", "Z": "text_end_or_last_newline"}
+        if letter in offsets:
+            return Anchor(offsets[letter])
         if letter in "bB":
             word = from_property(shorthand("w", self.dialect, False), False)
-            return Place("word" if letter == "b" else "no_word", word)
+            return Anchor("word" if letter == "b" else "no_word", word)
         if letter in "GK" or (letter == "X" and oniguruma):
-            return Special("\\" + letter)
+            return EngineOnly("\\" + letter)
         if letter in "NO":
             return self.dot(letter == "O")
         if letter == "R":
             lone = written(((10, 13), (0x85, 0x85), (0x2028, 0x2029)))
-            return Atomic(Choice((Sequence((literal(13, False), literal(10, False))), lone)))
+            return Atomic(Alternation((Sequence((literal(13, False), literal(10, False))), lone)))
         if letter in "123456789" or (letter == "k" and source.peek() in ("<", "'")):
             return self.reference(letter, at)
         point = code_point(source, letter)
@@ -292,20 +292,20 @@ class _Parser:
 
     def refer(self, target: int | str, at: int) -> Node:
         source = self.source
-        if self.flags.ignore_case:  # no engine at hand compares by the table's case folding
+        if self.flags.ignore_case:  # no available engine compares by the table's case folding
             raise source.error("a reference that ignores case, which bpelab can't run", at)
         self.references.append((target, at))
-        return Reference(target)
+        return Backreference(target)
 
 
 @lru_cache(128)
 def parse(pattern: str, dialect: Dialect = "rust") -> Node:
-    r"""The tree of `pattern`.
+    r"""Return the syntax tree of `pattern`.
 
     >>> parse("a|b").options[1].fast, parse(r"(?i:k)").ranges
     ('b', ((75, 75), (107, 107), (8490, 8490)))
 
-    Raises PatternError for what is malformed in the dialect, unknown to bpelab, too long or nested too deeply.
+    Raises PatternError if the pattern is malformed in the dialect, not supported, too long or nested too deeply.
     """
     if len(pattern) > MAX_PATTERN:
         raise Source(pattern, dialect).error(f"a pattern of more than {MAX_PATTERN:,} characters")

@@ -1,9 +1,9 @@
 """The split patterns of well-known tokenizers, by name, each with its source.
 
-A pattern decides which bytes can ever share a token, so a changed character changes ids without an error.
-Two spellings of each are kept: `regex` is what tiktoken (or the model's own code) uses; `oniguruma` cuts every
-text in the same places under Hugging Face's engine, in which `$` means the end of a line and `{1,3}+` is no
-possessive. Every named pattern matches every character: it leaves no gap.
+A pattern decides which bytes can ever share a token, so changing one character of it changes ids without an error.
+Each pattern has two spellings: `regex` is what tiktoken (or the model's own code) uses; `oniguruma` cuts every text at
+the same offsets under Hugging Face's engine, in which `$` means the end of a line and `{1,3}+` is not possessive.
+Every named pattern matches every character: it leaves no gap.
 
 Chapter: Regex pre-tokenization.
 """
@@ -16,14 +16,14 @@ from ..errors import PatternError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .regex_sets import Dialect
+    from .charsets import Dialect
 
 _NAME = r"[A-Za-z](?:[\w-]|\.\d){2,}"
-"""What is a word, and no expression that anybody would write."""
+"""A plain word: more likely a misspelt name than a regular expression that anybody would write."""
 
 
 class NamedPattern(namedtuple("NamedPattern", "name regex oniguruma source")):
-    """A split pattern: its name, two spellings that split alike, and where it was read."""
+    """A split pattern: its name, two equivalent spellings, and the source it was copied from."""
 
     __slots__ = ()
     name: str
@@ -42,8 +42,8 @@ _CL100K_ONIGURUMA = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# What tiktoken had before, and what Llama 3 and many tokenizer.json files have. It differs from today's in one case:
-# of white space at the end of a text, what follows the last line break is a piece of its own.
+# tiktoken's earlier pattern, still that of Llama 3 and many tokenizer.json files. It differs from today's in one case:
+# in white space at the end of a text, the part after the last line break is a piece of its own.
 _CL100K_CLASSIC = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -88,7 +88,7 @@ ALIASES = {
 
 
 def find_pattern(name_or_regex: str) -> NamedPattern | None:
-    """The named pattern that a name, an alias, or either spelling stands for; None where it is none of them.
+    """Return the named pattern with this name, alias or spelling, or None.
 
     >>> find_pattern("r50k_base").name
     'gpt2'
@@ -103,10 +103,10 @@ def find_pattern(name_or_regex: str) -> NamedPattern | None:
     return next((p for p in PATTERNS.values() if name_or_regex in (p.regex, p.oniguruma)), None)
 
 
-def recognised(pattern: str, dialect: Dialect) -> NamedPattern | None:
-    """The named pattern that is meant: by name or either spelling in Rust's dialect, by its spelling in Oniguruma's.
+def as_named_pattern(pattern: str, dialect: Dialect) -> NamedPattern | None:
+    """Return the named pattern that is meant: by name, by either spelling in Rust's dialect, or by Oniguruma's.
 
-    >>> recognised("r50k_base", "rust").name, recognised("r50k_base", "oniguruma")
+    >>> as_named_pattern("r50k_base", "rust").name, as_named_pattern("r50k_base", "oniguruma")
     ('gpt2', None)
     """
     if dialect == "rust":
@@ -115,9 +115,9 @@ def recognised(pattern: str, dialect: Dialect) -> NamedPattern | None:
 
 
 def refuse_misspelt(pattern: object) -> None:
-    """Raise PatternError for what looks like a pattern's name and is none, TypeError for what is no str.
+    """Raise PatternError for what looks like a misspelt pattern name, TypeError for anything but a str.
 
-    Read as a regular expression, such a word matches itself and nothing else, so that texts would hardly be cut.
+    As a regular expression such a word would match only itself, so texts would hardly be cut.
 
     >>> refuse_misspelt("gpt-4")
     Traceback (most recent call last):
@@ -130,7 +130,7 @@ def refuse_misspelt(pattern: object) -> None:
         return
     import re
 
-    from ..nearest import nearest
+    from .._support.nearest_name import nearest
 
     if not re.fullmatch(_NAME, pattern):
         return

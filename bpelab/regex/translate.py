@@ -1,21 +1,21 @@
-r"""Write a split pattern so that Python's engines read it as tiktoken's and Hugging Face's do.
+r"""Translate a split pattern so that Python's engines read it as tiktoken's and Hugging Face's engines do.
 
-Python's `re` knows no `\p{L}`, its `\s` has four control characters too many, its `$` matches before a last
-newline, and `(?i:s)` follows Python's own Unicode version. Each is replaced by what it means, spelled out from the
-project's table; then the standard library alone splits exactly. With `keep_properties` the classes stay as they
-are, for the `regex` package, which is faster where its newer table agrees, and which knows more constructs.
+Python's `re` has no `\p{L}`, its `\s` has four control characters too many, its `$` also matches before a final
+newline, and `(?i:s)` follows Python's own Unicode version. Each is replaced by its meaning, spelled out from the
+project's table, so that the standard library alone splits exactly. With `keep_properties` the classes stay as they
+are, for the `regex` package, which is faster where its newer table agrees and knows more constructs.
 
-Chapter: Regex pre-tokenization. Cost: linear in the pattern; an explicit `\p{L}` is some 10 kB long.
+Chapter: Regex pre-tokenization. Cost: linear in the pattern; an explicit `\p{L}` is about 10 kB long.
 """
 
 from ..errors import PatternError
-from .regex_nodes import Atomic, Choice, Group, Look, Node, Place, Reference, Repeat, Sequence, children
-from .regex_sets import CharSet, Dialect, Property
-from .regex_syntax import parse
+from .ast import Alternation, Anchor, Atomic, Backreference, Group, Lookaround, Node, Repeat, Sequence, children
+from .charsets import CharSet, Dialect, Property
+from .parser import parse
 
 
 class NotPortable(PatternError):
-    """The pattern uses a construct that has no equivalent in `re`; the `regex` package may still know it."""
+    """The pattern uses a construct without an equivalent in `re`; the `regex` package may still know it."""
 
 
 PLACES = {
@@ -26,22 +26,22 @@ PLACES = {
 }
 
 
-def refers(node: Node) -> bool:
-    """Whether there is a reference to a group, so that groups have to capture."""
-    return isinstance(node, Reference) or any(refers(child) for child in children(node))
+def has_backreference(node: Node) -> bool:
+    """Return whether there is a reference to a group, so that groups have to capture."""
+    return isinstance(node, Backreference) or any(has_backreference(child) for child in children(node))
 
 
 class _Writer:
-    """Writes a tree down again, and notes which properties it has met."""
+    """Write a tree as a pattern, and record the properties that it uses."""
 
     def __init__(self, root: Node, keep_properties: bool, standard: bool) -> None:
         self.standard = standard
         self.keep, self.properties, self.numbers = keep_properties, set[Property](), dict[str, int]()
-        self.captures = refers(root)
+        self.captures = has_backreference(root)
         self.number(root)
 
     def number(self, node: Node) -> None:
-        """Note the numbers of named groups."""
+        """Record the numbers of named groups."""
         if isinstance(node, Group) and node.name:
             self.numbers[node.name] = node.number
         for child in children(node):
@@ -52,8 +52,8 @@ class _Writer:
             self.properties |= node.properties
             return node.fast if self.keep else node.exact
         if isinstance(node, Sequence):
-            return "".join(f"(?:{self.write(p)})" if isinstance(p, Choice) else self.write(p) for p in node.parts)
-        if isinstance(node, Choice):
+            return "".join(f"(?:{self.write(p)})" if isinstance(p, Alternation) else self.write(p) for p in node.parts)
+        if isinstance(node, Alternation):
             return "|".join(self.write(option) for option in node.options)
         if isinstance(node, Repeat):
             return self.repeated(node)
@@ -61,11 +61,11 @@ class _Writer:
             return f"(?>{self.write(node.body)})"
         if isinstance(node, Group):
             return f"({'' if self.captures else '?:'}{self.write(node.body)})"
-        if isinstance(node, Look):
+        if isinstance(node, Lookaround):
             return f"(?{'<' if node.behind else ''}{'!' if node.negative else '='}{self.write(node.body)})"
-        if isinstance(node, Place):
-            return self.place(node)
-        if isinstance(node, Reference):
+        if isinstance(node, Anchor):
+            return self.anchor(node)
+        if isinstance(node, Backreference):
             number = node.target if isinstance(node.target, int) else self.numbers[node.target]
             return f"(?:\\{number})"
         if self.standard:
@@ -82,7 +82,7 @@ class _Writer:
             count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
         return body + count + {"greedy": "", "lazy": "?", "possessive": "+"}[node.mode]
 
-    def place(self, node: Place) -> str:
+    def anchor(self, node: Anchor) -> str:
         if node.where == "line_start":
             return r"(?:\A|(?<=\n)(?!\Z))" if node.strict else r"(?:\A|(?<=\n))"
         if node.word is None:
@@ -94,9 +94,9 @@ class _Writer:
 
 
 def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[str, frozenset[Property]]:
-    """A tree as text for `regex`, or for the `standard` library's `re`; and the properties that it uses.
+    """Return a tree as a pattern for `regex`, or for the `standard` library's `re`, and the properties that it uses.
 
-    Raises NotPortable for what the engine doesn't have.
+    Raises NotPortable for a construct that the engine doesn't have.
     """
     writer = _Writer(node, keep_properties, standard)
     text = writer.write(node)
@@ -104,14 +104,14 @@ def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[st
 
 
 def portable(pattern: str, keep_properties: bool = False, dialect: Dialect = "rust") -> tuple[str, set[str]]:
-    r"""`pattern` for Python's engines, and the Unicode properties that it uses, as `regex` spells them.
+    r"""Return `pattern` for Python's engines, and the Unicode properties that it uses, as `regex` spells them.
 
     >>> portable(r"'(?i:s)|\S+$")[0][:14]
     "'[Ssſ]|[^\\u000"
     >>> portable(r"\p{Lu}\S+$", keep_properties=True)[0]
     '\\p{Lu}\\S+\\Z'
 
-    Raises PatternError where the pattern is malformed, and its subclass NotPortable for what `re` can't say.
+    Raises PatternError where the pattern is malformed, and its subclass NotPortable for what `re` can't express.
     """
     text, properties = write(parse(pattern, dialect), keep_properties, not keep_properties)
     return text, {found.source for found in properties}

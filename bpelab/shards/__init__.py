@@ -1,17 +1,18 @@
-"""Corpora as shards of token ids, as training reads them: `BPETokenizer.encode_files` writes, `open_shards` reads.
+"""Shards: a corpus as files of token ids. `BPETokenizer.encode_files` writes them, `open_shards` reads them.
 
-What is in a folder of shards, index.py says. The names are loaded when they are first used.
+`index.py` says what a folder of shards contains. The names are loaded when they are first used. It may import `core`,
+`corpus` and `streaming`. Begin with `encoding.py`.
 """
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .fingerprints import fingerprint as fingerprint
-    from .reading import Shards as Shards, open_shards as open_shards
+    from .reader import Shards as Shards, open_shards as open_shards
 
-_HOMES = {"Shards": "reading", "open_shards": "reading", "fingerprint": "fingerprints"}
+_HOMES = {"Shards": "reader", "open_shards": "reader", "fingerprint": "fingerprints"}
 
 __all__ = [*_HOMES]  # noqa: PLE0604
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -1,7 +1,7 @@
-"""Arrays of numbers as files that are there whole or not at all: `.npy`, or `.bin`, which is the numbers alone.
+"""Array files, written whole or not at all: `.npy`, or `.bin`, which has no header.
 
-Numbers go to a temporary file as they come. When all are there the header is put right, the file is on disk, its
-SHA-256 is worked out from what can be read back, and it gets its name. Memory: what is handed over at once.
+Numbers go to a temporary file as they come. In the end the header gets its length, the file is flushed to disk, its
+SHA-256 is computed from what is read back, and it is renamed. Memory: one array that is appended.
 """
 
 import hashlib
@@ -9,13 +9,13 @@ import io
 import os
 from pathlib import Path
 
-from .numbers import NDArray, np
+from .._support.numpy_import import NDArray, np
 
 TEMPORARY = ".part"
 
 
 def npy_header(dtype: str, length: int) -> bytes:
-    """What stands before the numbers in a `.npy` file; of one size, whatever the length.
+    """Return the header of a `.npy` file, whose size doesn't depend on `length`.
 
     >>> len(npy_header("<u2", 0)), len(npy_header("<u2", 10**12))
     (128, 128)
@@ -26,21 +26,21 @@ def npy_header(dtype: str, length: int) -> bytes:
 
 
 def size_of(dtype: str, length: int, npy: bool) -> int:
-    """The bytes of a file of so many numbers."""
+    """Return the bytes of a file of `length` numbers."""
     return length * np.dtype(dtype).itemsize + (len(npy_header(dtype, length)) if npy else 0)
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes. Raises OSError."""
+    """Return the SHA-256 of a file's bytes. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class ArrayFile:
-    """A file of numbers of one type that is being written. Raises OSError, as do its methods.
+    """An array file that is being written. Raises OSError, as do its methods.
 
     Attributes:
-        length: how many numbers were written.
+        length: the count of numbers written.
     """
 
     def __init__(self, path: Path, dtype: str, npy: bool) -> None:
@@ -57,7 +57,7 @@ class ArrayFile:
         self.length += len(numbers)
 
     def finish(self) -> str:
-        """Give the file its name; its SHA-256."""
+        """Rename the file to its final name; return its SHA-256."""
         if self._npy:
             self._file.seek(0)
             self._file.write(npy_header(self._dtype, self.length))
@@ -69,17 +69,17 @@ class ArrayFile:
         return digest
 
     def discard(self) -> None:
-        """Remove what was written, if it has no name yet."""
+        """Remove the temporary file, if it was not renamed."""
         try:
             self._file.close()
-        except OSError:  # what it still held found no room
+        except OSError:  # the disk was full for what it had buffered
             pass
         finally:
             self._temporary.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on disk, where the system lets one ask for it."""
+    """Flush the names in a folder to disk, if the system allows that."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

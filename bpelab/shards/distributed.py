@@ -1,11 +1,11 @@
-"""Shards written by a cluster: each file of the corpus is a task, with a folder of shards of its own.
+"""Distributed encoding: each file of the corpus is a task, with a folder of shards of its own.
 
-The folder of file 3 is `part-00003`, and it is what `encode_files` writes for that file alone: so a task that is done
-again, because its worker was lost, goes on behind the last whole shard, and one that was done does nothing. When all
-are there, one index names them in the order of the files; before that the folder has none. All workers have to see the
-folder under one name.
+The folder of file 3 is `part-00003`, and it is what `encode_files` writes for that file alone: so a task that runs
+again, because its worker was lost, resumes after the last complete shard, and one that was finished does nothing. When
+all are finished, one index lists them in the order of the files; before that the folder has none. All workers have to
+see the folder under the same name.
 
-Chapter: More than one machine. Cost: that of `run.py`, shared out by files.
+Chapter: More than one machine. Cost: that of `write.py`, divided by files.
 """
 
 import os
@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from .. import waiting
-from ..cluster import Cluster, connected, leave_if_starting
+from .._support import dask_wait
+from .._support.dask_client import Cluster, connect, exit_if_respawned
+from .._support.dask_wait import ClusterWaits, Watch
+from ..corpus.fsspec_files import absolute
 from ..errors import ShardsError
-from ..waiting import ClusterWaits, Watch
 from .encoding import Position
 from .index import NAME, Index, Shard, read_index
-from .remote import absolute
-from .run import PART, clear, refuse_differences, write_folder, writing
+from .write import PART, clear, locked_folder, require_same_settings, write_folder
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
-RETRIES, LONGEST = 2, 600.0
-"""How often a task is done again, and for how many seconds it waits for a worker that was lost, and writes still."""
+RETRIES, MAX_WAIT = 2, 600.0
+"""How often a task is retried, and the seconds it waits for a worker that was taken for lost and still writes."""
 
 
 def write_parts(
@@ -41,14 +41,14 @@ def write_parts(
     overwrite: bool,
     worker_timeout: float | None = None,
 ) -> None:
-    """Write what an index asks for, or go on. Raises ShardsError, CorpusError, ClusterError."""
-    leave_if_starting(cluster)  # the folder is in use by who started this
-    with writing(folder, parts=True):
+    """Write the shards that an index describes, or resume. Raises ShardsError, CorpusError, ClusterError."""
+    exit_if_respawned(cluster)  # the folder is locked by the process that started this one
+    with locked_folder(folder, parts=True):
         if overwrite:
             clear(folder)
         if (folder / NAME).exists():
             old = read_index(folder)
-            refuse_differences(folder, old, new)
+            require_same_settings(folder, old, new)
             if not old.complete:
                 raise ShardsError(
                     f"{folder}: was begun without a cluster; go on without one, or pass overwrite=True (--overwrite)"
@@ -60,22 +60,22 @@ def write_parts(
                 "choose another folder, or pass overwrite=True (--overwrite)"
             )
         with (
-            connected(cluster, worker_timeout) as watch,
-            watch.bar(progress, sum(i.size for i in new.inputs), "encoding") as advance,
+            connect(cluster, worker_timeout) as watch,
+            watch.progress_bar(progress, sum(i.size for i in new.inputs), "encoding") as advance,
         ):
-            parts = _encoded(watch, tokenizer, folder, new, threads, advance)
-        for number, (item, part) in enumerate(zip(new.inputs, parts)):
+            parts = _encode_parts(watch, tokenizer, folder, new, threads, advance)
+        for index, (item, part) in enumerate(zip(new.inputs, parts)):
             item.documents = part.inputs[0].documents
-            new.shards += [_moved(shard, f"{PART}{number:05}/") for shard in part.shards]
+            new.shards += [_with_prefix(shard, f"{PART}{index:05}/") for shard in part.shards]
         new.position, new.complete = Position(len(new.inputs)), True
         new.write(folder)
 
 
-def _moved(shard: Shard, before: str) -> Shard:
+def _with_prefix(shard: Shard, before: str) -> Shard:
     return replace(shard, file=before + shard.file, documents_file=before + shard.documents_file)
 
 
-def _encoded(
+def _encode_parts(
     watch: Watch,
     tokenizer: "BPETokenizer",
     folder: Path,
@@ -83,9 +83,9 @@ def _encoded(
     threads: int,
     advance: Callable[[int], object],
 ) -> list[Index]:
-    """The index of each file's shards, which are there then."""
+    """Write the shards of each file; return their indexes."""
     name, home, client = uuid4().hex, Path(os.path.abspath(folder)), watch.client
-    given = client.submit(_same, tokenizer, key=f"tokenizer-{name}")
+    given = client.submit(_identity, tokenizer, key=f"tokenizer-{name}")
     keys, found = [f"encode-{name}-{number}" for number in range(len(new.inputs))], dict[str, Index]()
     item_of = dict(zip(keys, new.inputs))
     try:
@@ -97,20 +97,20 @@ def _encoded(
             found[task.key] = watch.call(task.result)
             advance(item_of[task.key].size)
     finally:
-        watch.drop()  # after an error nobody wants the rest
+        watch.drop()  # after an error the rest is not needed
     return [found[key] for key in keys]
 
 
-def _same(tokenizer: "BPETokenizer") -> "BPETokenizer":
-    """A task that has the tokenizer as its result, so that it is made again where it is lost."""
+def _identity(tokenizer: "BPETokenizer") -> "BPETokenizer":
+    """Return the tokenizer: as the result of a task it is computed again if it is lost."""
     return tokenizer
 
 
 def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int) -> Index:
-    """The shards of one file; their index.
+    """Write the shards of one file; return their index.
 
-    A worker that stalls is taken for lost, and its task done by another one. Should it wake up, it goes on writing: so
-    the other waits for it, which is told after half a minute where the cluster is used, and finds all done.
+    A worker that stalls is taken for lost, and another one does its task. Should it wake up, it continues to write: so
+    the other waits for it, warns after half a minute in the process that uses the cluster, and finds all finished.
     """
     from distributed import warn
 
@@ -118,9 +118,9 @@ def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: i
 
     def tell(seconds: float) -> None:
         nonlocal told
-        if seconds >= waiting.PATIENCE and not told:
+        if seconds >= dask_wait.PATIENCE and not told:
             told = True
             what = "another worker, which was taken for lost, still writes to it"
-            warn(ClusterWaits(f"{folder}: {what}; waiting for that to end, {LONGEST:g} s at most"), None)
+            warn(ClusterWaits(f"{folder}: {what}; waiting for that to end, {MAX_WAIT:g} s at most"), None)
 
-    return write_folder(tokenizer, folder, index, threads, False, False, LONGEST, tell)
+    return write_folder(tokenizer, folder, index, threads, False, False, MAX_WAIT, tell)

@@ -1,9 +1,9 @@
-"""From files to arrays of ids, each with the place that it came from, so that work can go on at any of them.
+"""Encode files to arrays of ids, each with the position that it came from, so that a run can resume at any of them.
 
-A place is (file, part of it, ids of that part). Reading does not depend on how far a run before came, so parts are the
-same in every run; what was written is read over and not encoded again.
+A position is (file, part of it, ids of that part). Reading does not depend on how far an earlier run came, so parts are
+the same in every run; what was written is read again but not encoded again.
 
-Cost: that of reading and encoding. Memory: a few batches (see parts.py).
+Cost: that of reading and encoding. Memory: a few batches (see partition.py).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -11,37 +11,37 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._support.numpy_import import NDArray, np
+from ..corpus.compression import Advance
+from ..corpus.documents import ReadOptions, fragments
+from ..corpus.inputs import Input, check_unchanged
+from ..corpus.prefetch import prefetch
 from ..streaming import StreamEncoder
-from .ahead import ahead
-from .blocks import Advance
-from .documents import Reading, fragments
-from .inputs import Input, check_unchanged
-from .numbers import NDArray, np
-from .parts import Part, SafeCuts, batches, check_held, parts
+from .partition import DocumentPart, DocumentSplitter, batches, check_buffer, parts
 
 if TYPE_CHECKING:
-    from ..pipeline import Ids
+    from ..core.pipeline import Ids
     from ..tokenizer import BPETokenizer
 
 
 @dataclass(frozen=True)
 class Position:
-    """How far a run came: so many `ids` of the part numbered `part` of the file numbered `input`."""
+    """How far a run came: `ids` ids of part `part` of file `input`, both counted from 0."""
 
     input: int = 0
     part: int = 0
     ids: int = 0
 
 
-class Encoded(NamedTuple):
+class EncodedBatch(NamedTuple):
     """The ids of some parts.
 
     Attributes:
-        ids: of all parts, end to end.
-        starts: where each part begins among them.
-        first: which parts begin a document.
-        sources, numbers: the file of each part, and its number there.
-        done: how many ids of the first part came before these.
+        ids: uint32, of all parts, concatenated.
+        starts: the index in `ids` at which each part begins.
+        first: whether each part begins a document.
+        sources, numbers: the index of each part's file, and of the part in that file.
+        done: the count of ids of the first part in earlier batches.
     """
 
     ids: "Ids"
@@ -51,8 +51,8 @@ class Encoded(NamedTuple):
     numbers: NDArray[np.int64]
     done: int
 
-    def behind(self, position: Position) -> "Encoded":
-        """The same without what was written before."""
+    def after(self, position: Position) -> "EncodedBatch":
+        """Return the batch without the ids up to `position`, which were written before."""
         here = (int(self.sources[0]), int(self.numbers[0])) == (position.input, position.part)
         if not here or self.done >= position.ids:
             return self
@@ -63,33 +63,38 @@ class Encoded(NamedTuple):
         return self._replace(ids=self.ids[drop:], starts=starts, first=first, done=self.done + drop)
 
 
-class Encoding:
-    """How documents become ids.
+class CorpusEncoder:
+    """Encodes the documents of files.
 
     Args:
-        tokenizer: which encodes.
-        reading: how files are read.
+        tokenizer: the tokenizer to encode with.
+        options: how files are read.
         end: the id that ends each document, or None.
-        allowed: the special tokens that may stand in a text.
-        threads: how many may work at once.
+        allowed: the special tokens that may occur in a text.
+        threads: the number of threads that encode; None for one a core.
     """
 
     def __init__(
-        self, tokenizer: "BPETokenizer", reading: Reading, end: int | None, allowed: frozenset[str], threads: int | None
+        self,
+        tokenizer: "BPETokenizer",
+        options: ReadOptions,
+        end: int | None,
+        allowed: frozenset[str],
+        threads: int | None,
     ) -> None:
-        self._tokenizer, self._pipeline, self._reading = tokenizer, tokenizer._pipeline, reading
+        self._tokenizer, self.pipeline, self._options = tokenizer, tokenizer.pipeline, options
         self._end, self._allowed, self._threads = end, allowed, threads
 
-    def of(self, inputs: Sequence[Input], start: Position, advance: Advance) -> Generator[Encoded, None, None]:
-        """The ids of the files' documents from `start` on.
+    def of(self, inputs: Sequence[Input], start: Position, advance: Advance) -> Generator[EncodedBatch, None, None]:
+        """Yield the ids of the files' documents, in batches, from `start` on.
 
         Raises CorpusError, MissingDependencyError, and what the tokenizer's parts raise for a text.
         """
         stream, given = StreamEncoder(self._tokenizer), 0
-        with closing(ahead(batches(self._parts(inputs, start, advance)))) as found:
+        with closing(prefetch(batches(self._parts(inputs, start, advance)))) as found:
             for batch in found:
-                if batch[0].alone:
-                    yield self._together(batch).behind(start)
+                if batch[0].independent:
+                    yield self._encode_batch(batch).after(start)
                     continue
                 (part,) = batch
                 if part.first:
@@ -98,35 +103,35 @@ class Encoding:
                 if part.last:
                     ids += stream.finish() + ([] if self._end is None else [self._end])
                 else:
-                    check_held(len(stream.pending), inputs[part.source].path, part.number)
-                yield _placed(np.array(ids, np.uint32), np.zeros(1, np.int64), batch, given).behind(start)
+                    check_buffer(len(stream.pending), inputs[part.source].path, part.number)
+                yield _make_batch(np.array(ids, np.uint32), np.zeros(1, np.int64), batch, given).after(start)
                 given += len(ids)
 
     def _stream(self) -> StreamEncoder:
         return StreamEncoder(self._tokenizer, allowed_special=self._allowed, add_special_tokens=False)
 
-    def _parts(self, inputs: Sequence[Input], start: Position, advance: Advance) -> Iterator[Part]:
-        cuts = SafeCuts.of(self._pipeline, self._allowed)
-        for number, source in enumerate(inputs):
-            if number < start.input:
+    def _parts(self, inputs: Sequence[Input], start: Position, advance: Advance) -> Iterator[DocumentPart]:
+        cuts = DocumentSplitter.of(self.pipeline, self._allowed)
+        for index, source in enumerate(inputs):
+            if index < start.input:
                 advance(source.size)
                 continue
-            for part in parts(fragments(source, self._reading, advance), number, source.path, cuts):
-                if number > start.input or part.number >= start.part:
+            for part in parts(fragments(source, self._options, advance), index, source.path, cuts):
+                if index > start.input or part.number >= start.part:
                     yield part
             check_unchanged(source)
 
-    def _together(self, batch: list[Part]) -> Encoded:
-        ids, offsets = self._pipeline.arrays([part.text for part in batch], self._allowed, self._threads)
+    def _encode_batch(self, batch: list[DocumentPart]) -> EncodedBatch:
+        ids, offsets = self.pipeline.arrays([part.text for part in batch], self._allowed, self._threads)
         if self._end is not None:
             last = np.array([part.last for part in batch])
             ids = np.insert(ids, offsets[1:][last], self._end)
             offsets = offsets + np.concatenate([[0], np.cumsum(last)])
-        return _placed(ids, offsets[:-1], batch, 0)
+        return _make_batch(ids, offsets[:-1], batch, 0)
 
 
-def _placed(ids: "Ids", starts: NDArray[np.int64], batch: list[Part], done: int) -> Encoded:
+def _make_batch(ids: "Ids", starts: NDArray[np.int64], batch: list[DocumentPart], done: int) -> EncodedBatch:
     first = np.array([part.first for part in batch])
     sources = np.array([part.source for part in batch], np.int64)
     numbers = np.array([part.number for part in batch], np.int64)
-    return Encoded(ids, starts, first, sources, numbers, done)
+    return EncodedBatch(ids, starts, first, sources, numbers, done)

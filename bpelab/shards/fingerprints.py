@@ -1,8 +1,8 @@
-"""A name for what a tokenizer makes of texts: equal fingerprints mean equal ids.
+"""Fingerprint of a tokenizer: equal fingerprints mean equal ids.
 
-It is the SHA-256 of all that ids follow from: tokens, merges, units, added tokens with their flags, normalizer and
-pre-tokenizer. What changes no id, such as the encoder, the decoder or a chat template, is left out. Two files of one
-tokenizer in different formats may have different fingerprints: one may say the merges that the other implies.
+It is the SHA-256 of everything that determines ids: tokens, merges, initial symbols, added tokens with their flags,
+normalizer and pre-tokenizer. What changes no id, such as the encoder, the decoder or a chat template, is left out. Two
+files of one tokenizer in different formats may have different fingerprints: one may list merges that the other implies.
 
 Chapter: File formats. Cost: linear in the vocabulary.
 """
@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..model import RankMerges
+from ..model.bpe import RankMerges
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def fingerprint(tokenizer: "BPETokenizer") -> str:
-    """The fingerprint, 64 hexadecimal digits.
+    """Return the fingerprint, 64 hexadecimal digits.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("abab", 257)
@@ -50,11 +50,11 @@ def fingerprint(tokenizer: "BPETokenizer") -> str:
         add(_numbers(number for row in sorted((*merge, *pair) for pair, merge in merges.items()) for number in row))
     units = None if model.units is None else sorted(vars(model.units).items())
     plain = [(name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in units or ()]
-    add(repr((model.take_whole, sorted(model.alphabet.items()), plain)).encode())
+    add(repr((model.ignore_merges, sorted(model.alphabet.items()), plain)).encode())
     add(repr(sorted(tokenizer.added_tokens, key=lambda token: token.content)).encode("utf-8", "surrogatepass"))
-    split, cut = tokenizer._pipeline.split, tokenizer.pre_tokenizer
+    split, cut = tokenizer.pipeline.split, tokenizer.pre_tokenizer
     for component in (tokenizer.normalizer, cut if split is None else split):  # a file writes a split in several steps
-        add(_described(component))
+        add(_canonical(component))
     add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
     return digest.hexdigest()
 
@@ -65,9 +65,9 @@ def _numbers(numbers: Iterable[int]) -> bytes:
 
 
 def _ranks(merges: RankMerges) -> Iterable[tuple[int, int]]:
-    return (merges._rank_of or {}).items()
+    return (merges.rank_of or {}).items()
 
 
-def _described(component: Any) -> bytes:
-    """A component as its own description has it; where a foreign one names its address, without that."""
+def _canonical(component: Any) -> bytes:
+    """Return the `repr` of a component, without the memory address that one from elsewhere may name."""
     return _ADDRESS.sub("", f"{type(component).__module__}.{component!r}").encode("utf-8", "surrogatepass")

@@ -1,13 +1,13 @@
-"""`index.json`: what a folder of shards holds, and how far the run came that writes it.
+"""`index.json`: the content of a folder of shards, and how far the run that writes it has come.
 
-It is one JSON object. "bpelab_shards" is the version of this form, 1. "complete" is false until all is written; then
-"position" says where to go on: (number of the input, part of it, ids of that part). "tokens" and "documents" are those
-of all shards. "settings" are the arguments that ids and files follow from, with the tokenizer's fingerprint (see
-fingerprint.py). "inputs" lists the files with path, form, size, time of change and documents; "shards" lists file,
-tokens, documents that begin in it, SHA-256, and the file of the places where these begin (int64, counted from the
+It is one JSON object. "bpelab_shards" is the version of this format, 1. "complete" is false until all is written; till
+then "position" says where to resume: (index of the input, part of it, ids of that part). "tokens" and "documents"
+count those of all shards. "settings" are the arguments that determine ids and files, with the tokenizer's fingerprint
+(fingerprints.py). "inputs" lists the files with path, form, size, time of change and documents; "shards" lists file,
+tokens, documents that begin in it, SHA-256, and the file of the offsets where these begin (int64, counted from the
 shard's first token) with its SHA-256.
 
-The file is written whole or not at all, after each shard; until "complete" is true nobody should train on the folder.
+The file is written whole or not at all, after each shard. Don't train on the folder before "complete" is true.
 """
 
 import json
@@ -18,21 +18,23 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from .._support.json_document import JSONFile
+from .._support.textio import write_atomically
+from ..corpus.inputs import Input
 from ..errors import ShardsError, TokenizerFileError
-from ..formats.json_file import JSONFile
-from ..textio import write_atomically
 from .encoding import Position
-from .inputs import Input
 
 NAME, VERSION = "index.json", 1
+KEYS = {"shard_format": "shard_form", "input_format": "input_form"}
+"""Fields whose keys in the file are older than their names."""
 _NAME = re.compile(r"(part-[0-9]{5,}/)?[^/\\:\0]*[^/\\:\0.][^/\\:\0]*")
-"""A file of the folder, or of one of a part's (distributed.py); never one that leads out of it."""
+"""A file in the folder, or in the folder of a part (distributed.py); never one outside it."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of a run that its files follow from, beside the inputs; `BPETokenizer.encode_files` explains them.
+    """The arguments that determine the files of a run, beside the inputs; `BPETokenizer.encode_files` explains them.
 
     Attributes:
         tokenizer: its fingerprint.
@@ -42,9 +44,9 @@ class Settings:
     tokenizer: str
     n_vocab: int
     dtype: str
-    shard_form: str
+    shard_format: str
     shard_tokens: int
-    input_form: str | None
+    input_format: str | None
     separator: str | None
     field: str
     errors: str
@@ -54,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard: its file, how many tokens and documents' beginnings are in it, and the file of these."""
+    """A shard: its file, how many tokens it has and how many documents begin in it, and the file of their offsets."""
 
     file: str
     tokens: int
@@ -76,28 +78,28 @@ class Index:
 
     @property
     def tokens(self) -> int:
-        """Of all shards."""
+        """The count of tokens in all shards."""
         return sum(shard.tokens for shard in self.shards)
 
     @property
     def documents(self) -> int:
-        """That begin in any shard."""
+        """The count of documents in all shards."""
         return sum(shard.documents for shard in self.shards)
 
     def write(self, folder: Path) -> None:
-        """Put the index into a folder. Raises OSError; then the one that was there still is."""
+        """Write the index to a folder. Raises OSError; then the old one is still there."""
         data: dict[str, Any] = {"bpelab_shards": VERSION, "complete": self.complete}
         data |= {"tokens": self.tokens, "documents": self.documents}
-        data |= {"settings": asdict(self.settings), "position": asdict(self.position)}
+        data |= {"settings": _renamed(asdict(self.settings)), "position": asdict(self.position)}
         data |= {name: [asdict(item) for item in getattr(self, name)] for name in ("inputs", "shards")}
         write_atomically(folder / NAME, (json.dumps(data, indent=1) + "\n").encode())
 
 
 def read_index(folder: Path) -> Index:
-    """The index in a folder. Raises ShardsError naming the entry that is wrong."""
+    """Return the index in a folder. Raises ShardsError naming the entry that is wrong."""
     path = folder / NAME
     if not path.exists():
-        raise ShardsError(f"{folder}: holds no {NAME}, so it is no folder of shards")
+        raise ShardsError(f"{folder}: holds no {NAME}, so it is not a folder of shards")
     try:
         file = JSONFile(path)
         if (version := file.data.get("bpelab_shards")) != VERSION:
@@ -114,7 +116,7 @@ def read_index(folder: Path) -> Index:
             for name in (shard.file, shard.documents_file):
                 if _NAME.fullmatch(name) is None:
                     raise file.wrong(f"shards[{number}]", f"{name[:60]!r} is not the name of a file in this folder")
-        if index.settings.dtype not in ("uint16", "uint32") or index.settings.shard_form not in ("npy", "bin"):
+        if index.settings.dtype not in ("uint16", "uint32") or index.settings.shard_format not in ("npy", "bin"):
             raise file.wrong("settings", "the dtype is uint16 or uint32, the shard_form npy or bin")
         return index
     except TokenizerFileError as error:  # what the reader of JSON files raises
@@ -123,29 +125,34 @@ def read_index(folder: Path) -> Index:
 
 def _objects(file: JSONFile, data: Any, kind: type[T], where: str) -> list[T]:
     listed = file.expect(data, list, where)
-    return [_object(file, item, kind, f"{where}[{number}]") for number, item in enumerate(listed)]
+    return [_object(file, item, kind, f"{where}[{index}]") for index, item in enumerate(listed)]
 
 
 def _object(file: JSONFile, data: Any, kind: type[T], where: str) -> T:
-    """A dataclass from an object with exactly its fields: strings, whole numbers from 0 up, lists of strings."""
-    found, hints = file.expect(data, dict, where), get_type_hints(kind)
+    """Make a dataclass of an object with exactly its fields: strings, whole numbers from 0 up, lists of strings."""
+    found, hints = file.expect(data, dict, where), _renamed(get_type_hints(kind))
     if strange := sorted(found.keys() ^ hints.keys()):
         raise file.wrong(where, f"{strange[0][:60]!r} is not an entry of it, or is missing")
-    for name, hint in hints.items():
-        place, optional = f"{where}.{name}", isinstance(hint, types.UnionType)
-        if optional and found[name] is None:
+    for key, hint in hints.items():
+        entry, optional = f"{where}.{key}", isinstance(hint, types.UnionType)
+        if optional and found[key] is None:
             continue
         wanted = get_args(hint)[0] if optional else hint
-        value = file.expect(found[name], get_origin(wanted) or wanted, place)
+        value = file.expect(found[key], get_origin(wanted) or wanted, entry)
         if isinstance(value, int) and not 0 <= value < 1 << 63:
-            raise file.wrong(place, "is not a number from 0 up")
+            raise file.wrong(entry, "is not a number from 0 up")
         for item in value if isinstance(value, list) else ():
-            file.expect(item, str, place)
-    return kind(**found)
+            file.expect(item, str, entry)
+    return kind(**{name: found[KEYS.get(name, name)] for name in get_type_hints(kind)})
 
 
-def differences(old: Index, new: Index) -> list[str]:
-    """What another run's settings and inputs have different, in words."""
+def _renamed(of_fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping from the names of fields as one from their keys in the file."""
+    return {KEYS.get(name, name): value for name, value in of_fields.items()}
+
+
+def describe_differences(old: Index, new: Index) -> list[str]:
+    """Return sentences about the settings and inputs that differ between two runs."""
     before, now = asdict(old.settings), asdict(new.settings)
     found = [
         f"{name} was {_short(before[name])} and is {_short(now[name])}" for name in now if before[name] != now[name]

@@ -1,4 +1,4 @@
-"""A folder that one process at a time writes to. The system lets go of the lock when its process ends, however."""
+"""Folder lock: one process at a time writes. The system releases the lock when its process ends, however it ends."""
 
 import os
 import time
@@ -14,10 +14,12 @@ PAUSE = 0.2
 
 
 @contextmanager
-def locked(folder: Path, patience: float = 0, tell: Callable[[float], object] = lambda seconds: None) -> Iterator[None]:
-    """The lock on a folder, which must exist. Raises ShardsError where another process has it for so many seconds.
+def locked(
+    folder: Path, timeout: float = 0, on_wait: Callable[[float], object] = lambda seconds: None
+) -> Iterator[None]:
+    """Lock a folder, which must exist. Raises ShardsError if another process holds the lock for `timeout` seconds.
 
-    Meanwhile `tell` is called again and again, with how many seconds were waited.
+    Meanwhile `on_wait` is called again and again with the seconds waited so far.
     The lock is on a file in the folder, which stays there: to delete it would let in two who wait for two files.
     """
     begun = time.monotonic()
@@ -26,13 +28,13 @@ def locked(folder: Path, patience: float = 0, tell: Callable[[float], object] = 
             try:
                 _lock(file)
                 break
-            except (BlockingIOError, PermissionError) as error:  # Windows says the second
-                if (waited := time.monotonic() - begun) >= patience:
+            except (BlockingIOError, PermissionError) as error:  # the second on Windows
+                if (waited := time.monotonic() - begun) >= timeout:
                     raise ShardsError(
                         f"{folder}: another process is writing to it; wait until that has ended, or choose another "
                         "folder"
                     ) from error
-            tell(waited)
+            on_wait(waited)
             time.sleep(PAUSE)
         yield
 

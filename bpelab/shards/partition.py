@@ -1,36 +1,36 @@
-"""Documents in parts that can be encoded one by one, and these in batches that keep several threads at work.
+"""Partition documents into parts that can be encoded independently, and batch these to keep several threads at work.
 
-A document that comes in several fragments, perhaps all of a huge file, is cut where a cut changes no id (see
-streaming/safe_places.py): each of its parts has, alone, the ids that it has in the whole. Where a tokenizer allows no
-such cuts, because a normalizer or the flags of a token look further, its fragments go through a `StreamEncoder`, in
-order.
+A document that comes in several fragments, perhaps all of a huge file, is cut at boundaries, where a cut changes no id
+(see boundaries/pre_tokenizers.py): each of its parts has, alone, the ids that it has in the whole. If a tokenizer
+allows no such cuts, because a normalizer or the flags of a token look further, the fragments go through a
+`StreamEncoder`, in order.
 
-Chapter: Streaming. Cost: linear. Memory: a batch, and the longest stretch of text without a place to cut, of
-`MOST_HELD` characters at most.
+Chapter: Streaming. Cost: linear. Memory: a batch, and the longest text without a boundary, of `MAX_BUFFER` characters
+at most.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ..core.pipeline import Pipeline
+from ..corpus.documents import FRAGMENT, Fragment
 from ..errors import CorpusError
-from ..pipeline import Pipeline
-from ..streaming.cutting import Cutter
-from .documents import FRAGMENT, Fragment
+from ..streaming.pre_tokenizing import StreamSplitter
 
-MOST_HELD = 1 << 26
-BATCH, MOST_PARTS = 1 << 22, 1 << 16
+MAX_BUFFER = 1 << 26
+BATCH, MAX_PARTS = 1 << 22, 1 << 16
 """Characters and parts of a batch."""
 WINDOW = 1 << 10
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A part of a document.
 
     Attributes:
         text: its text.
-        source: the number of the file that it is in.
-        number: which part of that file it is; the fragments of a document that is encoded as a stream have one number.
-        first, last: whether a document begins with it, and ends with it.
+        source: the index of its file.
+        number: its index in that file; the fragments of a document that is encoded as a stream have the same one.
+        first, last: whether a document begins, and ends, with it.
         alone: whether it can be encoded by itself.
     """
 
@@ -39,86 +39,88 @@ class Part(NamedTuple):
     number: int
     first: bool
     last: bool
-    alone: bool
+    independent: bool
 
 
-class SafeCuts:
-    """Where a text can be cut in two for a tokenizer, whatever follows."""
+class DocumentSplitter:
+    """Finds the boundaries of a tokenizer in a text, whatever follows it."""
 
     def __init__(self, pipeline: Pipeline, allowed: frozenset[str]) -> None:
-        self._cutter, self._special, self._allowed = Cutter(pipeline), pipeline.special, bool(allowed)
+        self._splitter, self._special, self._allowed = StreamSplitter(pipeline), pipeline.special, bool(allowed)
 
     @classmethod
-    def of(cls, pipeline: Pipeline, allowed: frozenset[str]) -> "SafeCuts | None":
-        """The places of a tokenizer with these special tokens allowed; None where parts can't be encoded alone."""
+    def of(cls, pipeline: Pipeline, allowed: frozenset[str]) -> "DocumentSplitter | None":
+        """Return the splitter with these special tokens allowed; None if parts can't be encoded independently."""
         chosen = [token for token in pipeline.special.tokens if token.content in allowed]
         flagged = any(token.lstrip or token.rstrip or token.single_word or token.normalized for token in chosen)
         return None if flagged or not pipeline.plain else cls(pipeline, allowed)
 
     def last(self, text: str, begin: int) -> int:
-        """The last place in `text` behind `begin`; 0 if there is none.
+        """Return the offset of the last boundary in `text` after `begin`; 0 if there is none.
 
         >>> from bpelab import BPETokenizer
-        >>> SafeCuts(BPETokenizer.train("abab", 257)._pipeline, frozenset()).last("two words, and", 0)
+        >>> DocumentSplitter(BPETokenizer.train("abab", 257).pipeline, frozenset()).last("two words, and", 0)
         10
         """
         stop = len(text) - (self._special.longest if self._allowed else 0)
         while stop > begin:
             start = max(begin - 1, stop - WINDOW, 0)
             window = text[start:stop]
-            while (at := self._cutter.place(None, window)) is not None:
-                if not self._allowed or not self._special.any_across(text, start + at):
+            while (at := self._splitter.last_boundary(None, window)) is not None:
+                if not self._allowed or not self._special.any_token_spans(text, start + at):
                     return start + at
                 window = window[:at]
             stop = start + 1 if start else 0
         return 0
 
 
-def parts(fragments: Iterable[Fragment], source: int, path: str, cuts: SafeCuts | None) -> Iterator[Part]:
-    """The parts of a file's documents. Raises CorpusError for a text that has no place to cut for too long."""
+def parts(
+    fragments: Iterable[Fragment], source: int, path: str, cuts: DocumentSplitter | None
+) -> Iterator[DocumentPart]:
+    """Yield the parts of a file's documents. Raises CorpusError as `check_buffer`."""
     number, document, begun = 0, 0, False
-    held, searched = "", 0
+    pending, searched = "", 0
     for text, last in fragments:
         if cuts is None:
-            alone = last and not begun
-            yield Part(text, source, number, not begun, last, alone)
+            independent = last and not begun
+            yield DocumentPart(text, source, number, not begun, last, independent)
             number += last
         elif last:
-            yield Part(held + text if held else text, source, number, not begun, True, True)
-            number, held, searched = number + 1, "", 0
+            yield DocumentPart(pending + text if pending else text, source, number, not begun, True, True)
+            number, pending, searched = number + 1, "", 0
         else:
-            held += text
-            if not (at := cuts.last(held, searched)):
-                searched = len(held)
-                check_held(len(held), path, document)
+            pending += text
+            if not (at := cuts.last(pending, searched)):
+                searched = len(pending)
+                check_buffer(len(pending), path, document)
                 continue
-            yield Part(held[:at], source, number, not begun, False, True)
-            number, held, searched = number + 1, held[at:], 0
+            yield DocumentPart(pending[:at], source, number, not begun, False, True)
+            number, pending, searched = number + 1, pending[at:], 0
         begun = not last
         document += last
 
 
-def check_held(held: int, path: str, document: int) -> None:
-    """Raise CorpusError where more characters are held back than a text has that anybody reads."""
-    if held > MOST_HELD:
+def check_buffer(buffered: int, path: str, document: int) -> None:
+    """Raise CorpusError if a document has no boundary within MAX_BUFFER characters."""
+    if buffered > MAX_BUFFER:
         raise CorpusError(
-            f"{path}: document {document:,}, counted from 0, has more than {MOST_HELD:,} characters without a place "
+            f"{path}: document {document:,}, counted from 0, has more than {MAX_BUFFER:,} characters without a place "
             "where this tokenizer lets it be cut; leave it out, or name a separator that is in it"
         )
 
 
-def batches(found: Iterable[Part]) -> Iterator[list[Part]]:
-    """Parts in batches of about BATCH characters; one that can't be encoded alone is a batch by itself."""
-    some: list[Part] = []
+def batches(found: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
+    """Yield parts in batches of about BATCH characters; one that isn't independent is a batch by itself."""
+    some: list[DocumentPart] = []
     size = 0
     for part in found:
-        if not part.alone or size >= BATCH or len(some) >= MOST_PARTS:
+        if not part.independent or size >= BATCH or len(some) >= MAX_PARTS:
             if some:
                 yield some
             some, size = [], 0
-        if part.alone:
+        if part.independent:
             some.append(part)
-            size += max(len(part.text), FRAGMENT // MOST_PARTS)
+            size += max(len(part.text), FRAGMENT // MAX_PARTS)
         else:
             yield [part]
     if some:

@@ -1,7 +1,7 @@
-"""A folder of shards, read: its tokens in one row, its documents by number, nothing in memory but what is asked for.
+"""Read a folder of shards: its tokens as one sequence, its documents by index, memory-mapped.
 
-Chapter: none. Cost: opening looks at the index and at the sizes of the files; a document is found by a bisection over
-shards and one look at the file of its places.
+Chapter: none. Cost: opening reads the index and the sizes of the files; a document is found by a bisection over
+shards and one access to the file of document offsets.
 """
 
 from bisect import bisect_right
@@ -10,13 +10,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._support.numpy_import import NDArray, np
+from .._support.textio import expand_user
+from ..corpus.inputs import Paths
 from ..errors import ShardsError
-from ..formats.detect import in_home
-from .files import size_of
+from .array_files import size_of
 from .index import Index, read_index
-from .inputs import Paths
-from .numbers import NDArray, np
-from .writing import LITTLE, PLACES
+from .writer import START_DTYPE, TOKEN_DTYPES
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -27,12 +27,12 @@ Tokens = NDArray[np.unsignedinteger[Any]]
 class Shards:
     """The tokens and documents of a folder that `BPETokenizer.encode_files` wrote. Made by `open_shards`.
 
-    `len` is the number of tokens; iteration gives the shards, memory-mapped arrays of uint16 or uint32, in order.
+    `len` is the number of tokens; iteration yields the shards, memory-mapped arrays of uint16 or uint32, in order.
 
     Attributes:
-        folder: where it is.
-        index: what `index.json` says: settings, inputs, shards.
-        documents: how many there are.
+        folder: its path.
+        index: the content of `index.json`: settings, inputs, shards.
+        documents: the number of documents.
     """
 
     def __init__(self, folder: Path, index: Index) -> None:
@@ -54,22 +54,22 @@ class Shards:
     @property
     def dtype(self) -> "np.dtype[Any]":
         """The type of the tokens, little-endian uint16 or uint32."""
-        return np.dtype(LITTLE[self.index.settings.dtype])
+        return np.dtype(TOKEN_DTYPES[self.index.settings.dtype])
 
     def document(self, number: int) -> Tokens:
-        """The ids of document `number`, counted from 0 over all inputs; with the token that ends it, if there is one.
+        """Return the ids of document `number`, counted from 0 over all inputs, with the token that ends it, if any.
 
         Raises IndexError. Cost: as for `tokens`, and a bisection over the shards.
         """
         if not 0 <= number < self.documents:
             raise IndexError(f"there is no document {number}: there are {self.documents:,}, counted from 0")
-        end = self._begin(number + 1) if number + 1 < self.documents else len(self)
-        return self.tokens(self._begin(number), end)
+        end = self._document_start(number + 1) if number + 1 < self.documents else len(self)
+        return self.tokens(self._document_start(number), end)
 
     def tokens(self, start: int, stop: int) -> Tokens:
-        """The ids from token `start` up to `stop`, counted over all shards.
+        """Return the ids from token `start` up to `stop`, counted over all shards.
 
-        They are a part of the memory-mapped file where they lie in one shard, else a copy. Raises IndexError.
+        They are a view of the memory-mapped file if they lie in one shard, else a copy. Raises IndexError.
         """
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"tokens {start} to {stop} are not all there: there are {len(self):,}, counted from 0")
@@ -83,12 +83,12 @@ class Shards:
             number += 1
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, self.dtype), *parts])
 
-    def document_at(self, token: int) -> int:
-        """The number of the document that a token belongs to. Raises IndexError."""
+    def find_document(self, token: int) -> int:
+        """Return the number of the document that a token belongs to. Raises IndexError."""
         if not 0 <= token < len(self):
             raise IndexError(f"there is no token {token}: there are {len(self):,}, counted from 0")
         number = bisect_right(self._tokens_before, token) - 1
-        begun = np.searchsorted(self._places(number), token - self._tokens_before[number], "right")
+        begun = np.searchsorted(self._starts(number), token - self._tokens_before[number], "right")
         return self._documents_before[number] + int(begun) - 1
 
     def verify(
@@ -104,44 +104,44 @@ class Shards:
         The inputs are those that the index names, or the files `against`, in the same order. Raises ShardsError naming
         the damaged files, or the first document that differs. Cost: that of reading, or of encoding.
         """
-        from .verifying import check_files, compare
+        from .verify import check_files, verify_against_inputs
 
         check_files(self, progress)
         if tokenizer is not None:
-            compare(self, tokenizer, against, threads, progress)
+            verify_against_inputs(self, tokenizer, against, threads, progress)
         elif against is not None:
             raise ValueError("to compare with the inputs takes the tokenizer: verify(tokenizer, against)")
 
     def begins(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Where documents `start` up to `stop` begin, counted in tokens over all shards."""
+        """Return the offsets at which documents `start` up to `stop` begin, counted in tokens over all shards."""
         parts = [np.empty(0, np.int64)]
         number = bisect_right(self._documents_before, start) - 1
         while number < len(self.index.shards) and self._documents_before[number] < stop:
             before = self._documents_before[number]
-            places = self._places(number)[max(0, start - before) : stop - before]
-            parts.append(places + self._tokens_before[number])
+            offsets = self._starts(number)[max(0, start - before) : stop - before]
+            parts.append(offsets + self._tokens_before[number])
             number += 1
         return np.concatenate(parts)
 
-    def _begin(self, document: int) -> int:
+    def _document_start(self, document: int) -> int:
         number = bisect_right(self._documents_before, document) - 1
-        place = int(self._places(number)[document - self._documents_before[number]])
-        return self._tokens_before[number] + place
+        offset = int(self._starts(number)[document - self._documents_before[number]])
+        return self._tokens_before[number] + offset
 
     def _shard(self, number: int) -> Tokens:
         shard, settings = self.index.shards[number], self.index.settings
-        return self._map(shard.file, LITTLE[settings.dtype], shard.tokens, settings.shard_form == "npy")
+        return self._map(shard.file, TOKEN_DTYPES[settings.dtype], shard.tokens, settings.shard_format == "npy")
 
-    def _places(self, number: int) -> NDArray[np.int64]:
+    def _starts(self, number: int) -> NDArray[np.int64]:
         shard = self.index.shards[number]
-        return self._map(shard.documents_file, PLACES, shard.documents, True)
+        return self._map(shard.documents_file, START_DTYPE, shard.documents, True)
 
     def _map(self, name: str, dtype: str, length: int, npy: bool) -> NDArray[Any]:
         if name not in self._maps:
             path = self.folder / name
             try:
                 if length == 0:
-                    self._maps[name] = np.empty(0, dtype)  # nothing can't be mapped
+                    self._maps[name] = np.empty(0, dtype)  # an empty file can't be mapped
                 elif npy:
                     self._maps[name] = np.load(path, mmap_mode="r", allow_pickle=False)
                 else:
@@ -154,29 +154,29 @@ class Shards:
 
 
 def open_shards(folder: str | Path) -> Shards:
-    """The shards in a folder.
+    """Return the shards in a folder.
 
     Raises ShardsError for a folder without an index, for a run that isn't finished, and for files that are missing or
-    have another size than the index says.
+    don't have the size that the index says.
     """
-    path = in_home(folder)
+    path = expand_user(folder)
     index = read_index(path)
     if not index.complete:
         raise ShardsError(
             f"{path}: isn't finished: {len(index.shards):,} shards are there. Start the run again with the same "
-            "arguments: it goes on behind them"
+            "arguments: it goes on after them"
         )
     check_sizes(path, index)
     return Shards(path, index)
 
 
 def check_sizes(folder: Path, index: Index) -> None:
-    """Raise ShardsError if a file that the index names is missing or has another size than it says."""
-    npy, dtype = index.settings.shard_form == "npy", LITTLE[index.settings.dtype]
+    """Raise ShardsError if a file that the index names is missing, or doesn't have the size that the index says."""
+    npy, dtype = index.settings.shard_format == "npy", TOKEN_DTYPES[index.settings.dtype]
     for shard in index.shards:
         for name, size in (
             (shard.file, size_of(dtype, shard.tokens, npy)),
-            (shard.documents_file, size_of(PLACES, shard.documents, True)),
+            (shard.documents_file, size_of(START_DTYPE, shard.documents, True)),
         ):
             try:
                 found = (folder / name).stat().st_size

@@ -1,25 +1,25 @@
-"""Whether shards are what was written, and whether that is what the inputs encode to.
+"""Verify shards: by their SHA-256, and by encoding the inputs again.
 
-Cost: one reading of the shards; for the comparison one more encoding of all inputs, without writing.
+Cost: reading the shards once; for the comparison, encoding all inputs once more, without writing.
 """
 
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from .._support.numpy_import import np
+from .._support.progress import progress_bar
+from ..corpus.inputs import Input, Paths, input_paths, stat_input
 from ..errors import ShardsError
-from ..progress import bar
-from .encoding import Encoded, Position
-from .files import sha256
+from .array_files import sha256
+from .encoding import EncodedBatch, Position
 from .fingerprints import fingerprint
-from .inputs import Input, Paths, files, look_at
-from .numbers import np
-from .run import encoding_of
+from .write import make_encoder
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
-    from .reading import Shards
+    from .reader import Shards
 
-NAMED = 8
+MAX_NAMED = 8
 
 
 def check_files(shards: "Shards", progress: bool | None) -> None:
@@ -27,7 +27,7 @@ def check_files(shards: "Shards", progress: bool | None) -> None:
     damaged = []
     expected = [(shard.file, shard.sha256) for shard in shards.index.shards]
     expected += [(shard.documents_file, shard.documents_sha256) for shard in shards.index.shards]
-    with bar(progress, len(expected), "checking", " files") as advance:
+    with progress_bar(progress, len(expected), "checking", " files") as advance:
         for name, digest in expected:
             try:
                 if sha256(shards.folder / name) != digest:
@@ -36,14 +36,14 @@ def check_files(shards: "Shards", progress: bool | None) -> None:
                 damaged.append(f"{name} ({error.strerror})")
             advance(1)
     if damaged:
-        more = f" and {len(damaged) - NAMED:,} more" if len(damaged) > NAMED else ""
+        more = f" and {len(damaged) - MAX_NAMED:,} more" if len(damaged) > MAX_NAMED else ""
         raise ShardsError(
-            f"{shards.folder}: not what was written (another SHA-256): {', '.join(damaged[:NAMED])}{more}; bring them "
-            "back, or write the folder anew with overwrite=True (--overwrite)"
+            f"{shards.folder}: not what was written (another SHA-256): {', '.join(damaged[:MAX_NAMED])}{more}; bring "
+            "them back, or write the folder anew with overwrite=True (--overwrite)"
         )
 
 
-def compare(
+def verify_against_inputs(
     shards: "Shards", tokenizer: "BPETokenizer", against: Paths | None, threads: int | None, progress: bool | None
 ) -> None:
     """Encode the inputs again. Raises ShardsError naming the first document that differs, and CorpusError."""
@@ -55,25 +55,25 @@ def compare(
         )
     inputs = _inputs(shards, against)
     token = document = 0
-    encoding = encoding_of(tokenizer, settings, threads)
+    encoding = make_encoder(tokenizer, settings, threads)
     with (
-        bar(progress, sum(item.size for item in inputs), "comparing", "B") as advance,
+        progress_bar(progress, sum(item.size for item in inputs), "comparing", "B") as advance,
         closing(encoding.of(inputs, Position(), advance)) as parts,
     ):
         for part in parts:
-            if (number := _first_that_differs(shards, part, token, document)) is not None:
+            if (number := _first_difference(shards, part, token, document)) is not None:
                 at = int(np.searchsorted(np.cumsum(part.first), number - document + 1))
                 source = int(part.sources[min(at, len(part.sources) - 1)])
-                raise _differs(shards, number, inputs[source], source)
+                raise _difference_error(shards, number, inputs[source], source)
             token, document = token + len(part.ids), document + int(part.first.sum())
     if token < len(shards) or document < shards.documents:
-        last = shards.document_at(token) if token < len(shards) else document
-        raise _differs(shards, min(last, document), None, len(inputs))
+        last = shards.find_document(token) if token < len(shards) else document
+        raise _difference_error(shards, min(last, document), None, len(inputs))
 
 
-def _differs(shards: "Shards", number: int, source: Input | None, place: int) -> ShardsError:
-    inside = number - sum(item.documents for item in shards.index.inputs[:place])
-    where = f"document {inside:,} of {source.path}" if source else "behind the end of the inputs"
+def _difference_error(shards: "Shards", number: int, source: Input | None, index: int) -> ShardsError:
+    inside = number - sum(item.documents for item in shards.index.inputs[:index])
+    where = f"document {inside:,} of {source.path}" if source else "after the end of the inputs"
     return ShardsError(
         f"{shards.folder}: document {number:,} is not what the inputs encode to ({where}; both counted from 0): the "
         "file is another one than it was, or in another place of the list"
@@ -83,15 +83,15 @@ def _differs(shards: "Shards", number: int, source: Input | None, place: int) ->
 def _inputs(shards: "Shards", against: Paths | None) -> list[Input]:
     before = shards.index.inputs
     if against is None:
-        return [look_at(item.path, item.form) for item in before]
-    paths = files(against, shards.index.settings.input_form)
+        return [stat_input(item.path, item.form) for item in before]
+    paths = input_paths(against, shards.index.settings.input_format)
     if len(paths) != len(before):
         raise ShardsError(f"{shards.folder}: was written from {len(before):,} files, and {len(paths):,} are given")
-    return [look_at(path, item.form) for path, item in zip(paths, before)]
+    return [stat_input(path, item.form) for path, item in zip(paths, before)]
 
 
-def _first_that_differs(shards: "Shards", part: Encoded, token: int, document: int) -> int | None:
-    """The first document that differs in some parts, the first of which have these numbers; None if there is none."""
+def _first_difference(shards: "Shards", part: EncodedBatch, token: int, document: int) -> int | None:
+    """Return the first document that differs in a batch, which begins at these token and document indices, or None."""
     found = []
     kept = shards.tokens(min(token, len(shards)), min(token + len(part.ids), len(shards)))
     begins = part.starts[part.first] + token

@@ -1,7 +1,7 @@
-"""A corpus to shards: what `BPETokenizer.encode_files` does.
+"""Encode a corpus to shards: what `BPETokenizer.encode_files` does.
 
-Files are read in one thread, encoded in several, and written in order, by a run that can be stopped at any moment: the
-next one with the same arguments goes on behind the last whole shard, and what is there in the end is the same.
+Files are read in one thread, encoded in several, and written in order. A run can be stopped at any moment: the next one
+with the same arguments resumes after the last complete shard, and the files in the end are the same.
 """
 
 import shutil
@@ -10,28 +10,28 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._support.progress import progress_bar
+from .._support.textio import expand_user
+from ..corpus.documents import ReadOptions
+from ..corpus.inputs import Paths, find_inputs
 from ..errors import ShardsError, SpecialTokenError
-from ..formats.detect import in_home
-from ..progress import bar
-from .documents import Reading
-from .encoding import Encoding
-from .files import TEMPORARY
+from .array_files import TEMPORARY
+from .encoding import CorpusEncoder
 from .fingerprints import fingerprint
-from .index import NAME, Index, Settings, differences, read_index
-from .inputs import Paths, find_inputs
+from .index import NAME, Index, Settings, describe_differences, read_index
 from .lock import locked
-from .reading import Shards, check_sizes, open_shards
-from .writing import ShardWriter
+from .reader import Shards, check_sizes, open_shards
+from .writer import ShardWriter
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
-    from ..special_tokens import Special
+    from .._support.dask_client import Cluster
     from ..tokenizer import BPETokenizer
+    from ..vocab.special_tokens import Special
 
-LARGEST_UINT16, LARGEST_UINT32 = 1 << 16, 1 << 32
-"""Sizes of vocabularies whose ids fit."""
+UINT16_VOCAB, UINT32_VOCAB = 1 << 16, 1 << 32
+"""Sizes of the largest vocabularies whose ids fit."""
 PART = "part-"
-"""Begins the name of a folder with one file's shards (distributed.py)."""
+"""Prefix of the name of a folder with one file's shards (distributed.py)."""
 
 
 def encode_files(
@@ -39,14 +39,14 @@ def encode_files(
     paths: Paths,
     folder: str | Path,
     *,
-    input_form: str | None,
+    input_format: str | None,
     separator: str | None,
     field: str,
     errors: str,
     end_of_document: str | bool | None,
     allowed_special: "Special",
     shard_tokens: int,
-    shard_form: str,
+    shard_format: str,
     dtype: str,
     threads: int | None,
     progress: bool | None,
@@ -54,14 +54,14 @@ def encode_files(
     client: "Cluster" = None,
     worker_timeout: float | None = None,
 ) -> Shards:
-    """What `BPETokenizer.encode_files` gives."""
+    """Return what `BPETokenizer.encode_files` returns, which explains the arguments."""
     if worker_timeout is not None:
-        from ..waiting import check_timeout
+        from .._support.dask_wait import check_timeout
 
         check_timeout(worker_timeout)
         if client is None:
             raise ValueError("worker_timeout is for a cluster: pass client, too (--dask)")
-    _check_choice("shard_form", shard_form, ("npy", "bin"))
+    _check_choice("shard_format", shard_format, ("npy", "bin"))
     _check_choice("errors", errors, ("strict", "replace"))
     _check_text("field", field)
     if separator is not None:
@@ -70,22 +70,22 @@ def encode_files(
     if threads is not None:
         _check_number("threads", threads)
     end = end_name(tokenizer, end_of_document)
-    allowed = tokenizer._special.select(allowed_special, "allowed_special")
+    allowed = tokenizer.spec.special_tokens.select(allowed_special, "allowed_special")
     settings = Settings(
         tokenizer=fingerprint(tokenizer),
         n_vocab=tokenizer.n_vocab,
         dtype=_chosen_dtype(dtype, tokenizer.n_vocab),
-        shard_form=shard_form,
+        shard_format=shard_format,
         shard_tokens=shard_tokens,
-        input_form=input_form,
+        input_format=input_format,
         separator=separator,
         field=field,
         errors=errors,
         end_of_document=end,
         allowed_special=sorted(allowed),
     )
-    new = Index(settings, find_inputs(paths, input_form))
-    folder = in_home(folder)
+    new = Index(settings, find_inputs(paths, input_format))
+    folder = expand_user(folder)
     if client is not None:
         from .distributed import write_parts
 
@@ -102,46 +102,46 @@ def write_folder(
     threads: int | None,
     progress: bool | None,
     overwrite: bool,
-    patience: float = 0,
-    tell: Callable[[float], object] = lambda seconds: None,
+    timeout: float = 0,
+    on_wait: Callable[[float], object] = lambda seconds: None,
 ) -> Index:
-    """Write the shards that an index with settings and inputs asks for, or go on; the index in the end."""
-    with writing(folder, False, patience, tell):
-        index = _begin(folder, new, overwrite)
+    """Write the shards that an index with settings and inputs describes, or resume; return the index in the end."""
+    with locked_folder(folder, False, timeout, on_wait):
+        index = _resume_or_create(folder, new, overwrite)
         if not index.complete:
             _write(tokenizer, folder, index, threads, progress)
         return index
 
 
 @contextmanager
-def writing(
-    folder: Path, parts: bool = False, patience: float = 0, tell: Callable[[float], object] = lambda seconds: None
+def locked_folder(
+    folder: Path, parts: bool = False, timeout: float = 0, on_wait: Callable[[float], object] = lambda seconds: None
 ) -> Iterator[None]:
-    """A folder of shards, or for them, that nobody else writes to; parts may be in it. Raises ShardsError.
+    """Create and lock a folder for shards, which may already hold parts if `parts`. Raises ShardsError.
 
-    `patience` is for how many seconds to wait for who writes to it, and `tell` is called meanwhile (lock.py).
+    `timeout` is the seconds to wait for another process that writes to it; `on_wait` is called meanwhile (lock.py).
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _refuse_others(folder, parts)
-        with locked(folder, patience, tell):
+        _refuse_foreign_files(folder, parts)
+        with locked(folder, timeout, on_wait):
             yield
-    except OSError as error:  # of the folder: what is wrong with an input is a CorpusError
+    except OSError as error:  # of the folder; an input raises CorpusError
         raise ShardsError(
             f"{folder}: can't be written: {error.strerror or error}. Whole shards are kept: when there is room and "
-            "leave to write, the same call goes on behind them"
+            "leave to write, the same call goes on after them"
         ) from error
 
 
-def encoding_of(tokenizer: "BPETokenizer", settings: Settings, threads: int | None) -> Encoding:
-    """How a run with these settings encodes."""
-    reading = Reading(settings.separator, settings.field, settings.errors)
+def make_encoder(tokenizer: "BPETokenizer", settings: Settings, threads: int | None) -> CorpusEncoder:
+    """Return the encoder of a run with these settings."""
+    options = ReadOptions(settings.separator, settings.field, settings.errors)
     end = None if settings.end_of_document is None else tokenizer.special_tokens[settings.end_of_document]
-    return Encoding(tokenizer, reading, end, frozenset(settings.allowed_special), threads)
+    return CorpusEncoder(tokenizer, options, end, frozenset(settings.allowed_special), threads)
 
 
 def end_name(tokenizer: "BPETokenizer", chosen: str | bool | None) -> str | None:
-    """The name of the token that ends documents: the one named, or for True the tokenizer's `eos_token`.
+    """Return the name of the token that ends documents: the one named, or for True the tokenizer's `eos_token`.
 
     Raises SpecialTokenError where there is none.
     """
@@ -156,17 +156,17 @@ def end_name(tokenizer: "BPETokenizer", chosen: str | bool | None) -> str | None
         return None
     if chosen not in tokenizer.special_tokens:
         known = ", ".join(map(repr, list(tokenizer.special_tokens)[:8])) or "none"
-        raise SpecialTokenError(f"end_of_document={chosen!r} is no special token of this tokenizer; it has {known}")
+        raise SpecialTokenError(f"end_of_document={chosen!r} is not a special token of this tokenizer; it has {known}")
     return chosen
 
 
 def _chosen_dtype(dtype: str, n_vocab: int) -> str:
     _check_choice("dtype", dtype, ("auto", "uint16", "uint32"))
-    if n_vocab > LARGEST_UINT32:
+    if n_vocab > UINT32_VOCAB:
         raise ValueError(f"ids are written in 32 bits at most, and this tokenizer's go up to {n_vocab - 1:,}")
-    if dtype == "uint16" and n_vocab > LARGEST_UINT16:
+    if dtype == "uint16" and n_vocab > UINT16_VOCAB:
         raise ValueError(f"dtype='uint16' holds ids up to 65,535, and this tokenizer's go up to {n_vocab - 1:,}")
-    return dtype if dtype != "auto" else "uint16" if n_vocab <= LARGEST_UINT16 else "uint32"
+    return dtype if dtype != "auto" else "uint16" if n_vocab <= UINT16_VOCAB else "uint32"
 
 
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
@@ -184,8 +184,8 @@ def _check_number(name: str, value: object) -> None:
         raise ValueError(f"{name} is a whole number of at least 1, not {value!r}")
 
 
-def _refuse_others(folder: Path, parts: bool) -> None:
-    """Raise ShardsError for a folder in which something else is."""
+def _refuse_foreign_files(folder: Path, parts: bool) -> None:
+    """Raise ShardsError for a folder that holds other files."""
     if not (folder / NAME).exists():
         strange = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if strange and all(name.startswith(PART) for name in strange):
@@ -202,13 +202,13 @@ def _refuse_others(folder: Path, parts: bool) -> None:
             )
 
 
-def _begin(folder: Path, new: Index, overwrite: bool) -> Index:
-    """The index to go on with: that of an unfinished run with the same arguments, or a new one."""
+def _resume_or_create(folder: Path, new: Index, overwrite: bool) -> Index:
+    """Return the index to continue: that of an unfinished run with the same arguments, or a new one."""
     old = read_index(folder) if (folder / NAME).exists() else None  # also before anything is deleted
     if overwrite:
         old = None
     if old is not None:
-        refuse_differences(folder, old, new)
+        require_same_settings(folder, old, new)
         check_sizes(folder, old)
     else:
         clear(folder)
@@ -219,9 +219,9 @@ def _begin(folder: Path, new: Index, overwrite: bool) -> Index:
     return old or new
 
 
-def refuse_differences(folder: Path, old: Index, new: Index) -> None:
-    """Raise ShardsError where a run had other arguments."""
-    if found := differences(old, new):
+def require_same_settings(folder: Path, old: Index, new: Index) -> None:
+    """Raise ShardsError if a run had other arguments."""
+    if found := describe_differences(old, new):
         raise ShardsError(
             f"{folder}: was {'written' if old.complete else 'begun'} with other arguments: {'; '.join(found[:4])}. "
             "Give the same ones, choose another folder, or pass overwrite=True (--overwrite), which deletes its shards "
@@ -231,7 +231,7 @@ def refuse_differences(folder: Path, old: Index, new: Index) -> None:
 
 def clear(folder: Path) -> None:
     """Delete the shards of a folder, and its parts."""
-    (folder / NAME).unlink(missing_ok=True)  # first, so that what is deleted next is never taken for whole
+    (folder / NAME).unlink(missing_ok=True)  # first, so that the folder is never taken for complete
     for pattern in ("shard-*.npy", "shard-*.bin"):
         for path in folder.glob(pattern):
             path.unlink()
@@ -241,10 +241,10 @@ def clear(folder: Path) -> None:
 
 def _write(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int | None, progress: bool | None) -> None:
     writer = ShardWriter(folder, index)
-    encoding = encoding_of(tokenizer, index.settings, threads)
+    encoding = make_encoder(tokenizer, index.settings, threads)
     try:
         with (
-            bar(progress, sum(item.size for item in index.inputs), "encoding", "B") as advance,
+            progress_bar(progress, sum(item.size for item in index.inputs), "encoding", "B") as advance,
             closing(encoding.of(index.inputs, index.position, advance)) as found,
         ):
             for part in found:

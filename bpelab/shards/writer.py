@@ -1,19 +1,19 @@
-"""Shards as they are written: ids in, files of so many tokens each and their index out.
+"""Shard writer: takes ids, writes files of `shard_tokens` tokens each, and their index.
 
 A shard is closed as soon as it is full. Its files are on disk before the index names them, so that an index never
-speaks of what is not there; and what the index doesn't name is written again by the run that goes on.
+names a file that doesn't exist; a run that resumes writes again what the index doesn't name.
 """
 
 from pathlib import Path
 
-from .encoding import Encoded, Position
-from .files import ArrayFile, sync_folder
+from .._support.numpy_import import np
+from .array_files import ArrayFile, sync_folder
+from .encoding import EncodedBatch, Position
 from .index import Index, Shard
-from .numbers import np
 
-LITTLE = {"uint16": "<u2", "uint32": "<u4"}
-"""The numbers of a shard, whatever machine writes it."""
-PLACES = "<i8"
+TOKEN_DTYPES = {"uint16": "<u2", "uint32": "<u4"}
+"""The type of the numbers in a shard, little-endian on every machine."""
+START_DTYPE = "<i8"
 
 
 class ShardWriter:
@@ -23,26 +23,26 @@ class ShardWriter:
         self._folder, self._index = folder, index
         self._size, self._documents = index.settings.shard_tokens, [item.documents for item in index.inputs]
         self._ids: ArrayFile | None = None
-        self._places: ArrayFile | None = None
+        self._starts: ArrayFile | None = None
 
-    def _begin(self) -> tuple[ArrayFile, ArrayFile]:
-        if self._ids is None or self._places is None:
+    def _open_files(self) -> tuple[ArrayFile, ArrayFile]:
+        if self._ids is None or self._starts is None:
             number, settings = len(self._index.shards), self._index.settings
-            name, npy = f"shard-{number:05}", settings.shard_form == "npy"
-            self._ids = ArrayFile(self._folder / f"{name}.{settings.shard_form}", LITTLE[settings.dtype], npy)
-            self._places = ArrayFile(self._folder / f"{name}.documents.npy", PLACES, True)
-        return self._ids, self._places
+            name, npy = f"shard-{number:05}", settings.shard_format == "npy"
+            self._ids = ArrayFile(self._folder / f"{name}.{settings.shard_format}", TOKEN_DTYPES[settings.dtype], npy)
+            self._starts = ArrayFile(self._folder / f"{name}.documents.npy", START_DTYPE, True)
+        return self._ids, self._starts
 
-    def add(self, found: Encoded) -> None:
-        """Write more ids, and close the shards that they fill."""
+    def add(self, found: EncodedBatch) -> None:
+        """Write the ids of a batch, and close the shards that they fill."""
         part = at = 0
-        while at < len(found.ids) or found.first[part:].any():  # a beginning without ids needs a shard too
-            ids, places = self._begin()
+        while at < len(found.ids) or found.first[part:].any():  # a document without ids needs a shard too
+            ids, offsets = self._open_files()
             end = at + min(self._size - ids.length, len(found.ids) - at)
             full = ids.length + end - at == self._size
             upto = int(np.searchsorted(found.starts, end)) if full else len(found.starts)
             begun = found.first[part:upto]
-            places.append(found.starts[part:upto][begun] - at + ids.length)
+            offsets.append(found.starts[part:upto][begun] - at + ids.length)
             for source, number in zip(*np.unique(found.sources[part:upto][begun], return_counts=True)):
                 self._documents[int(source)] += int(number)
             ids.append(found.ids[at:end])
@@ -54,12 +54,12 @@ class ShardWriter:
                 self._close(Position(int(found.sources[last]), int(found.numbers[last]), ids_of_it))
 
     def _close(self, position: Position) -> None:
-        if self._ids is not None and self._places is not None:
-            names = self._ids.path.name, self._places.path.name
-            digests = self._ids.finish(), self._places.finish()
-            shard = Shard(names[0], self._ids.length, self._places.length, digests[0], names[1], digests[1])
+        if self._ids is not None and self._starts is not None:
+            names = self._ids.path.name, self._starts.path.name
+            digests = self._ids.finish(), self._starts.finish()
+            shard = Shard(names[0], self._ids.length, self._starts.length, digests[0], names[1], digests[1])
             self._index.shards.append(shard)
-            self._ids = self._places = None
+            self._ids = self._starts = None
             sync_folder(self._folder)
         for item, documents in zip(self._index.inputs, self._documents):
             item.documents = documents
@@ -67,7 +67,7 @@ class ShardWriter:
         self._index.write(self._folder)
 
     def finish(self) -> None:
-        """Close the last shard, and say in the index that all is there."""
+        """Close the last shard, and mark the index as complete."""
         self._index.complete = True
         try:
             self._close(Position(len(self._index.inputs)))
@@ -76,7 +76,7 @@ class ShardWriter:
             raise
 
     def discard(self) -> None:
-        """Remove what has no name yet."""
-        for file in (self._ids, self._places):
+        """Remove the temporary files."""
+        for file in (self._ids, self._starts):
             if file is not None:
                 file.discard()

@@ -1,4 +1,9 @@
-"""Encoding and decoding as text and ids arrive: see `StreamEncoder` and `StreamDecoder`. Chapter: Streaming."""
+"""Streams: encoding and decoding of text and ids that arrive in parts, with the ids and the text of the whole.
+
+Each component of a tokenizer is a stage that keeps text back until nothing that follows can change it. It may import
+`core` and the components. Begin with `stages.py`; `encoder.py` has `StreamEncoder`, `decoder.py` has `StreamDecoder`.
+Chapter: Streaming.
+"""
 
 from .decoder import StreamDecoder
 from .encoder import StreamEncoder, encode_iterable

@@ -11,26 +11,26 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..added_tokens import AddedToken
-from ..finder import Finder, _spaces, _word
-from .held import Chain, add, joined
+from ..vocab.added_token_matcher import AddedTokenMatcher, _spaces, _word
+from ..vocab.added_tokens import AddedToken
+from .text_buffer import Chain, add, joined
 
 
-class Found(NamedTuple):
+class MatchState(NamedTuple):
     """What has arrived and is not settled: older text, and the end that is looked at."""
 
     older: Chain
     tail: str
 
 
-class Search:
-    """Finds the tokens of `finder` in a text that arrives in parts."""
+class StreamMatcher:
+    """Finds the tokens of `matcher` in a text that arrives in parts."""
 
-    start = Found(None, "")
+    start = MatchState(None, "")
 
-    def __init__(self, finder: Finder, wanted: Callable[[AddedToken], bool]) -> None:
-        self._finder, self._wanted = finder, wanted
-        tokens = finder._tokens
+    def __init__(self, matcher: AddedTokenMatcher, wanted: Callable[[AddedToken], bool]) -> None:
+        self._matcher, self._wanted = matcher, wanted
+        tokens = matcher.tokens
         self._sorted = sorted(tokens)
         self._longest = max(map(len, tokens), default=0)
         self._lengths: dict[str, list[int]] = {}
@@ -45,49 +45,49 @@ class Search:
         self._word_ends = {string[-1] for string, token in tokens.items() if token.single_word}
         self._looks_beside = bool(self._before_left or self._behind_right or self._word_starts)
 
-    def push(self, state: Found, text: str) -> tuple[Found, str]:
-        """The new state, and the text that is settled."""
+    def push(self, state: MatchState, text: str) -> tuple[MatchState, str]:
+        """Return the new state, and the text that is settled."""
         if self._firsts is None:
             return state, text
         window = state.tail + text
         low = 0 if state.older is None else self._longest
-        place = self._last_place(window, low)
-        if place > low:
-            return Found(None, window[place:]), joined(add(state.older, window[:place]))
+        offset = self._last_boundary(window, low)
+        if offset > low:
+            return MatchState(None, window[offset:]), joined(add(state.older, window[:offset]))
         kept = max(0, len(window) - 2 * self._longest - 2)
-        return Found(add(state.older, window[:kept]), window[kept:]), ""
+        return MatchState(add(state.older, window[:kept]), window[kept:]), ""
 
-    def held(self, state: Found) -> str:
-        """What is not settled."""
+    def buffered(self, state: MatchState) -> str:
+        """Return what is not settled."""
         return joined(add(state.older, state.tail))
 
     def split(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """What is between the tokens of a text that is settled, and their ids."""
-        return ((text[start:stop], token_id) for start, stop, token_id in self._finder.spans(text, self._wanted))
+        """Return what is between the tokens of a text that is settled, and their ids."""
+        return ((text[start:stop], token_id) for start, stop, token_id in self._matcher.spans(text, self._wanted))
 
     def find(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
-        """As `Finder.find`, for a text that is settled."""
-        return self._finder.find(text, self._wanted)
+        """As `AddedTokenMatcher.find`, for a text that is settled."""
+        return self._matcher.find(text, self._wanted)
 
-    def _last_place(self, text: str, low: int) -> int:
-        place = len(text) - self._looks_beside
-        while place > low:
-            begun = self._begun_before(text, place)
+    def _last_boundary(self, text: str, low: int) -> int:
+        offset = len(text) - self._looks_beside
+        while offset > low:
+            begun = self._open_match(text, offset)
             if begun is not None:
-                place = begun
-            elif self._looks_beside and self._beside(text[place - 1], text[place]):
-                place -= 1
+                offset = begun
+            elif self._looks_beside and self._context(text[offset - 1], text[offset]):
+                offset -= 1
             else:
-                return place
+                return offset
         return low
 
-    def _begun_before(self, text: str, place: int) -> int | None:
+    def _open_match(self, text: str, offset: int) -> int | None:
         """Where a token begins, or may begin, that reaches over the place; None if there is none."""
         assert self._firsts is not None
-        for match in self._firsts.finditer(text, max(0, place - self._longest + 1), place):
+        for match in self._firsts.finditer(text, max(0, offset - self._longest + 1), offset):
             start, lengths = match.start(), self._lengths[match[0]]
             for length in lengths:
-                if place < start + length <= len(text) and text[start : start + length] in self._finder._tokens:
+                if offset < start + length <= len(text) and text[start : start + length] in self._matcher.tokens:
                     return start
             if start + max(lengths) > len(text):
                 rest = text[start:]
@@ -97,7 +97,7 @@ class Search:
                     return start
         return None
 
-    def _beside(self, a: str, b: str) -> bool:
+    def _context(self, a: str, b: str) -> bool:
         """Whether a token with flags may look over the place between `a` and `b`."""
         if self._before_left and a in _spaces() and (b in _spaces() or b in self._before_left):
             return True

@@ -8,32 +8,32 @@ what it needs. Chapter: Streaming. Cost: as `decode`, however few ids come at a 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .. import decoding
+from ..core import detokenize
 from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
-from .decoding import (
-    AllTokens,
-    EachToken,
-    FirstToken,
-    Joined,
-    LastToken,
-    Repeated,
-    SpelledBytes,
+from .decoder_stages import (
+    BufferAllTokens,
+    ByteFallbackStage,
+    CTCStage,
+    FirstTokenStage,
+    LastTokenStage,
+    PerTokenStage,
+    SpaceJoinStage,
     State,
     TokenStage,
     flat,
 )
-from .fused import AlphabetTokens, FusedTokens, fused_stages, utf8_text
-from .stages import Row
+from .fused_decoder_stages import ByteLevelStage, FuseStage, fused_stages, utf8_text
+from .stages import StageChain
 
 if TYPE_CHECKING:
-    from ..decoding import Unknown
-    from ..vocabulary import Vocabulary
+    from ..core.detokenize import Unknown
+    from ..core.vocabulary import Vocabulary
 
 
-class _Way(Protocol):
+class _DecodePath(Protocol):
     """From ids to text, in parts."""
 
     start: State
@@ -42,55 +42,55 @@ class _Way(Protocol):
 
     def finish(self, state: State) -> str: ...
 
-    def held(self, state: State) -> bytes: ...
+    def buffered(self, state: State) -> bytes: ...
 
 
-class _JoinedBytes:
+class _BytePath:
     """Tokens that are bytes. Held back: the beginning of a character, 3 bytes at most."""
 
     start = b""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._tokens = vocabulary._joined
+        self._tokens = vocabulary.decoded_bytes
 
     def push(self, state: bytes, ids: Iterable[int], unknown: Unknown) -> tuple[bytes, str]:
-        return utf8_text(state, b"".join(decoding.join_tokens(ids, self._tokens, unknown)))
+        return utf8_text(state, b"".join(detokenize.join_tokens(ids, self._tokens, unknown)))
 
     def finish(self, state: bytes) -> str:
         return state.decode("utf-8", "replace")
 
-    def held(self, state: bytes) -> bytes:
+    def buffered(self, state: bytes) -> bytes:
         return state
 
 
-def _stage(decoder: Decoder) -> TokenStage:
-    if isinstance(decoder, ByteFallback):
-        return SpelledBytes()
-    if isinstance(decoder, (Replace, Strip)):
-        return EachToken(decoder)
-    if isinstance(decoder, (Metaspace, WordPiece)):
-        return FirstToken(decoder)
-    if isinstance(decoder, BPEDecoder):
-        return LastToken(decoder)
-    return Repeated(decoder) if isinstance(decoder, CTC) else AllTokens(decoder)
+TOKEN_STAGES: dict[type[Decoder], Callable[[Any], TokenStage]] = {
+    BPEDecoder: LastTokenStage,
+    ByteFallback: lambda decoder: ByteFallbackStage(),
+    CTC: CTCStage,
+    Metaspace: FirstTokenStage,
+    Replace: PerTokenStage,
+    Strip: PerTokenStage,
+    WordPiece: FirstTokenStage,
+}
+"""What a decoder is where it sees one token after another; any other waits for the last token."""
 
 
-class _Decoders:
+class _DecoderPath:
     """A file's decoders: those that see token after token, then those that see one text."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._texts = vocabulary._texts
+        self.token_strings = vocabulary.token_strings
         steps = flat(vocabulary.decoder)
         fuse = next((n for n, step in enumerate(steps) if isinstance(step, (Fuse, ByteLevel))), len(steps))
-        self._stages: list[TokenStage] = [_stage(step) for step in steps[:fuse]]
+        self._stages: list[TokenStage] = [TOKEN_STAGES.get(type(step), BufferAllTokens)(step) for step in steps[:fuse]]
         if vocabulary.decoder is None:
-            self._stages = [Joined()]
+            self._stages = [SpaceJoinStage()]
         fuses = fuse < len(steps) and isinstance(steps[fuse], ByteLevel)
-        self._row = Row([AlphabetTokens() if fuses else FusedTokens(), *fused_stages(steps[fuse + 1 :])])
+        self._row = StageChain([ByteLevelStage() if fuses else FuseStage(), *fused_stages(steps[fuse + 1 :])])
         self.start: tuple[State, ...] = (*(stage.start for stage in self._stages), self._row.start)
 
     def push(self, state: State, ids: Iterable[int], unknown: Unknown) -> tuple[State, str]:
-        return self._through(list(state), self._texts(ids, unknown), 0)
+        return self._through(list(state), self.token_strings(ids, unknown), 0)
 
     def _through(self, states: list[State], tokens: list[str], begin: int) -> tuple[State, str]:
         for number, stage in enumerate(self._stages[begin:], begin):
@@ -107,15 +107,15 @@ class _Decoders:
 
     def finish(self, state: State) -> str:
         states, texts = list(state), []
-        for number, stage in enumerate(self._stages):
-            new, text = self._through(states, stage.finish(states[number]), number + 1)
+        for index, stage in enumerate(self._stages):
+            new, text = self._through(states, stage.finish(states[index]), index + 1)
             states = list(new)
             texts.append(text)
         return "".join(texts) + self._row.finish(states[-1])
 
-    def held(self, state: State) -> bytes:
-        tokens = b"".join(reversed([stage.held(old) for stage, old in zip(self._stages, state)]))
-        return self._row.held(state[-1]).encode("utf-8", "surrogateescape") + tokens
+    def buffered(self, state: State) -> bytes:
+        tokens = b"".join(reversed([stage.buffered(old) for stage, old in zip(self._stages, state)]))
+        return self._row.buffered(state[-1]).encode("utf-8", "surrogateescape") + tokens
 
 
 class StreamDecoder:
@@ -127,7 +127,7 @@ class StreamDecoder:
     Held back, where tokens are bytes: the beginning of a character, at most 3 bytes. With a file's decoders: tokens
     that spell bytes, for as long as they are UTF-8, until another token comes (one wrong byte spoils all that stand
     side by side); the last token for BPEDecoder; what Strip may remove, or Replace may find, at the end. Until `finish`
-    all is held back by a Replace behind a Fuse whose pattern no table can run, by a ByteLevel behind another or behind
+    all is held back by a Replace after a Fuse whose pattern no table can run, by a ByteLevel after another or after
     a Fuse, and by decoders that are not bpelab's.
 
     >>> from bpelab import BPETokenizer
@@ -141,35 +141,35 @@ class StreamDecoder:
     """
 
     def __init__(self, tokenizer: Vocabulary, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
-        decoding.check_unknown(unknown)
+        detokenize.check_unknown(unknown)
         self._tokenizer, self._skips, self._unknown = tokenizer, skip_special_tokens, unknown
-        self._way: _Way = _JoinedBytes(tokenizer) if tokenizer._joins_bytes else _Decoders(tokenizer)
-        self._state = self._way.start
+        self._path: _DecodePath = _BytePath(tokenizer) if tokenizer.joins_bytes else _DecoderPath(tokenizer)
+        self._state = self._path.start
 
     def push(self, ids: int | Iterable[int]) -> str:
-        """The text that is sure once `ids`, one or several, have arrived.
+        """Return the text that is sure once `ids`, one or several, have arrived.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` says otherwise, and
         TypeError for what is no integer; then it is as if the push had not been.
         """
         several: Iterable[Any] = ids if isinstance(ids, Iterable) else [ids]
-        kept = self._tokenizer._kept(several, self._skips)
-        self._state, text = self._way.push(self._state, kept, self._unknown)
+        kept = self._tokenizer.filter_special(several, self._skips)
+        self._state, text = self._path.push(self._state, kept, self._unknown)
         return text
 
     def finish(self) -> str:
-        """The text of what was held back. The decoder is as new then."""
-        text = self._way.finish(self._state)
-        self._state = self._way.start
+        """Return the text of what was held back. The decoder is as new then."""
+        text = self._path.finish(self._state)
+        self._state = self._path.start
         return text
 
     @property
     def pending(self) -> bytes:
         """What is held back, in UTF-8: bytes of a character, or the tokens that a decoder keeps."""
-        return self._way.held(self._state)
+        return self._path.buffered(self._state)
 
     def stream(self, ids: Iterable[int] | Iterable[Iterable[int]]) -> Iterator[str]:
-        """The text of each id, or of several at a time, as it becomes sure, then that of `finish`; no empty strings."""
+        """Yield the text of each id, or of several, as it becomes sure, then that of `finish`; never an empty one."""
         for some in ids:
             if text := self.push(some):
                 yield text

@@ -1,8 +1,9 @@
 """Decoders as stages: tokens in, settled text out.
 
 A decoder works on a list of tokens. Up to the first `Fuse` or `ByteLevel` the tokens are whole, and a stage gets them
-one by one; from there on all is one token, which arrives in parts (`fused.py`). Like the stages of text these never
-change: they map (state, token) to (state, tokens that are settled). Chapter: Streaming. Cost: linear.
+one by one; from there on all is one token, which arrives in parts (`fused_decoder_stages.py`). Like the stages of
+text these never change: they map (state, token) to (state, tokens that are settled). Chapter: Streaming. Cost:
+linear.
 """
 
 import codecs
@@ -14,7 +15,7 @@ from ..decoders import (
     DecoderSequence,
 )
 from ..decoders.bytes import _SPELLED
-from .held import Chain, add, joined
+from .text_buffer import Chain, add, joined
 
 State = Any
 
@@ -26,18 +27,18 @@ class TokenStage(ABC):
 
     @abstractmethod
     def push(self, state: State, token: str) -> tuple[State, list[str]]:
-        """The state after `token`, and the tokens that are settled."""
+        """Return the state after `token`, and the tokens that are settled."""
 
     def finish(self, state: State) -> list[str]:
-        """The tokens that are settled when no more come."""
+        """Return the tokens that are settled when no more come."""
         return []
 
-    def held(self, state: State) -> bytes:
-        """What is held back."""
+    def buffered(self, state: State) -> bytes:
+        """Return what is held back."""
         return b""
 
 
-class EachToken(TokenStage):
+class PerTokenStage(TokenStage):
     """A decoder that looks at one token at a time: Replace, Strip."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -47,7 +48,7 @@ class EachToken(TokenStage):
         return state, self._decoder.decode_chain([token])
 
 
-class FirstToken(TokenStage):
+class FirstTokenStage(TokenStage):
     """A decoder that treats the first token otherwise than those that follow: Metaspace, WordPiece."""
 
     start = True
@@ -59,7 +60,7 @@ class FirstToken(TokenStage):
         return False, self._decoder.decode_chain([token] if state else ["", token])[-1:]
 
 
-class LastToken(TokenStage):
+class LastTokenStage(TokenStage):
     """A decoder that treats the last token otherwise: BPEDecoder. That token is held back."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -71,11 +72,11 @@ class LastToken(TokenStage):
     def finish(self, state: str | None) -> list[str]:
         return [] if state is None else self._decoder.decode_chain([state])
 
-    def held(self, state: str | None) -> bytes:
+    def buffered(self, state: str | None) -> bytes:
         return (state or "").encode("utf-8", "replace")
 
 
-class Repeated(TokenStage):
+class CTCStage(TokenStage):
     """CTC, which drops a token that repeats the one before. Nothing is held back."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -85,7 +86,7 @@ class Repeated(TokenStage):
         return token, [] if token == state else self._decoder.decode_chain([token])
 
 
-class Joined(TokenStage):
+class SpaceJoinStage(TokenStage):
     """No decoder: a space before every token but the first."""
 
     start = True
@@ -94,8 +95,8 @@ class Joined(TokenStage):
         return False, [token if state else " " + token]
 
 
-class SpelledBytes(TokenStage):
-    """ByteFallback. Held back: bytes that are UTF-8 so far, since one that isn't spoils all that stand side by side.
+class ByteFallbackStage(TokenStage):
+    """ByteFallback. Held back: bytes that are UTF-8 so far, since one that isn't spoils all side by side.
 
     The state is the text of the bytes, how many they are, the beginning of a character, and whether they are spoilt.
     """
@@ -124,11 +125,11 @@ class SpelledBytes(TokenStage):
             return ["\ufffd"] * count
         return [joined(text)] if count else []
 
-    def held(self, state: tuple[Chain, int, bytes, bool]) -> bytes:
+    def buffered(self, state: tuple[Chain, int, bytes, bool]) -> bytes:
         return joined(state[0]).encode() + state[2]
 
 
-class AllTokens(TokenStage):
+class BufferAllTokens(TokenStage):
     """A decoder of which nothing is known: all is held back until no more tokens come."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -140,7 +141,7 @@ class AllTokens(TokenStage):
     def finish(self, state: "_Tokens | None") -> list[str]:
         return self._decoder.decode_chain(_listed(state))
 
-    def held(self, state: "_Tokens | None") -> bytes:
+    def buffered(self, state: "_Tokens | None") -> bytes:
         return "".join(_listed(state)).encode("utf-8", "replace")
 
 
@@ -156,7 +157,7 @@ def _listed(state: _Tokens | None) -> list[str]:
 
 
 def flat(decoder: Decoder | None) -> list[Decoder]:
-    """The decoders in a Sequence, those of Sequences in it included."""
+    """Return the decoders in a Sequence, those of Sequences in it included."""
     if decoder is None:
         return []
     if isinstance(decoder, DecoderSequence):

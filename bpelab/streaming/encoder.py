@@ -1,9 +1,10 @@
 """Encode a text that arrives in parts: the ids of the whole, given out as soon as they are sure.
 
 A tokenizer can't encode the parts one by one: a word, a line break, a special token or a character may be cut in two.
-But after most words there is a place where a cut changes nothing, whatever follows (`safe_pairs.py`). Text up to the
-last such place is encoded, the rest is kept. Each step of a tokenizer keeps what it needs by itself: the search for
-added tokens a tail that one may begin with, the normalizer a character that marks may follow, the pre-tokenizer a word.
+But after most words there is a place where a cut changes nothing, whatever follows (`boundaries/dfa_pairs.py`). Text
+up to the last such place is encoded, the rest is kept. Each step of a tokenizer keeps what it needs by itself: the
+search for added tokens a tail that one may begin with, the normalizer a character that marks may follow, the
+pre-tokenizer a word.
 
 Chapter: Streaming. Cost: as `encode`, however small the parts are. Memory: what is held back, see StreamEncoder.
 """
@@ -13,11 +14,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .way import Now, Way
+from .pipeline import StreamPipeline, StreamState
 
 if TYPE_CHECKING:
-    from ..special_tokens import Special
     from ..tokenizer import BPETokenizer
+    from ..vocab.special_tokens import Special
 
 BLOCK = 1 << 16
 
@@ -52,46 +53,46 @@ class StreamEncoder:
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
     ) -> None:
-        special = tokenizer._special
+        special = tokenizer.spec.special_tokens
         allowed = special.select(allowed_special, "allowed_special")
         disallowed = special.select(disallowed_special, "disallowed_special") - allowed
         self._made_of = tokenizer, allowed, disallowed, add_special_tokens
-        self._way = Way(tokenizer._pipeline, allowed, disallowed)
+        self._pipeline = StreamPipeline(tokenizer.pipeline, allowed, disallowed)
         around = tokenizer.post_processor if add_special_tokens else None
         marked = [-1] if around is None else around.apply([-1], special)
         self._prefix, self._suffix = marked[: marked.index(-1)], marked[marked.index(-1) + 1 :]
-        self._begun, self._now = False, self._way.start()
+        self._begun, self._state = False, self._pipeline.start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _at_the_same_place, (*self._made_of, self._begun, self._now)
+        return _at_the_same_place, (*self._made_of, self._begun, self._state)
 
     def push(self, text: str) -> list[int]:
-        """The ids that are sure once `text` has arrived; the first push gives the post-processor's first tokens too.
+        """Return the ids that are sure once `text` has arrived; the first push adds the post-processor's first tokens.
 
         Raises SpecialTokenError for a special token that is disallowed, and TypeError for what is no str; then it is as
         if the push had not been.
         """
         if not isinstance(text, str):
             raise TypeError(f"a StreamEncoder is pushed text (str), not {type(text).__name__}")
-        now, ids = self._now.copy(), [] if self._begun else [*self._prefix]
-        self._way.push(now, text, ids)
-        self._begun, self._now = True, now
+        state, ids = self._state.copy(), [] if self._begun else [*self._prefix]
+        self._pipeline.push(state, text, ids)
+        self._begun, self._state = True, state
         return ids
 
     def finish(self) -> list[int]:
-        """The ids of what was held back, and the post-processor's last tokens. The encoder is as new then."""
-        now, ids = self._now.copy(), [] if self._begun else [*self._prefix]
-        self._way.finish(now, ids)
-        self._begun, self._now = False, self._way.start()
+        """Return the ids of what was held back, and the post-processor's last tokens. The encoder is as new then."""
+        state, ids = self._state.copy(), [] if self._begun else [*self._prefix]
+        self._pipeline.finish(state, ids)
+        self._begun, self._state = False, self._pipeline.start()
         return ids + self._suffix
 
     @property
     def pending(self) -> str:
         """The text that is held back: the end of what was pushed, part of it normalized already."""
-        return self._way.held(self._now)
+        return self._pipeline.buffered(self._state)
 
     def stream(self, chunks: Iterable[str]) -> Iterator[list[int]]:
-        """The ids of each chunk as they become sure, then those of `finish`; no empty lists."""
+        """Yield the ids of each chunk as they become sure, then those of `finish`; no empty lists."""
         for chunk in _checked(chunks):
             if ids := self.push(chunk):
                 yield ids
@@ -108,12 +109,17 @@ class StreamEncoder:
 
 
 def _at_the_same_place(
-    tokenizer: BPETokenizer, allowed: Special, disallowed: Special, add_special_tokens: bool, begun: bool, now: Now
+    tokenizer: BPETokenizer,
+    allowed: Special,
+    disallowed: Special,
+    add_special_tokens: bool,
+    begun: bool,
+    state: StreamState,
 ) -> StreamEncoder:
-    """A pickled or copied encoder, which goes on where the other one was."""
+    """Return a pickled or copied encoder, which goes on where the other one was."""
     options: dict[str, Any] = {"allowed_special": allowed, "disallowed_special": disallowed}
     encoder = StreamEncoder(tokenizer, **options, add_special_tokens=add_special_tokens)
-    encoder._begun, encoder._now = begun, now
+    encoder._begun, encoder._state = begun, state  # noqa: SLF001 - of its own class, unpickled
     return encoder
 
 
@@ -124,7 +130,7 @@ def _checked(chunks: Iterable[Any]) -> Iterable[Any]:
 
 
 def encode_iterable(tokenizer: BPETokenizer, chunks: Iterable[str] | TextIO, **options: Any) -> Iterator[int]:
-    """The ids of a text that comes in chunks, or in a file opened for reading text, one by one; in bounded memory.
+    """Yield the ids of a text that arrives in chunks, or of a file opened for reading text, in bounded memory.
 
     The options are those of `StreamEncoder`. A file is read in blocks of 64 Ki characters, not in lines; open it with
     newline="", or its line breaks become "\\\\n".

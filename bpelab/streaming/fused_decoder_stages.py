@@ -1,23 +1,24 @@
-"""Decoders behind a `Fuse` or a `ByteLevel`: all tokens are one there, and its text arrives in parts.
+"""Decoders after a `Fuse` or a `ByteLevel`: all tokens are one there, and its text arrives in parts.
 
-Most treat that text as the stages of normalizers do. A ByteLevel behind another one can't say anything before the end,
+Most treat that text as the stages of normalizers do. A ByteLevel after another one can't say anything before the end,
 since one character may make all that came before it text instead of bytes. Chapter: Streaming. Cost: linear.
 """
 
 import codecs
 from collections.abc import Callable, Iterable
+from functools import singledispatch
 
-from ..byte_alphabet import from_alphabet
+from .._support.textio import utf8
 from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
 from ..decoders.base import longest_allowed
 from ..decoders.words import _CLEANUP
-from ..textio import utf8
-from .replacing import replacing
-from .stages import Each, Occurrences, Stage, State, Whole
+from ..unicode.byte_alphabet import from_alphabet
+from .replace_stage import replacing
+from .stages import BufferAllStage, CharStage, LiteralStage, Stage, State
 
 
 def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:
-    """(the beginning of a character at the end of `begun` + `more`, the text before it).
+    """Return (the beginning of a character at the end of `begun` + `more`, the text before it).
 
     What can't become a character any more is U+FFFD at once, so that nothing ever waits for a byte in vain.
 
@@ -32,7 +33,7 @@ def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:
     return rest, text
 
 
-class FusedTokens(Stage):
+class FuseStage(Stage):
     """Fuse: the tokens as they come."""
 
     def push(self, state: State, text: str) -> tuple[State, str]:
@@ -41,11 +42,11 @@ class FusedTokens(Stage):
     def finish(self, state: State) -> str:
         return ""
 
-    def held(self, state: State) -> str:
+    def buffered(self, state: State) -> str:
         return ""
 
 
-class AlphabetTokens(Stage):
+class ByteLevelStage(Stage):
     """ByteLevel, a whole token at a time. Held back: the beginning of a character."""
 
     start = b""
@@ -59,11 +60,11 @@ class AlphabetTokens(Stage):
     def finish(self, state: bytes) -> str:
         return state.decode("utf-8", "replace")
 
-    def held(self, state: bytes) -> str:
+    def buffered(self, state: bytes) -> str:
         return state.decode("utf-8", "surrogateescape")
 
 
-class StrippedCharacters(Stage):
+class StripCharactersStage(Stage):
     """Strip. Held back: as many of its characters at the end as it may remove.
 
     The state is how many were removed in front, whether more can be, and how many are held.
@@ -75,23 +76,23 @@ class StrippedCharacters(Stage):
         self._content, self._start, self._stop = decoder.content, decoder.start, decoder.stop
 
     def push(self, state: tuple[int, bool, int], text: str) -> tuple[tuple[int, bool, int], str]:
-        removed, in_front, held = state
+        removed, in_front, buffered = state
         if in_front:
             now = min(self._start - removed, len(text) - len(text.lstrip(self._content)))
             removed, text = removed + now, text[now:]
             in_front = not text and removed < self._start
-        text = self._content * held + text
-        held = min(self._stop, len(text) - len(text.rstrip(self._content)))
-        return (removed, in_front, held), text[: len(text) - held]
+        text = self._content * buffered + text
+        buffered = min(self._stop, len(text) - len(text.rstrip(self._content)))
+        return (removed, in_front, buffered), text[: len(text) - buffered]
 
     def finish(self, state: tuple[int, bool, int]) -> str:
         return ""
 
-    def held(self, state: tuple[int, bool, int]) -> str:
+    def buffered(self, state: tuple[int, bool, int]) -> str:
         return self._content * state[2]
 
 
-class ShortToken(Stage):
+class ByteTokenStage(Stage):
     """ByteFallback: only a text of 6 characters can spell a byte."""
 
     start: str | None = ""
@@ -105,7 +106,7 @@ class ShortToken(Stage):
     def finish(self, state: str | None) -> str:
         return "".join(ByteFallback().decode_chain([state or ""]))
 
-    def held(self, state: str | None) -> str:
+    def buffered(self, state: str | None) -> str:
         return state or ""
 
 
@@ -114,11 +115,11 @@ def _on_text(decoder: Decoder, dropped: bool) -> Callable[[str], str]:
 
 
 def _replaced(old: str, new: str) -> list[Stage]:
-    return [Occurrences(lambda text: text.replace(old, new), old)] if old else []
+    return [LiteralStage(lambda text: text.replace(old, new), old)] if old else []
 
 
 def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
-    """The stages that do to a text in parts what `decoders` do to a single token."""
+    """Return the stages that do to a text in parts what `decoders` do to a single token."""
     stages, dropped = list[Stage](), False
     for decoder in decoders:
         stages += _stages(decoder, dropped)
@@ -126,24 +127,55 @@ def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
     return stages
 
 
+@singledispatch
 def _stages(decoder: Decoder, dropped: bool) -> list[Stage]:
-    """The stages of one; `dropped` says that there is no token at all where the text is empty, as CTC leaves it."""
-    if isinstance(decoder, Fuse):
-        return []
-    if isinstance(decoder, Strip):
-        return [StrippedCharacters(decoder)]
-    if isinstance(decoder, Metaspace):
-        return [Each(_on_text(decoder, dropped))]
-    if isinstance(decoder, ByteFallback):
-        return [ShortToken()]
-    if isinstance(decoder, BPEDecoder):
-        return _replaced(decoder.suffix, "")
-    cleaned = [stage for old, new in _CLEANUP for stage in _replaced(old, new)]
-    if isinstance(decoder, WordPiece):
-        return cleaned if decoder.cleanup else []
-    if isinstance(decoder, CTC) and (decoder.word_delimiter_token or not decoder.cleanup):
-        delimited = [*cleaned, *_replaced(decoder.word_delimiter_token, " ")] if decoder.cleanup else []
-        return [*_replaced(decoder.pad_token, ""), *delimited]
-    if isinstance(decoder, Replace):
-        return [replacing(decoder, _on_text(decoder, dropped), lambda text: longest_allowed([text]))]
-    return [Whole(_on_text(decoder, dropped))]
+    """Return the stages of one; `dropped` says that an empty text has no token at all, as CTC leaves it."""
+    return [BufferAllStage(_on_text(decoder, dropped))]
+
+
+@_stages.register
+def _(decoder: Fuse, dropped: bool) -> list[Stage]:
+    return []
+
+
+@_stages.register
+def _(decoder: Strip, dropped: bool) -> list[Stage]:
+    return [StripCharactersStage(decoder)]
+
+
+@_stages.register
+def _(decoder: Metaspace, dropped: bool) -> list[Stage]:
+    return [CharStage(_on_text(decoder, dropped))]
+
+
+@_stages.register
+def _(decoder: ByteFallback, dropped: bool) -> list[Stage]:
+    return [ByteTokenStage()]
+
+
+@_stages.register
+def _(decoder: BPEDecoder, dropped: bool) -> list[Stage]:
+    return _replaced(decoder.suffix, "")
+
+
+@_stages.register
+def _(decoder: WordPiece, dropped: bool) -> list[Stage]:
+    return _cleaned() if decoder.cleanup else []
+
+
+@_stages.register
+def _(decoder: CTC, dropped: bool) -> list[Stage]:
+    if decoder.cleanup and not decoder.word_delimiter_token:
+        return [BufferAllStage(_on_text(decoder, dropped))]
+    delimited = [*_cleaned(), *_replaced(decoder.word_delimiter_token, " ")] if decoder.cleanup else []
+    return [*_replaced(decoder.pad_token, ""), *delimited]
+
+
+@_stages.register
+def _(decoder: Replace, dropped: bool) -> list[Stage]:
+    return [replacing(decoder, _on_text(decoder, dropped), lambda text: longest_allowed([text]))]
+
+
+def _cleaned() -> list[Stage]:
+    """Return the stages that remove the spaces before punctuation, as Hugging Face's clean-up does."""
+    return [stage for old, new in _CLEANUP for stage in _replaced(old, new)]

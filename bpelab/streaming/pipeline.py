@@ -1,4 +1,4 @@
-"""The way of a text that arrives in parts through the steps of a tokenizer, in the order of `pipeline.py`.
+"""The path of a text that arrives in parts through the steps of a tokenizer, in the order of `core/pipeline.py`.
 
 Surrogates are joined; disallowed tokens are looked for; then added tokens, the normalizer, the tokens that are found in
 normalized text, and the pre-tokenizer, each of which keeps what it can't decide on yet. Chapter: Streaming.
@@ -8,165 +8,165 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
 
-from ..added_tokens import AddedToken
+from .._support.textio import valid_text
+from ..core.pipeline import Pipeline
 from ..errors import SpecialTokenError
-from ..pipeline import Pipeline
-from ..textio import valid_text
-from .cutting import Cutter
-from .held import Chain, add, joined, length
-from .normalizing import normalizing
-from .searching import Found, Search
+from ..vocab.added_tokens import AddedToken
+from .added_token_search import MatchState, StreamMatcher
+from .normalizer_stages import normalizing
+from .pre_tokenizing import StreamSplitter
+from .text_buffer import Chain, add, joined, length
 
 
 @dataclass(slots=True)
-class Now:
+class StreamState:
     """Where a stream is. A push works on a copy, which is kept if nothing went wrong."""
 
     normalized: tuple[Any, ...]
     surrogate: str = ""
-    checked: Found = Search.start
+    checked: MatchState = StreamMatcher.start
     characters: int = 0  # that were checked
-    found: Found = Search.start
-    late: Found = Search.start
+    found: MatchState = StreamMatcher.start
+    late: MatchState = StreamMatcher.start
     opening: Chain = None  # the text so far, where it is needed for the first piece
     given: bool = False  # whether a token or a part was
     inside: bool = False  # whether we are in a part
-    is_first: bool = False  # whether it is the first one
+    first_segment: bool = False  # whether it is the first one
     continued: bool = False  # whether pieces of it were given out
-    held: Chain = None
+    buffered: Chain = None
 
-    def copy(self) -> "Now":
-        """The same place once more; what it points to never changes."""
-        return Now(*_FIELDS(self))
-
-
-_FIELDS = attrgetter(*(field.name for field in fields(Now)))
+    def copy(self) -> "StreamState":
+        """Return the same place once more; what it points to never changes."""
+        return StreamState(*_FIELDS(self))
 
 
-class Way:
-    """The steps of a pipeline. It never changes; where a stream is, `Now` says."""
+_FIELDS = attrgetter(*(field.name for field in fields(StreamState)))
+
+
+class StreamPipeline:
+    """The steps of a pipeline. It never changes; where a stream is, `StreamState` says."""
 
     def __init__(self, pipeline: Pipeline, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
         def wanted(token: AddedToken) -> bool:
             return not token.special or token.content in allowed
 
-        special, late = pipeline.special, pipeline.special.late_finder(pipeline.normalizer)
-        self._pipeline = pipeline
-        self._check = Search(special._finder_of(disallowed), lambda token: True)
-        self._search = Search(special.raw_finder, wanted)
+        special, late = pipeline.special, pipeline.special.normalized_matcher(pipeline.normalizer)
+        self.pipeline = pipeline
+        self._check = StreamMatcher(special.matcher_for(disallowed), lambda token: True)
+        self._search = StreamMatcher(special.raw_matcher, wanted)
         self._normalize = normalizing(pipeline.normalizer)
-        self._late = None if late is None else Search(late, wanted)
-        self._cutter = Cutter(pipeline)
+        self._late = None if late is None else StreamMatcher(late, wanted)
+        self._cutter = StreamSplitter(pipeline)
         self._keeps_opening = pipeline.asks_for_first
 
-    def start(self) -> Now:
-        """The beginning of a stream."""
-        return Now(self._normalize.start)
+    def start(self) -> StreamState:
+        """Return the beginning of a stream."""
+        return StreamState(self._normalize.start)
 
-    def held(self, now: Now) -> str:
-        """What is held back, in the order of the text."""
-        late = self._late.held(now.late) if self._late is not None else ""
-        arrived = self._search.held(now.found) + self._check.held(now.checked) + now.surrogate
-        return joined(now.held) + late + self._normalize.held(now.normalized) + arrived
+    def buffered(self, state: StreamState) -> str:
+        """Return what is held back, in the order of the text."""
+        late = self._late.buffered(state.late) if self._late is not None else ""
+        arrived = self._search.buffered(state.found) + self._check.buffered(state.checked) + state.surrogate
+        return joined(state.buffered) + late + self._normalize.buffered(state.normalized) + arrived
 
-    def push(self, now: Now, text: str, ids: list[int]) -> None:
+    def push(self, state: StreamState, text: str, ids: list[int]) -> None:
         """More text; what becomes sure goes to `ids`. Raises SpecialTokenError for a disallowed token."""
-        text = now.surrogate + text
-        now.surrogate = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        text = valid_text(text[: len(text) - len(now.surrogate)])
-        if self._keeps_opening and not now.given:
-            now.opening = add(now.opening, text)
-        now.checked, text = self._check.push(now.checked, text)
-        self._refuse(now, text)
-        now.found, text = self._search.push(now.found, text)
-        self._stretches(now, text, ids)
+        text = state.surrogate + text
+        state.surrogate = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        text = valid_text(text[: len(text) - len(state.surrogate)])
+        if self._keeps_opening and not state.given:
+            state.opening = add(state.opening, text)
+        state.checked, text = self._check.push(state.checked, text)
+        self._check_disallowed(state, text)
+        state.found, text = self._search.push(state.found, text)
+        self._feed_raw(state, text, ids)
 
-    def finish(self, now: Now, ids: list[int]) -> None:
-        """The end of the text; the rest goes to `ids`."""
-        if now.surrogate:
-            now.surrogate = ""
-            self.push(now, "\ufffd", ids)
-        rest, now.checked = self._check.held(now.checked), Search.start
-        self._refuse(now, rest)
-        now.found, text = self._search.push(now.found, rest)
-        self._stretches(now, text + self._search.held(now.found), ids)
-        self._end_stretch(now, ids)
+    def finish(self, state: StreamState, ids: list[int]) -> None:
+        """End the text; the rest goes to `ids`."""
+        if state.surrogate:
+            state.surrogate = ""
+            self.push(state, "\ufffd", ids)
+        rest, state.checked = self._check.buffered(state.checked), StreamMatcher.start
+        self._check_disallowed(state, rest)
+        state.found, text = self._search.push(state.found, rest)
+        self._feed_raw(state, text + self._search.buffered(state.found), ids)
+        self._close_normalizer(state, ids)
 
-    def _refuse(self, now: Now, text: str) -> None:
+    def _check_disallowed(self, state: StreamState, text: str) -> None:
         for start, _, token in self._check.find(text):
             raise SpecialTokenError(
-                f"the text holds the special token {token.content!r} at character {now.characters + start}. Pass "
+                f"the text holds the special token {token.content!r} at character {state.characters + start}. Pass "
                 "allowed_special to encode it as one, or disallowed_special=() to encode it as plain text."
             )
-        now.characters += len(text)
+        state.characters += len(text)
 
-    def _stretches(self, now: Now, text: str, ids: list[int]) -> None:
-        """Text that is settled as far as tokens go that stand in the text as it was given."""
+    def _feed_raw(self, state: StreamState, text: str, ids: list[int]) -> None:
+        """Text that is settled as far as tokens go that occur in the text as it was given."""
         for part, token_id in self._search.split(text):
             if token_id is None:
-                now.normalized, ordinary = self._normalize.push(now.normalized, part)
-                self._normal(now, ordinary, ids)
+                state.normalized, ordinary = self._normalize.push(state.normalized, part)
+                self._route(state, ordinary, ids)
             else:
-                self._end_stretch(now, ids)
-                self._token(now, token_id, ids)
+                self._close_normalizer(state, ids)
+                self._emit(state, token_id, ids)
 
-    def _end_stretch(self, now: Now, ids: list[int]) -> None:
-        rest, now.normalized = self._normalize.finish(now.normalized), self._normalize.start
-        self._normal(now, rest, ids)
+    def _close_normalizer(self, state: StreamState, ids: list[int]) -> None:
+        rest, state.normalized = self._normalize.finish(state.normalized), self._normalize.start
+        self._route(state, rest, ids)
         if self._late is not None:
-            rest, now.late = self._late.held(now.late), Search.start
-            self._parts(now, rest, ids)
-        self._end_part(now, ids)
+            rest, state.late = self._late.buffered(state.late), StreamMatcher.start
+            self._feed_normalized(state, rest, ids)
+        self._close_segment(state, ids)
 
-    def _normal(self, now: Now, text: str, ids: list[int]) -> None:
+    def _route(self, state: StreamState, text: str, ids: list[int]) -> None:
         if self._late is None:
-            self._part(now, text, ids)
+            self._feed_text(state, text, ids)
         else:
-            now.late, text = self._late.push(now.late, text)
-            self._parts(now, text, ids)
+            state.late, text = self._late.push(state.late, text)
+            self._feed_normalized(state, text, ids)
 
-    def _parts(self, now: Now, text: str, ids: list[int]) -> None:
+    def _feed_normalized(self, state: StreamState, text: str, ids: list[int]) -> None:
         assert self._late is not None
         for part, token_id in self._late.split(text):
             if token_id is None:
-                self._part(now, part, ids)
+                self._feed_text(state, part, ids)
             else:
-                self._end_part(now, ids)
-                self._token(now, token_id, ids)
+                self._close_segment(state, ids)
+                self._emit(state, token_id, ids)
 
-    def _token(self, now: Now, token_id: int, ids: list[int]) -> None:
-        now.given, now.opening = True, None
+    def _emit(self, state: StreamState, token_id: int, ids: list[int]) -> None:
+        state.given, state.opening = True, None
         ids.append(token_id)
 
-    def _part(self, now: Now, text: str, ids: list[int]) -> None:
+    def _feed_text(self, state: StreamState, text: str, ids: list[int]) -> None:
         """More of a part without tokens."""
         if not text:
             return
-        if not now.inside:
-            now.inside, now.is_first, now.given = True, not now.given, True
-        place = self._cutter.place(now.held, text)
-        if place is None or not self._enough(now, place):
-            now.held = add(now.held, text)
+        if not state.inside:
+            state.inside, state.first_segment, state.given = True, not state.given, True
+        offset = self._cutter.last_boundary(state.buffered, text)
+        if offset is None or not self._prefix_complete(state, offset):
+            state.buffered = add(state.buffered, text)
             return
-        settled = joined(add(now.held, text[:place]))
-        now.held = add(None, text[place:])
-        self._pieces(now, settled, ids)
+        settled = joined(add(state.buffered, text[:offset]))
+        state.buffered = add(None, text[offset:])
+        self._pieces(state, settled, ids)
 
-    def _enough(self, now: Now, place: int) -> bool:
+    def _prefix_complete(self, state: StreamState, offset: int) -> bool:
         """Whether the first piece has all that comes from the first character, of which a normalizer may make many."""
-        first = self._keeps_opening and now.is_first and not now.continued
-        return not first or length(now.held) + place >= self._pipeline.from_first(joined(now.opening))
+        first = self._keeps_opening and state.first_segment and not state.continued
+        return not first or length(state.buffered) + offset >= self.pipeline.chars_from_first(joined(state.opening))
 
-    def _pieces(self, now: Now, text: str, ids: list[int]) -> None:
-        if now.continued:
+    def _pieces(self, state: StreamState, text: str, ids: list[int]) -> None:
+        if state.continued:
             pieces = self._cutter.more_pieces(text)
         else:
-            from_first = self._pipeline.from_first(joined(now.opening)) if now.is_first else 0
-            pieces = self._cutter.pieces(text, from_first)
-            now.continued, now.opening = True, None
-        ids += self._pipeline.ids_of_pieces(pieces)
+            chars_from_first = self.pipeline.chars_from_first(joined(state.opening)) if state.first_segment else 0
+            pieces = self._cutter.pieces(text, chars_from_first)
+            state.continued, state.opening = True, None
+        ids += self.pipeline.encode_pieces(pieces)
 
-    def _end_part(self, now: Now, ids: list[int]) -> None:
-        if now.held is not None:
-            self._pieces(now, joined(now.held), ids)
-        now.held, now.inside, now.is_first, now.continued = None, False, False, False
+    def _close_segment(self, state: StreamState, ids: list[int]) -> None:
+        if state.buffered is not None:
+            self._pieces(state, joined(state.buffered), ids)
+        state.buffered, state.inside, state.first_segment, state.continued = None, False, False, False

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from ..boundaries.dfa_pairs import BoundaryTable, pairs_of_pattern
 from ..normalizers.replace import replace_all
-from ..pretokenizers.matching import Pattern
-from .held import Chain, add, joined
-from .safe_pairs import Pairs, pairs_of_pattern
-from .stages import Occurrences, Stage, Whole, last_place
+from ..regex.matchers import Pattern
+from .stages import BufferAllStage, LiteralStage, Stage, last_boundary
+from .text_buffer import Chain, add, joined
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class _Behind:
 
 class _State(NamedTuple):
     before: str
-    held: Chain
+    buffered: Chain
 
 
 class Matches(Stage):
@@ -39,31 +39,31 @@ class Matches(Stage):
 
     start = _State("", None)
 
-    def __init__(self, component: Any, pairs: Pairs, limit: Callable[[str], int]) -> None:
+    def __init__(self, component: Any, pairs: BoundaryTable, limit: Callable[[str], int]) -> None:
         self._component, self._pairs, self._limit = component, pairs, limit
 
     def _replaced(self, before: str, text: str) -> str:
-        behind: Any = _Behind(self._component.pattern, before)
-        return replace_all(self._component, behind, text, self._component.content, self._limit(text))
+        after: Any = _Behind(self._component.pattern, before)
+        return replace_all(self._component, after, text, self._component.content, self._limit(text))
 
     def push(self, state: _State, text: str) -> tuple[_State, str]:
-        place = last_place(state.held, text, self._pairs.restarts_behind)
-        if place is None:
-            return _State(state.before, add(state.held, text)), ""
-        settled = joined(add(state.held, text[:place]))
-        return _State(settled[-1], add(None, text[place:])), self._replaced(state.before, settled)
+        offset = last_boundary(state.buffered, text, self._pairs.restarts_with_context)
+        if offset is None:
+            return _State(state.before, add(state.buffered, text)), ""
+        settled = joined(add(state.buffered, text[:offset]))
+        return _State(settled[-1], add(None, text[offset:])), self._replaced(state.before, settled)
 
     def finish(self, state: _State) -> str:
-        return self._replaced(state.before, joined(state.held))
+        return self._replaced(state.before, joined(state.buffered))
 
-    def held(self, state: _State) -> str:
-        return joined(state.held)
+    def buffered(self, state: _State) -> str:
+        return joined(state.buffered)
 
 
 def replacing(component: Any, function: Callable[[str], str], limit: Callable[[str], int]) -> Stage:
-    """The stage of a normalizer or decoder Replace; `function` is what it does to a whole text."""
+    """Return the stage of a normalizer or decoder Replace; `function` is what it does to a whole text."""
     pattern: Pattern = component.pattern
     if pattern.kind == "String" and pattern.text:
-        return Occurrences(function, pattern.text)
+        return LiteralStage(function, pattern.text)
     pairs = pairs_of_pattern(pattern)
-    return Whole(function) if pairs is None else Matches(component, pairs, limit)
+    return BufferAllStage(function) if pairs is None else Matches(component, pairs, limit)

@@ -1,6 +1,6 @@
 """SentencePiece's own normalizer as a stage.
 
-A text can be cut between two characters that stand side by side in no entry of the character map and in no symbol of
+A text can be cut between two characters side by side in no entry of the character map and in no symbol of
 the user's, where the first of them is the end of no entry, no space and no symbol: it is then in the result as it is.
 What follows is normalized with that character in front, which is dropped again, so that spaces are what they are in the
 middle of a text. Held back: what follows the last such place, so at least one character, and a run of spaces.
@@ -18,15 +18,15 @@ from typing import NamedTuple
 
 from ..normalizers.precompiled import IS_VALUE, CharsMap, read_charsmap
 from ..normalizers.sentencepiece import SPACE, SentencePieceNormalizer
-from .held import Chain, add, joined
-from .stages import Stage, last_place
+from .stages import Stage, last_boundary
+from .text_buffer import Chain, add, joined
 
 MOST_ENTRIES, LONGEST_ENTRY = 1 << 20, 1 << 10
 
 
 class _State(NamedTuple):
     before: str
-    held: Chain
+    buffered: Chain
 
 
 class SentencePieceStage(Stage):
@@ -50,17 +50,17 @@ class SentencePieceStage(Stage):
         return self._later(before + text)[len(before) :] if before else self._first(text)
 
     def push(self, state: _State, text: str) -> tuple[_State, str]:
-        place = last_place(state.held, text, self._safe)
-        if place is None:
-            return _State(state.before, add(state.held, text)), ""
-        settled = joined(add(state.held, text[:place]))
-        return _State(settled[-1], add(None, text[place:])), self._normalized(state.before, settled)
+        offset = last_boundary(state.buffered, text, self._safe)
+        if offset is None:
+            return _State(state.before, add(state.buffered, text)), ""
+        settled = joined(add(state.buffered, text[:offset]))
+        return _State(settled[-1], add(None, text[offset:])), self._normalized(state.before, settled)
 
     def finish(self, state: _State) -> str:
-        return self._normalized(state.before, joined(state.held))
+        return self._normalized(state.before, joined(state.buffered))
 
-    def held(self, state: _State) -> str:
-        return joined(state.held)
+    def buffered(self, state: _State) -> str:
+        return joined(state.buffered)
 
 
 class _Sides(NamedTuple):
@@ -89,12 +89,15 @@ def _sides(charsmap: str) -> _Sides | None:
 
 
 def _entries(found: CharsMap) -> Iterator[str]:
-    """The entries of a map. Raises OverflowError for a map that has more than `MOST_ENTRIES`, as a broken one may."""
+    """Yield the entries of a map.
+
+    Raises OverflowError for a map that has more than `MOST_ENTRIES`, as a broken one may.
+    """
     below: dict[int, list[int]] = defaultdict(list)
     for at, unit in enumerate(found.units):
         if not unit & IS_VALUE and unit & 0xFF:
             below[at ^ unit & 0xFF].append(at)
-    waiting = [(found._next(0), b"")]
+    waiting = [(found.next_node(0), b"")]
     count = 0
     while waiting:
         node, spelled = waiting.pop()
@@ -102,7 +105,7 @@ def _entries(found: CharsMap) -> Iterator[str]:
             longer = spelled + bytes([found.units[at] & 0xFF])
             if found.units[at] & 0x100:
                 yield longer.decode("utf-8", "replace")
-            waiting.append((found._next(at), longer))
+            waiting.append((found.next_node(at), longer))
         count += 1
         if count > MOST_ENTRIES or len(spelled) > LONGEST_ENTRY:
             raise OverflowError

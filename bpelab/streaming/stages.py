@@ -1,41 +1,41 @@
 """Stages: functions of a text that are fed it in parts.
 
 A stage never changes. It maps (state, text) to (state, text that is settled), and its states are never changed either,
-so that a step that fails halfway leaves everything as it was. What a stage gives for the parts, joined, is what its
-function gives for the whole. Chapter: Streaming. Cost: linear, however small the parts are.
+so that a step that fails halfway leaves everything as it was. What a stage returns for the parts, joined, is what its
+function returns for the whole. Chapter: Streaming. Cost: linear, however small the parts are.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..boundaries.dfa_pairs import SafePair
 from ..normalizers.characters import white_space
-from .held import Chain, add, joined
-from .safe_pairs import SafePair
+from .text_buffer import Chain, add, joined
 
 State = Any
 
 
 class Stage(ABC):
-    """A function of a text, in parts. Every state a stage gives is its own business."""
+    """A function of a text, in parts. The state that a stage returns is opaque."""
 
     start: State = None
     """The state before the first part."""
 
     @abstractmethod
     def push(self, state: State, text: str) -> tuple[State, str]:
-        """The state after `text`, and what can be given out."""
+        """Return the state after `text`, and what can be given out."""
 
     @abstractmethod
     def finish(self, state: State) -> str:
-        """What is given out when the text ends."""
+        """Return what is given out when the text ends."""
 
     @abstractmethod
-    def held(self, state: State) -> str:
-        """What is held back."""
+    def buffered(self, state: State) -> str:
+        """Return what is held back."""
 
 
-class Each(Stage):
+class CharStage(Stage):
     """A function that looks at one character at a time: nothing is held back."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
@@ -47,11 +47,11 @@ class Each(Stage):
     def finish(self, state: State) -> str:
         return ""
 
-    def held(self, state: State) -> str:
+    def buffered(self, state: State) -> str:
         return ""
 
 
-class AtPairs(Stage):
+class BoundaryStage(Stage):
     """A function whose text can be cut where `safe` says so of the characters on both sides.
 
     Held back: what follows the last such place.
@@ -61,20 +61,20 @@ class AtPairs(Stage):
         self._function, self._safe = function, safe
 
     def push(self, state: Chain, text: str) -> tuple[Chain, str]:
-        place = last_place(state, text, self._safe)
-        if place is None:
+        offset = last_boundary(state, text, self._safe)
+        if offset is None:
             return add(state, text), ""
-        return add(None, text[place:]), self._function(joined(add(state, text[:place])))
+        return add(None, text[offset:]), self._function(joined(add(state, text[:offset])))
 
     def finish(self, state: Chain) -> str:
         return self._function(joined(state))
 
-    def held(self, state: Chain) -> str:
+    def buffered(self, state: Chain) -> str:
         return joined(state)
 
 
-def last_place(chain: Chain, text: str, safe: SafePair) -> int | None:
-    """The last place in `text`, with `chain` before it, where it can be cut; None if there is none.
+def last_boundary(chain: Chain, text: str, safe: SafePair) -> int | None:
+    """Return the last place in `text`, with `chain` before it, where it can be cut; None if there is none.
 
     Only pairs with a character of `text` are looked at: those in the chain were, when it grew.
     """
@@ -84,7 +84,7 @@ def last_place(chain: Chain, text: str, safe: SafePair) -> int | None:
     return 0 if chain is not None and text and safe(chain.part[-1], text[0]) else None
 
 
-class Whole(Stage):
+class BufferAllStage(Stage):
     """A function of which nothing can be said before the text has ended: all is held back."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
@@ -96,11 +96,11 @@ class Whole(Stage):
     def finish(self, state: Chain) -> str:
         return self._function(joined(state))
 
-    def held(self, state: Chain) -> str:
+    def buffered(self, state: Chain) -> str:
         return joined(state)
 
 
-class Occurrences(Stage):
+class LiteralStage(Stage):
     """A function that replaces every occurrence of a string. Held back: an end with which one could begin."""
 
     start = ""
@@ -114,17 +114,17 @@ class Occurrences(Stage):
         while (last := text.find(string, rest)) >= 0:
             rest = last + len(string)
         begun = (len(text) - n for n in range(min(len(string) - 1, len(text) - rest), 0, -1))
-        place = next((at for at in begun if string.startswith(text[at:])), len(text))
-        return text[place:], self._function(text[:place])
+        offset = next((at for at in begun if string.startswith(text[at:])), len(text))
+        return text[offset:], self._function(text[:offset])
 
     def finish(self, state: str) -> str:
         return self._function(state)
 
-    def held(self, state: str) -> str:
+    def buffered(self, state: str) -> str:
         return state
 
 
-class InFront(Stage):
+class PrependStage(Stage):
     """A string in front of a text that is not empty."""
 
     start = False
@@ -138,11 +138,11 @@ class InFront(Stage):
     def finish(self, state: bool) -> str:
         return ""
 
-    def held(self, state: bool) -> str:
+    def buffered(self, state: bool) -> str:
         return ""
 
 
-class Stripped(Stage):
+class StripStage(Stage):
     """No white space at the ends. Held back: white space, which could be the end."""
 
     start = (False, None)
@@ -164,12 +164,12 @@ class Stripped(Stage):
     def finish(self, state: tuple[bool, Chain]) -> str:
         return ""
 
-    def held(self, state: tuple[bool, Chain]) -> str:
+    def buffered(self, state: tuple[bool, Chain]) -> str:
         return joined(state[1])
 
 
-class Row(Stage):
-    """Stages in a row, each on what the one before it gives."""
+class StageChain(Stage):
+    """Stages in a row, each applied to the output of the one before it."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self._stages = tuple(stages)
@@ -189,5 +189,5 @@ class Row(Stage):
             text = out + stage.finish(new)
         return text
 
-    def held(self, state: tuple[State, ...]) -> str:
-        return "".join(reversed([stage.held(old) for stage, old in zip(self._stages, state)]))
+    def buffered(self, state: tuple[State, ...]) -> str:
+        return "".join(reversed([stage.buffered(old) for stage, old in zip(self._stages, state)]))

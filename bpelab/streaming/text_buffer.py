@@ -8,7 +8,7 @@ longer one points to the shorter one, which is still there. Cost: a step for a p
 from typing import NamedTuple
 
 
-class Held(NamedTuple):
+class TextBuffer(NamedTuple):
     """Parts of a text, the last one first.
 
     >>> joined(add(add(None, "two "), "words"))
@@ -20,22 +20,22 @@ class Held(NamedTuple):
     length: int
 
 
-Chain = Held | None
+Chain = TextBuffer | None
 """None is the empty text."""
 
 
 def add(chain: Chain, part: str) -> Chain:
-    """The text of `chain` with `part` behind it."""
-    return Held(chain, part, length(chain) + len(part)) if part else chain
+    """Return the text of `chain` with `part` after it."""
+    return TextBuffer(chain, part, length(chain) + len(part)) if part else chain
 
 
 def length(chain: Chain) -> int:
-    """The characters held."""
+    """Return the characters held."""
     return chain.length if chain is not None else 0
 
 
 def joined(chain: Chain) -> str:
-    """The text as one string."""
+    """Return the text as one string."""
     parts = []
     while chain is not None:
         parts.append(chain.part)

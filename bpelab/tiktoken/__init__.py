@@ -1,10 +1,11 @@
-"""tiktoken's names on bpelab's encoders: `import bpelab.tiktoken as tiktoken`, and the rest of a program stays.
+"""A drop-in replacement for tiktoken: `import bpelab.tiktoken as tiktoken`, and the rest of a program stays.
 
 Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. The
-vocabularies come through tiktoken, which is needed for them (the extra `tiktoken`). `Encoding.tokenizer` is the
-`BPETokenizer` underneath. What differs, deliberately:
+vocabularies are loaded through tiktoken, which must be installed for them (the extra `tiktoken`). `Encoding.tokenizer`
+is the `BPETokenizer` underneath. It may import the tokenizer and everything below. Begin with `core.py`. There are
+three deliberate differences:
 
-- a text that the pattern doesn't match is kept, as a piece of its own; tiktoken drops it;
+- text that the pattern doesn't match is kept, as a piece of its own; tiktoken drops it;
 - a table of ranks that lacks one of the 256 bytes, shares a rank, or gives a special token the id of an ordinary one is
   refused at once (ValueError); tiktoken panics or decodes something else when it meets the byte or the id;
 - an id that doesn't exist is a KeyError everywhere, negative ones too, where tiktoken has an OverflowError.

@@ -1,37 +1,37 @@
-"""`Encoding`, tiktoken's class with tiktoken's methods, on a BPETokenizer. Source: tiktoken `core.py`."""
+"""`Encoding`: tiktoken's class, with its methods, on top of a BPETokenizer. Source: tiktoken `core.py`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._support.textio import utf8, valid_text
+from ..core.unstable_tokens import completions, count_unstable
 from ..errors import SpecialTokenError, UnknownTokenError
-from ..model import BPEModel
-from ..pretokenizers.patterns import find_pattern
-from ..special_tokens import SpecialTokens
-from ..textio import utf8, valid_text
+from ..model.bpe import BPEModel
+from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
-from ..unstable import completions, count_unstable
+from ..vocab.special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
-    from ..pipeline import Ids
+    from ..core.pipeline import Ids
 
 Names = Literal["all"] | Collection[str]
 
 
 class Encoding:
-    """Text to ids and back, with a pattern, a table of ranks and special tokens.
+    """An encoding of text as ids, with a pattern, a table of ranks and special tokens.
 
     Args:
-        name: what it is called; an encoding of that name need not be registered.
-        pat_str: the regular expression that cuts a text into pieces.
+        name: any name; it need not be registered.
+        pat_str: the regular expression that splits a text into pieces.
         mergeable_ranks: token -> rank, which is its id; all 256 single bytes are among them.
         special_tokens: name -> id.
-        explicit_n_vocab: how many tokens there are; checked, if given.
+        explicit_n_vocab: the number of tokens; checked, if given.
 
     Attributes:
-        tokenizer: the BPETokenizer underneath; its methods take special tokens for text unless they are told.
+        tokenizer: the BPETokenizer underneath; its methods treat special tokens as text unless they are allowed.
 
-    Raises ValueError for tables that don't fit, PatternError (a ValueError) for a pattern that can't be read.
+    Raises ValueError for inconsistent tables, PatternError (a ValueError) for a pattern that can't be compiled.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Encoding:
     ) -> None:
         model = BPEModel.from_ranks(mergeable_ranks)
         special = SpecialTokens(special_tokens, aliases=True)
-        self._hold(name, BPETokenizer(model, pattern=pat_str, special_tokens=special))
+        self._set_tokenizer(name, BPETokenizer(model, pattern=pat_str, special_tokens=special))
         found = len(model.tokens) + len(special_tokens), self.max_token_value + 1
         if explicit_n_vocab and found != (explicit_n_vocab, explicit_n_vocab):
             raise ValueError(
@@ -56,13 +56,13 @@ class Encoding:
             )
 
     @classmethod
-    def of(cls, name: str, tokenizer: BPETokenizer) -> "Encoding":
-        """The encoding of a tokenizer that cuts a text by one pattern alone, as one of `from_tiktoken` does."""
+    def from_tokenizer(cls, name: str, tokenizer: BPETokenizer) -> "Encoding":
+        """Return the encoding of a tokenizer that splits text with one pattern alone, as `from_tiktoken` makes them."""
         encoding = object.__new__(cls)
-        encoding._hold(name, tokenizer)
+        encoding._set_tokenizer(name, tokenizer)
         return encoding
 
-    def _hold(self, name: str, tokenizer: BPETokenizer) -> None:
+    def _set_tokenizer(self, name: str, tokenizer: BPETokenizer) -> None:
         self.name, self.tokenizer = name, tokenizer
         self._special_tokens = tokenizer.special_tokens
         self._special = SpecialTokens(self._special_tokens, aliases=True)
@@ -71,26 +71,29 @@ class Encoding:
         return f"<Encoding {self.name!r}>"
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of `text`; special tokens in it are text."""
+        """Return the ids of `text`; special tokens in it are text."""
         return self.tokenizer.encode_ordinary(text)
 
     def encode(
         self, text: str, *, allowed_special: Names = frozenset(), disallowed_special: Names = "all"
     ) -> list[int]:
-        """The ids of `text`. Raises ValueError for a disallowed special token in it: all that are not allowed, unless
-        `disallowed_special` names others; () for none, which makes them text."""
-        allowed = self._checked([text], allowed_special, disallowed_special)
+        """Return the ids of `text`. Raises ValueError for a disallowed special token in it.
+
+        All that are not allowed are disallowed, unless `disallowed_special` names others; with () none are, and they
+        are text.
+        """
+        allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         return self.tokenizer.encode(text, allowed_special=allowed)
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Names = frozenset(), disallowed_special: Names = "all"
     ) -> "Ids":
-        """`encode` into a numpy array of uint32, without a list in between."""
-        allowed = self._checked([text], allowed_special, disallowed_special)
+        """Return the ids of `text` as a numpy array of uint32, without a list in between. Raises as `encode` does."""
+        allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         return self.tokenizer.encode_array(text, allowed_special=allowed)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
-        """`encode_ordinary` for each of several texts."""
+        """Return the ids of each text, as `encode_ordinary` does."""
         return self.tokenizer.encode_ordinary_batch(text, threads=num_threads)
 
     def encode_batch(
@@ -101,18 +104,18 @@ class Encoding:
         allowed_special: Names = frozenset(),
         disallowed_special: Names = "all",
     ) -> list[list[int]]:
-        """`encode` for each of several texts, with the same options."""
-        allowed = self._checked(text, allowed_special, disallowed_special)
+        """Return the ids of each text, as `encode` does, with the same options."""
+        allowed = self._resolve_allowed(text, allowed_special, disallowed_special)
         return self.tokenizer.encode_batch(text, threads=num_threads, allowed_special=allowed)
 
     def encode_with_unstable(
         self, text: str, *, allowed_special: Names = frozenset(), disallowed_special: Names = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """The ids that stay whatever follows `text`, and the sequences of ids that may come after them.
+        """Return the ids that stay the same whatever follows `text`, and the sequences of ids that may come after.
 
         The rules are tiktoken's, which are not exact for every pattern: `bpelab.StreamEncoder` is.
         """
-        allowed = self._checked([text], allowed_special, disallowed_special)
+        allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         ids = self.tokenizer.encode(text, allowed_special=allowed)
         *_, (part, special_id) = [("", None), *self._special.split(valid_text(text), allowed)]
         kept = len(ids) - count_unstable(self.tokenizer, ids, part if special_id is None else "")
@@ -120,7 +123,7 @@ class Encoding:
         return ids[:kept], list(map(list, completions(self.tokenizer, self._sorted_tokens, end)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, special or not. Raises KeyError where there is none."""
+        """Return the id of one token, special or not. Raises KeyError where there is none."""
         token = text_or_bytes if isinstance(text_or_bytes, bytes) else utf8(text_or_bytes)
         found = self.tokenizer.token_to_id(token)
         if found is None:
@@ -134,37 +137,37 @@ class Encoding:
         return self.tokenizer.encode_bytes(text)
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The bytes of ids. Raises KeyError for one that doesn't exist, as all that decodes does."""
+        """Return the bytes of ids. Raises KeyError for one that doesn't exist, as all decoding does."""
         return self.tokenizer.decode_bytes(tokens)
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """The text of ids; `errors` is that of bytes.decode, for bytes that are no UTF-8."""
+        """Return the text of ids; `errors` is that of bytes.decode, for bytes that are not UTF-8."""
         return self.tokenizer.decode(tokens, errors=errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """The bytes of one token, special or not. Raises KeyError where there is none."""
+        """Return the bytes of one token, special or not. Raises KeyError where there is none."""
         return self.tokenizer.decode_bytes([token])
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
-        """The bytes of each token."""
+        """Return the bytes of each token."""
         return self.tokenizer.convert_ids_to_tokens(tokens)
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """The text of ids, and for each the index in it of the character in which its token begins."""
+        """Return the text of ids, and for each token the index of the character in which it begins."""
         return self.tokenizer.decode_with_offsets(tokens)
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
-        """`decode` for each of several sequences; in one thread, whatever `num_threads` is."""
+        """Return the text of each sequence of ids; in one thread, whatever `num_threads` is."""
         return self.tokenizer.decode_batch(batch, errors=errors)
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
-        """`decode_bytes` for each of several sequences; in one thread, whatever `num_threads` is."""
+        """Return the bytes of each sequence of ids; in one thread, whatever `num_threads` is."""
         return [self.tokenizer.decode_bytes(tokens) for tokens in batch]
 
     def token_byte_values(self) -> list[bytes]:
-        """Every token's bytes in order, without special tokens."""
+        """Return every token's bytes in sorted order, without special tokens."""
         return list(self._sorted_tokens)
 
     @property
@@ -205,11 +208,11 @@ class Encoding:
     def _sorted_tokens(self) -> list[bytes]:
         return sorted(self.tokenizer.model.ids)
 
-    def _checked(self, texts: Iterable[str], allowed: Names, disallowed: Names) -> frozenset[str]:
-        """The special tokens that may be in `texts`. Raises ValueError for a disallowed name in one of them."""
+    def _resolve_allowed(self, texts: Iterable[str], allowed: Names, disallowed: Names) -> frozenset[str]:
+        """Return the names of the allowed special tokens. Raises ValueError for a disallowed one in one of `texts`."""
         everything = frozenset(self._special_tokens)
-        chosen = everything if allowed == "all" else frozenset(allowed)
-        refused = everything - chosen if disallowed == "all" else frozenset(disallowed)
+        permitted = everything if allowed == "all" else frozenset(allowed)
+        refused = everything - permitted if disallowed == "all" else frozenset(disallowed)
         for text in texts if refused else ():
             if isinstance(text, str) and (found := [name for name in refused if name in text]):
                 name = min(found, key=text.index)
@@ -218,7 +221,7 @@ class Encoding:
                     f"allowed_special={{{name!r}}}; as text, pass "
                     f"disallowed_special=(enc.special_tokens_set - {{{name!r}}}), or () for all special tokens."
                 )
-        return chosen & everything
+        return permitted & everything
 
     def __getstate__(self) -> object:
         from . import registry
@@ -232,6 +235,6 @@ class Encoding:
         from . import registry
 
         if isinstance(value, str):
-            self._hold(value, registry.get_encoding(value).tokenizer)
+            self._set_tokenizer(value, registry.get_encoding(value).tokenizer)
         else:
             self.__init__(**value)  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""Rank files as tiktoken reads and writes them, its cache included: tiktoken's own functions.
+"""Rank files: tiktoken's own functions that read, write and cache them.
 
-`bpelab.formats.tiktoken.read_ranks` reads a rank file and says which line of a wrong one is wrong.
+`bpelab.formats.tiktoken.read_ranks` also reads a rank file, and names the line that is wrong.
 """
 
 from tiktoken.load import (

@@ -1,4 +1,4 @@
-"""Encodings by the names of models. Source: tiktoken `model.py`, whose table this is."""
+"""Encodings by the names of models. Source: tiktoken `model.py`, whose table is used."""
 
 from ..formats.tiktoken import import_tiktoken
 from .core import Encoding
@@ -6,11 +6,11 @@ from .registry import get_encoding
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """The name of a model's encoding. Raises KeyError for a model that tiktoken doesn't know."""
+    """Return the name of a model's encoding. Raises KeyError for a model that tiktoken doesn't know."""
     name: str = import_tiktoken().encoding_name_for_model(model_name)
     return name
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """The encoding of a model. Raises KeyError for a model that tiktoken doesn't know."""
+    """Return the encoding of a model. Raises KeyError for a model that tiktoken doesn't know."""
     return get_encoding(encoding_name_for_model(model_name))

@@ -1,10 +1,11 @@
 """Trainers learn merges from counted words. They differ in speed and in nothing else.
 
-Each is called as `trainer(words, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge.
+Each is called as `trainer(words, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge. It
+may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
 """
 
 from .. import native as core
-from ..trace import Trainer
+from ..model.trace import Trainer
 from .incremental import train_incremental
 from .naive import train_naive
 from .native import train_native
@@ -15,7 +16,7 @@ __all__ = ["TRAINERS", "find_trainer", "train_incremental", "train_naive", "trai
 
 
 def find_trainer(name: str) -> Trainer:
-    """The trainer called `name`; "auto" is the one in C, or where that wasn't built "incremental".
+    """Return the trainer called `name`; "auto" is the one in C, or where that wasn't built "incremental".
 
     "native" is not in TRAINERS, whose trainers run everywhere. Raises ValueError for an unknown name.
     """

@@ -1,11 +1,11 @@
 """Training on a cluster: workers of Dask count the pre-tokens of parts of the corpus, one machine learns the merges.
 
-Each part becomes a table of counts, cut by hash into buckets. Parts are taken in rounds; a round's tables are added up
-bucket by bucket on the workers, and the sums are fetched and kept here, in files where they are large. A task depends
-on its part and on nothing else, so it may be done again when a worker is lost; a bucket of a round is added here once,
-whoever made it, and however often. The merges are those of the other trainers, since the counts are.
+Each part becomes a table of counts, partitioned by hash into buckets. Parts are taken in rounds; a round's tables are
+summed bucket by bucket on the workers, and the sums are fetched and kept here, in files if they are large. A task
+depends on its part and on nothing else, so it may run again when a worker is lost; a bucket of a round is added here
+once, whichever worker made it, and however often. The merges are those of the other trainers, since the counts are.
 
-Chapter: More than one machine. Cost: reading and counting are shared out; over the network go the distinct pre-tokens
+Chapter: More than one machine. Cost: reading and counting are divided; over the network go the distinct pre-tokens
 of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pre-tokens of the corpus.
 """
 
@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from ..cluster import Cluster, connected
+from .._support.dask_client import Cluster, connect
+from .._support.dask_wait import Watch, check_timeout
+from ..corpus.fsspec_files import absolute, is_address
+from ..corpus.inputs import find_inputs
 from ..pretokenizers.split import Split
-from ..shards.inputs import find_inputs
-from ..shards.remote import absolute, is_address
-from ..special_tokens import SpecialTokens
-from ..waiting import Watch, check_timeout
-from .corpus import refuse_json_lines, takes_whole, without_special
-from .counts import Counts, added, counter_of, joined
+from ..vocab.special_tokens import SpecialTokens
+from .corpus import needs_whole_document, refuse_json_lines, strip_special
+from .count_table import Counts, concat_counts, make_counter, sum_counts
 from .native import batches
-from .parts import Part, parts_of, texts_of
-from .runs import Runs
+from .partition import Part, parts_of, texts_of
+from .spill_runs import Runs
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -36,7 +36,7 @@ PART = 1 << 25
 ROUND = 32
 """Parts of a round, at least; there are two for each thread of the cluster."""
 OPEN_ROUNDS = 2
-"""So that nobody waits for the slowest of a round."""
+"""Rounds that are worked on at once, so that no worker waits for the slowest of a round."""
 KEPT = 1 << 30
 """Bytes of counts that are kept in memory here before they go to files."""
 
@@ -49,7 +49,7 @@ class Job(NamedTuple):
         field: of JSON Lines, or column of Parquet, that holds the text.
         buckets: of a table.
         limit: bytes of memory that a worker's task takes for a table before its counts go to files.
-        retries: how often a task is begun again that failed.
+        retries: how often a task that failed is retried.
     """
 
     split: Split | None
@@ -62,33 +62,33 @@ class Job(NamedTuple):
 
 
 def count_part(part: Part, job: Job) -> list[Counts]:
-    """The counts of a part, by bucket. Raises CorpusError naming the file.
+    """Return the counts of a part, by bucket. Raises CorpusError naming the file.
 
     It has no effect but its result: done twice, it gives the same twice.
     """
-    texts = texts_of(part, job.field, takes_whole(job.split), job.special)
-    ordinary = (found for text in texts for found in without_special(text, job.special, job.normalize))
-    counter = counter_of(job.split)
-    with closing(Runs(job.buckets, job.limit, _folder())) as runs:
+    texts = texts_of(part, job.field, needs_whole_document(job.split), job.special)
+    ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
+    counter = make_counter(job.split)
+    with closing(Runs(job.buckets, job.limit, _worker_folder())) as runs:
         for batch in batches(ordinary):
             counter.feed(batch)
             if counter.nbytes > job.limit:
-                _keep(counter.table(), runs, job.buckets)
-                counter = counter_of(job.split)
+                _add_buckets(counter.table(), runs, job.buckets)
+                counter = make_counter(job.split)
         if not runs.spilled:
             table: Counts = counter.table()
             return table.buckets(job.buckets)
-        _keep(counter.table(), runs, job.buckets)
+        _add_buckets(counter.table(), runs, job.buckets)
         return [runs.sum(bucket) for bucket in range(job.buckets)]
 
 
-def _keep(table: Counts, runs: Runs, buckets: int) -> None:
+def _add_buckets(table: Counts, runs: Runs, buckets: int) -> None:
     for bucket, part in enumerate(table.buckets(buckets)):
         runs.add(bucket, part)
 
 
-def _folder() -> str | None:
-    """The folder of the worker that this runs in, which Dask deletes when the worker is lost."""
+def _worker_folder() -> str | None:
+    """Return the local folder of the worker that runs this, which Dask deletes when the worker is lost."""
     from distributed import get_worker
 
     try:
@@ -97,8 +97,8 @@ def _folder() -> str | None:
         return None
 
 
-def one_of(tables: Sequence[Counts], bucket: int) -> Counts:
-    """A table's bucket, as a task of its own, so that no other bucket goes where it is needed."""
+def select_bucket(tables: Sequence[Counts], bucket: int) -> Counts:
+    """Return a table's bucket, as a task of its own, so that no other bucket goes where it is needed."""
     return tables[bucket]
 
 
@@ -110,7 +110,9 @@ def count_parts(
     kept: int = KEPT,
     least: int = 1,
 ) -> Counts:
-    """The counts of all parts. Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
+    """Return the counts of all parts.
+
+    Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
 
     `advance` is called with the size of each part that is counted.
     """
@@ -118,7 +120,7 @@ def count_parts(
     size = max(ROUND, 2 * sum(watch.call(client.nthreads).values()))
     rounds = (parts[start : start + size] for start in range(0, len(parts), size))
     numbers, left = count(), dict[int, int]()
-    size_of, place_of = dict[Any, int](), dict[Any, tuple[int, int]]()
+    size_of, bucket_of = dict[Any, int](), dict[Any, tuple[int, int]]()
 
     def begin_rounds() -> None:
         while len(left) < OPEN_ROUNDS and (round_ := next(rounds, None)) is not None:
@@ -126,7 +128,7 @@ def count_parts(
             left[number] = job.buckets
             tables, sums = _submit(client, round_, job)
             size_of.update((table.key, part.size) for table, part in zip(tables, round_))
-            place_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
+            bucket_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
             watch.add([*tables, *sums])
 
     with closing(Runs(job.buckets, kept)) as runs:
@@ -138,31 +140,31 @@ def count_parts(
                         advance(counted)
                     continue
                 table = watch.call(future.result)
-                number, bucket = place_of.pop(future.key)  # which is there once
+                number, bucket = bucket_of.pop(future.key)  # which is there once
                 runs.add(bucket, table)
                 left[number] -= 1
                 if not left[number]:
                     del left[number]
                     begin_rounds()
         finally:
-            watch.drop()  # after an error nobody wants the rest
-        return joined([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
+            watch.drop()  # after an error the rest is not needed
+        return concat_counts([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
 
 
 def _submit(client: "Client", parts: Sequence[Part], job: Job) -> "tuple[list[Future[Any]], list[Future[Any]]]":
-    """The tables of a round's parts, and their sums, one for each bucket."""
+    """Return the tables of a round's parts, and their sums, one for each bucket."""
     name = uuid4().hex
     tables = [
-        client.submit(count_part, part, job, key=f"count-{name}-{number}", retries=job.retries)
-        for number, part in enumerate(parts)
+        client.submit(count_part, part, job, key=f"count-{name}-{index}", retries=job.retries)
+        for index, part in enumerate(parts)
     ]
     sums = []
     for bucket in range(job.buckets):
         slices = [
-            client.submit(one_of, table, bucket, key=f"bucket-{name}-{number}-{bucket}")
-            for number, table in enumerate(tables)
+            client.submit(select_bucket, table, bucket, key=f"bucket-{name}-{index}-{bucket}")
+            for index, table in enumerate(tables)
         ]
-        sums.append(client.submit(added, slices, key=f"sum-{name}-{bucket}", retries=job.retries))
+        sums.append(client.submit(sum_counts, slices, key=f"sum-{name}-{bucket}", retries=job.retries))
     return tables, sums
 
 
@@ -178,11 +180,11 @@ def count_files(
     least: int = 1,
     worker_timeout: float | None = None,
 ) -> Counts:
-    """How often each pre-token occurs in files, folders, patterns or addresses, counted by a cluster.
+    """Count the pre-tokens of files, folders, patterns or addresses on a cluster.
 
-    `form` is that of all files (see `shards/inputs.py`), `part` the size of parts in bytes, `kept` the bytes of counts
-    that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are left out; with
-    more than 1 the merges need not be those of all pre-tokens.
+    `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `kept` the
+    bytes of counts that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are
+    left out; with more than 1 the merges need not be those of all pre-tokens.
 
     Without a worker for 30 s this warns (ClusterWaits) and waits on, `worker_timeout` seconds at most if that is given:
     then it raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
@@ -195,9 +197,9 @@ def count_files(
         if form is None and not is_address(item.path):
             refuse_json_lines(Path(item.path))
         item.path = absolute(item.path)
-    parts = parts_of(inputs, part, takes_whole(job.split))
+    parts = parts_of(inputs, part, needs_whole_document(job.split))
     with (
-        connected(cluster, worker_timeout) as watch,
-        watch.bar(progress, sum(item.size for item in parts), "counting") as advance,
+        connect(cluster, worker_timeout) as watch,
+        watch.progress_bar(progress, sum(item.size for item in parts), "counting") as advance,
     ):
         return count_parts(watch, parts, job, advance, kept, least)

@@ -1,9 +1,9 @@
-"""The same merges without counting again: a merge changes only the pairs beside the places where it happens.
+"""Incremental training: the same merges without recounting, since a merge changes only the pairs beside it.
 
 All words lie end to end in one array with links to the next and the previous token. For each pair we keep its count
 and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that the two
 tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A place may be
-out of date, when another merge took one of its tokens, so it is looked at before it is believed.
+out of date, when another merge took one of its tokens, so it is checked first.
 
 The most frequent pair is found on a heap whose entries may be out of date as well: an entry is believed only if its
 count is still the pair's count, and is put back with the true count otherwise (a *lazy* heap). Counts that grow are
@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
-from ..trace import TrainStep
+from ..model.trace import TrainStep
 
 GONE = -1
 """In place of a token: the merge to its left took it, or a word ends here."""
@@ -28,7 +28,7 @@ GONE = -1
 def train_incremental(
     words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
-    """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
+    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']

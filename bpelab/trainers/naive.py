@@ -1,6 +1,6 @@
-"""The textbook: count every pair of neighbours, merge the most frequent everywhere, count again.
+"""Naive training, as in the textbook: count every pair of neighbours, merge the most frequent one, count again.
 
-Words (pre-tokens) are counted once and then worked on with their counts, so the text itself is read only once.
+Words (pre-tokens) are counted once and then processed with their counts, so the text itself is read only once.
 
 The order of ties, the same for every trainer of this library: of pairs that are equally frequent the one with the
 smaller left token wins, then the one with the smaller right token, where tokens are numbered 0 to 255 for the bytes
@@ -15,11 +15,11 @@ Source: Gage 1994; Sennrich, Haddow and Birch 2016; minbpe.
 
 from collections.abc import Iterator, Mapping
 
-from ..trace import TrainStep
+from ..model.trace import TrainStep
 
 
 def count_pairs(words: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
-    """How often each pair of neighbours stands in `words`, which are (token ids, how often the word occurs).
+    """How often each pair of neighbours occurs in `words`, which are (token ids, how often the word occurs).
 
     >>> count_pairs([([1, 2, 1, 2], 10)])
     {(1, 2): 20, (2, 1): 10}
@@ -52,7 +52,7 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def train_naive(
     words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
-    """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
+    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
     >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']

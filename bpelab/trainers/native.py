@@ -1,8 +1,7 @@
-"""Training in C: words counted and merges learned by the extension, the same merges in the same order.
+"""Native training: the extension in C counts words and learns merges, the same ones in the same order.
 
-What it does is what `corpus.py` and `incremental.py` do; `count.h` and `learn.h` in `bpelab/native` do it. Texts are
-counted by several threads, each with a table of its own, since the extension releases the interpreter's lock; which
-thread counts what changes no count.
+`count.h` and `learn.h` in `bpelab/native` do what `corpus.py` and `incremental.py` do. Several threads count texts,
+each in a table of its own, since the extension releases the interpreter's lock; the counts don't depend on which.
 
 Chapter: Incremental training. Cost: 0.2 s of CPU time for 10 MB of English and 8,192 tokens, 1.3 s for 100 MB and
 32,768; nothing to load or compile.
@@ -14,27 +13,27 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from ..documents import thread_count
+from .._support.textio import utf8_counts
+from ..core.batch import thread_count
 from ..errors import TrainingError
+from ..model.trace import TrainStep
 from ..native import counter_for, require_extension
 from ..pretokenizers.split import Split
-from ..textio import utf8_counts
-from ..trace import TrainStep
 from .corpus import BLOCK
 from .incremental import train_incremental
-from .words import BEYOND_64_BITS, Words
+from .pretoken_counts import BEYOND_64_BITS, Words
 
-MOST_THREADS = 8
+MAX_THREADS = 8
 """One thread reads for all others."""
-MOST_BYTES = (1 << 31) - 512
+MAX_BYTES = (1 << 31) - 512
 """Of distinct words with a border each, whose positions have 31 bits."""
-LARGEST_COUNT = 1 << 62
+MAX_COUNT = 1 << 62
 
 
 def train_native(
     words: Mapping[bytes, int] | Words, num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
-    """The merges, most frequent first; fewer than `num_merges` when no pair occurs `min_frequency` times any more.
+    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
     `keep_counts` asks for all counts at each step, which is work for dictionaries: `train_incremental` does it then.
 
@@ -53,12 +52,12 @@ def train_native(
 
     table = words if isinstance(words, Words) else Words.of(words)
     size = len(table.content) + len(table.ends)
-    if size >= MOST_BYTES:
+    if size >= MAX_BYTES:
         raise TrainingError(
             f"the distinct pre-tokens have {size:,} bytes, more than the native trainer takes; train on less text, "
             "or with a pattern that cuts it into words"
         )
-    most, least = max(0, min(num_merges, size)), min(max(min_frequency, 1), LARGEST_COUNT)
+    most, least = max(0, min(num_merges, size)), min(max(min_frequency, 1), MAX_COUNT)
     try:
         learner = MergeLearner(*table, most, least)
     except OverflowError as error:
@@ -84,16 +83,16 @@ class WordCounter:
 
     @property
     def scans(self) -> bool:
-        """Whether texts are cut in C, if they are to be cut."""
+        """Whether texts are pre-tokenized in C, or not at all."""
         return self._split is None or self._counter.scans
 
     @property
     def nbytes(self) -> int:
-        """Of the memory for what was counted so far."""
+        """The bytes of what was counted so far."""
         return self._counter.nbytes
 
     def feed(self, texts: list[str]) -> None:
-        """Count what `texts` are cut into, each by itself."""
+        """Count the pre-tokens of `texts`, each by itself."""
         others: Counter[str] = Counter()
         for text in self._counter.feed(texts) if self.scans else texts:
             others.update(self._split.split(text) if self._split else [text])
@@ -101,7 +100,7 @@ class WordCounter:
             self.add(Words.of(utf8_counts(others)))
 
     def stop(self) -> None:
-        """Have `feed` return as soon as it can, from another thread."""
+        """Make `feed`, which runs in another thread, return as soon as it can."""
         self._counter.stop()
 
     def add(self, words: Sequence[object]) -> None:
@@ -112,22 +111,22 @@ class WordCounter:
             raise TrainingError(BEYOND_64_BITS) from error
 
     def words(self, least: int = 1) -> Words:
-        """What occurs `least` times, in no order that means anything."""
-        return Words.from_buffers(*self._counter.words(min(least, LARGEST_COUNT)))
+        """Return what occurs `least` times, in no order that means anything."""
+        return Words.from_buffers(*self._counter.words(min(least, MAX_COUNT)))
 
 
 def count_native(texts: Iterable[str], split: Split | None, threads: int | None = None, least: int = 1) -> Words:
-    """How often each pre-token occurs in `texts`, each of which is cut by itself; by default a thread for each core.
+    """Count the pre-tokens of `texts`, each by itself; by default with a thread for each core.
 
-    What occurs less than `least` times is left out. Raises MissingDependencyError without the extension, and what
-    `texts` raises.
+    Pre-tokens that occur less than `least` times are left out. Raises MissingDependencyError without the extension, and
+    what `texts` raises.
     """
     require_extension()
     counters = [WordCounter(split)]
     free = counters.copy()
     if not counters[0].scans:
-        threads = 1  # what cuts in Python holds the lock, and may watch its time
-    threads = threads or min(thread_count(None), MOST_THREADS)
+        threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
+    threads = threads or min(thread_count(None), MAX_THREADS)
 
     def feed(batch: list[str]) -> None:
         try:
@@ -146,7 +145,7 @@ def count_native(texts: Iterable[str], split: Split | None, threads: int | None 
                     waiting.popleft().result()
             for future in waiting:
                 future.result()
-        finally:  # nothing is left to do, or an error or Ctrl-C shall not wait for what is
+        finally:  # after an error or Ctrl-C, don't wait for what is left
             for counter in counters:
                 counter.stop()
             pool.shutdown(cancel_futures=True)
@@ -156,7 +155,7 @@ def count_native(texts: Iterable[str], split: Split | None, threads: int | None 
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in lists of about a block, so that many short ones don't cost a call each."""
+    """Yield texts in lists of about a block, so that many short ones don't cost a call each."""
     batch, size = list[str](), 0
     for text in texts:
         batch.append(text)

@@ -1,6 +1,6 @@
-"""Distinct pre-tokens and their counts in three buffers: what the counter in C returns and the learner takes.
+"""Pre-token counts: distinct pre-tokens and their counts in three buffers, which the counter in C returns.
 
-Chapter: Incremental training. Cost: linear; 16 bytes and its own for each pre-token.
+The learner in C takes them. Chapter: Incremental training. Cost: linear; 16 bytes and its own for each pre-token.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BEYOND_64_BITS = "the words occur so often that their counts don't fit into 64 b
 
 
 class Words(NamedTuple):
-    """Words end to end; where each ends; how often it occurs, both of int64."""
+    """Words, concatenated; the end offset of each and how often it occurs, both int64."""
 
     content: bytes | memoryview
     ends: array[int] | memoryview
@@ -24,7 +24,7 @@ class Words(NamedTuple):
 
     @staticmethod
     def of(words: Mapping[bytes, int]) -> Words:
-        """The words of a mapping, without the empty one.
+        """Return the words of a mapping, without the empty one.
 
         >>> Words.of({b"low": 5, b"": 3, b"er": 2})
         Words(content=b'lower', ends=array('q', [3, 5]), counts=array('q', [5, 2]))
@@ -40,11 +40,11 @@ class Words(NamedTuple):
 
     @staticmethod
     def from_buffers(content: bytes, ends: bytearray, counts: bytearray) -> Words:
-        """The words of buffers, without a copy."""
+        """Return the words of buffers, without a copy."""
         return Words(content, memoryview(ends).cast("q"), memoryview(counts).cast("q"))
 
     def as_dict(self) -> dict[bytes, int]:
-        """The words as other trainers take them.
+        """Return the words as a mapping, as other trainers take them.
 
         >>> Words.of({b"low": 5, b"er": 2}).as_dict()
         {b'low': 5, b'er': 2}

@@ -1,7 +1,7 @@
-"""Tables of counts that come one after the other, kept by bucket, in files as soon as they are too large for memory.
+"""Spill runs: count tables kept by bucket, and written to files when they exceed a limit of memory.
 
-What is over the limit is added up bucket by bucket and written, a *run* for each bucket; in the end a bucket's runs are
-added up. So memory holds the limit and one bucket's sum. Source: the runs of external sorting.
+Then the tables in memory are summed bucket by bucket and written, a *run* for each bucket; in the end the runs of a
+bucket are summed. So memory holds the limit and the sum of one bucket. Source: the runs of external sorting.
 
 Chapter: More than one machine. Cost: each run is written once and read once.
 """
@@ -11,55 +11,55 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from .._support.numpy_import import np
 from ..errors import TrainingError
-from ..shards.numbers import np
-from .counts import Counts, added
+from .count_table import Counts, sum_counts
 
 
 class Runs:
     """Tables in `buckets` buckets, of which about `limit` bytes are in memory; files go to a new folder in `folder`.
 
     Attributes:
-        spilled: bytes that were written to files.
+        spilled: bytes written to files.
     """
 
     def __init__(self, buckets: int, limit: int, folder: str | None = None) -> None:
-        self._held: list[list[Counts]] = [[] for _ in range(buckets)]
-        self._limit, self._size, self._within = limit, 0, folder
+        self._buffered: list[list[Counts]] = [[] for _ in range(buckets)]
+        self._limit, self._size, self._parent = limit, 0, folder
         self._folder: Path | None = None
         self.spilled = 0
 
     def add(self, bucket: int, table: Counts) -> None:
         """Keep a table. Raises TrainingError where it can't be written."""
-        self._held[bucket].append(table)
+        self._buffered[bucket].append(table)
         self._size += table.nbytes
         if self._size > self._limit:
             try:
                 self._write()
             except OSError as error:
                 raise TrainingError(
-                    f"counts can't be written to {self._folder or self._within or tempfile.gettempdir()}: "
+                    f"counts can't be written to {self._folder or self._parent or tempfile.gettempdir()}: "
                     f"{error.strerror or error}; make room there, or name another folder in TMPDIR"
                 ) from error
 
     def _write(self) -> None:
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="bpelab-counts-", dir=self._within))
-        for bucket, tables in enumerate(self._held):
+            self._folder = Path(tempfile.mkdtemp(prefix="bpelab-counts-", dir=self._parent))
+        for bucket, tables in enumerate(self._buffered):
             if tables:
                 with (self._folder / str(bucket)).open("ab") as file:
-                    for array in added(tables):
+                    for array in sum_counts(tables):
                         np.save(file, array, allow_pickle=False)
                         self.spilled += array.nbytes
                 tables.clear()
         self._size = 0
 
     def sum(self, bucket: int) -> Counts:
-        """All tables of a bucket, added up."""
-        return added(self._all(bucket))
+        """Return the sum of all tables of a bucket."""
+        return sum_counts(self._tables(bucket))
 
-    def _all(self, bucket: int) -> Iterator[Counts]:
-        yield from self._held[bucket]
+    def _tables(self, bucket: int) -> Iterator[Counts]:
+        yield from self._buffered[bucket]
         path = None if self._folder is None else self._folder / str(bucket)
         if path is not None and path.exists():
             size = path.stat().st_size

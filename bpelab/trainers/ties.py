@@ -3,7 +3,7 @@
 - "minbpe": the pair that comes first in the text, since Python's `max` keeps the first of equals.
 - "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.
 
-Each pair knows the words that it stands in, and a merge counts the pairs of those words anew. The most frequent pair is
+Each pair knows the words that it occurs in, and a merge counts the pairs of those words anew. The most frequent pair is
 on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first place
 only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
 
@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from ..nearest import nearest
-from ..trace import TrainStep
+from .._support.nearest_name import nearest
+from ..model.trace import TrainStep
 from .naive import replace_pair
 
 Pair = tuple[int, int]
@@ -26,7 +26,7 @@ TIES = ("ids", "minbpe", "cs336")
 
 
 def check_ties(ties: str) -> None:
-    """Raise ValueError for a name that is no order of ties."""
+    """Raise ValueError for a name that is not an order of ties."""
     if ties not in TIES:
         meant = nearest(ties, TIES) if isinstance(ties, str) else None
         raise ValueError(
@@ -35,7 +35,7 @@ def check_ties(ties: str) -> None:
 
 
 class _Greatest(tuple[bytes, bytes]):
-    """A pair of tokens that comes first where it is the greatest."""
+    """A pair of tokens whose order is reversed, so that a heap returns the greatest first."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class _Greatest(tuple[bytes, bytes]):
 def train_with_ties(
     words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False, *, ties: str
 ) -> Iterator[TrainStep]:
-    """The merges, most frequent first, ties as `ties` says. `words` are in the order of their first occurrence.
+    """Yield the merges, most frequent first, ties as `ties` says. `words` are in the order of their first occurrence.
 
     >>> words = {b"low": 5, b"lower": 2, b"widest": 3, b"newest": 6}
     >>> [step.token for step in train_with_ties(words, 4, ties="cs336")]
@@ -64,8 +64,8 @@ def train_with_ties(
             counts[pair] += weights[number]
             where[pair][number] = None
 
-    def first_place(pair: Pair) -> tuple[int, int]:
-        """The first word that it stands in, and the byte where it begins there, which no merge moves."""
+    def first_occurrence(pair: Pair) -> tuple[int, int]:
+        """Return the first word that a pair occurs in, and the byte offset in it, which no merge moves."""
         number, at = next(iter(where[pair])), 0
         for neighbours in zip(sequences[number], sequences[number][1:]):
             if neighbours == pair:
@@ -75,7 +75,7 @@ def train_with_ties(
 
     orders: dict[str, Callable[[Pair], Any]] = {
         "ids": lambda pair: pair,
-        "minbpe": first_place,
+        "minbpe": first_occurrence,
         "cs336": lambda pair: _Greatest((tokens[pair[0]], tokens[pair[1]])),
     }
     order = orders[ties]
@@ -106,7 +106,7 @@ def _merge(
     counts: defaultdict[Pair, int],
     where: defaultdict[Pair, dict[int, None]],
 ) -> dict[Pair, None]:
-    """Merge `pair` in all words that it stands in; the pairs that `new` forms there."""
+    """Merge `pair` in all words that it occurs in; return the pairs that `new` forms there."""
     made: dict[Pair, None] = {}
     for number in list(where[pair]):
         before = sequences[number]

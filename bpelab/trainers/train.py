@@ -1,4 +1,4 @@
-"""A training from corpus to model: sizes checked, special ids reserved, words counted, merges learned."""
+"""Train a model from a corpus: check sizes, reserve special ids, count words, learn merges."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -6,32 +6,32 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._support.progress import progress_bar
+from .._support.textio import utf8_size
+from .._support.validate import whole_number
+from ..corpus.file_formats import detect_format, validate_format
 from ..errors import SpecialTokenError, TrainingError
-from ..model import BPEModel
+from ..model.bpe import BPEModel
 from ..pretokenizers.split import Split
-from ..progress import bar
-from ..shards.input_forms import check_form, form_of
-from ..special_tokens import SpecialTokens
-from ..textio import utf8_size
-from ..whole_number import whole_number
+from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
-from .corpus import Corpus, count_words, ordinary_texts
+from .corpus import Corpus, count_words, training_texts
 from .native import count_native, train_native
+from .pretoken_counts import Words
 from .ties import check_ties, train_with_ties
-from .words import Words
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from .._support.dask_client import Cluster
 
 
 DISTRIBUTED = "distributed"
 
 
 class TrainingStopped(UserWarning):
-    """Training ended before `vocab_size` because nothing was left to merge."""
+    """Training ended before `vocab_size`, because no pair was left to merge."""
 
 
-def learn(
+def train_model(
     corpus: Corpus,
     vocab_size: int,
     *,
@@ -44,12 +44,12 @@ def learn(
     ties: str = "ids",
     client: "Cluster" = None,
     worker_timeout: float | None = None,
-    input_form: str | None = None,
+    input_format: str | None = None,
     field: str = "text",
     progress: bool | None = None,
     check: Callable[[BPEModel, dict[str, int]], object] = lambda model, special: None,
 ) -> tuple[BPEModel, dict[str, int]]:
-    """The model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
+    """Return the model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
 
     `check` is called before anything is counted, with a model without merges and the ids that are expected.
     """
@@ -62,10 +62,10 @@ def learn(
     if ties != "ids" and trainer != "auto":
         raise ValueError(f"ties={ties!r} has a trainer of its own; leave out trainer={trainer!r}")
     if worker_timeout is not None:
-        from ..waiting import check_timeout
+        from .._support.dask_wait import check_timeout
 
         check_timeout(worker_timeout)
-    check_form(input_form)
+    validate_format(input_format)
     vocab_size = _checked("vocab_size", vocab_size)
     min_frequency = _checked("min_frequency", min_frequency)
     min_pre_token_frequency = _checked("min_pre_token_frequency", min_pre_token_frequency)
@@ -83,9 +83,9 @@ def learn(
             f"vocab_size={vocab_size} is too small: 256 bytes and {len(names)} special tokens are "
             f"{256 + len(names)} tokens before any merge"
         )
-    placeholder = SpecialTokens(reserved or {name: number for number, name in enumerate(names)})
+    placeholder = SpecialTokens(reserved or {name: index for index, name in enumerate(names)})
     taken = frozenset(reserved.values())
-    expected = reserved or {name: 256 + num_merges + number for number, name in enumerate(names)}
+    expected = reserved or {name: 256 + num_merges + index for index, name in enumerate(names)}
     check(BPEModel.from_merges([], reserved=taken), expected)
 
     run = find_trainer(trainer if trainer != DISTRIBUTED else "auto")
@@ -100,17 +100,17 @@ def learn(
             corpus,
             job,
             client,
-            form=input_form,
+            form=input_format,
             progress=progress,
             least=min_pre_token_frequency,
             worker_timeout=worker_timeout,
         )
         words = table.words() if run is train_native else table.as_dict()
     else:
-        with bar(progress, _size(corpus, input_form), "reading", "B") as advance:
-            form = pre_tokenizer, placeholder, normalize, advance, input_form, field
+        with progress_bar(progress, _size(corpus, input_format), "reading", "B") as advance:
+            form = pre_tokenizer, placeholder, normalize, advance, input_format, field
             if run is train_native:
-                texts = ordinary_texts(corpus, *form)
+                texts = training_texts(corpus, *form)
                 words = count_native(texts, pre_tokenizer, least=min_pre_token_frequency)
             else:
                 words = count_words(corpus, *form)
@@ -125,7 +125,7 @@ def learn(
     if empty:
         raise TrainingError("the corpus is empty: there is no text to learn merges from")
     merges: list[tuple[bytes, bytes]] = []
-    with bar(progress, num_merges, "merging", " merges") as advance:
+    with progress_bar(progress, num_merges, "merging", " merges") as advance:
         learned = [bytes([byte]) for byte in range(256)]
         for step in run(words, num_merges, min_frequency, False):
             merges.append((learned[step.left], learned[step.right]))
@@ -139,7 +139,7 @@ def learn(
             stacklevel=3,
         )
     model = BPEModel.from_merges(merges, reserved=taken)
-    return model, reserved or {name: 256 + len(merges) + number for number, name in enumerate(names)}
+    return model, reserved or {name: 256 + len(merges) + index for index, name in enumerate(names)}
 
 
 def _checked(name: str, value: object) -> int:
@@ -150,7 +150,7 @@ def _checked(name: str, value: object) -> int:
 
 
 def _size(corpus: object, form: str | None) -> int | None:
-    """The bytes of UTF-8 of a corpus, where that is known before it is read."""
-    if isinstance(corpus, Path) and corpus.is_file() and form_of(str(corpus), form) in (None, "text"):
+    """Return the bytes of UTF-8 of a corpus; None if that is not known before it is read."""
+    if isinstance(corpus, Path) and corpus.is_file() and detect_format(str(corpus), form) in (None, "text"):
         return corpus.stat().st_size
     return utf8_size(corpus) if isinstance(corpus, str) else None

@@ -17,7 +17,7 @@ BYTE_OF_CHAR: dict[str, int] = {char: byte for byte, char in CHAR_OF_BYTE.items(
 
 
 def to_alphabet(token: bytes) -> str:
-    """The token in GPT-2's alphabet.
+    """Return the token in GPT-2's alphabet.
 
     >>> to_alphabet(b" the\\n")
     'ĠtheĊ'
@@ -26,7 +26,7 @@ def to_alphabet(token: bytes) -> str:
 
 
 def from_alphabet(text: str) -> bytes:
-    """The bytes that `text` writes. Raises ValueError for a character that is not in the alphabet.
+    """Return the bytes that `text` writes. Raises ValueError for a character that is not in the alphabet.
 
     >>> from_alphabet("Ġthe")
     b' the'

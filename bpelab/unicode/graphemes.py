@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ..pretokenizers.unicode_tables import class_body, property_ranges, union
-from .older_unicode import parse_ranges, without
+from .tables import class_body, parse_ranges, property_ranges, union, without
 
 _PREPEND = """
 600-605 6DD 70F 890-891 8E2 D4E 110BD 110CD 111C2-111C3 113D1 1193F 11941 11A3A 11A84-11A89 11D46 11F02
@@ -77,7 +76,7 @@ def _cluster() -> re.Pattern[str]:
 
 
 def clusters(text: str) -> Iterator[str]:
-    """The grapheme clusters of `text`, in order; joined they are the text.
+    """Return the grapheme clusters of `text`, in order; joined they are the text.
 
     >>> [len(cluster) for cluster in clusters("e\\u0301🇫🇷🇩🇪\\r\\n")]
     [2, 2, 2, 2]

@@ -1,8 +1,8 @@
 """The Unicode tables inside Hugging Face's tokenizers: four versions, none of them that of its regular expressions.
 
 The normal forms and StripAccents know Unicode 9, the accents and the control characters of BertNormalizer are those of
-Unicode 8, and lower case comes from Rust, which is newer than all. Each is told here as what differs from the project's
-own table (Unicode 16) or, for lower case, from Python's. Tests try every code point.
+Unicode 8, and lower case comes from Rust, which is newer than all. Each is listed here as its differences from the
+project's own table (Unicode 16) or, for lower case, from Python's. Tests check every code point.
 
 Chapter: Regex pre-tokenization. Cost: each table is made once, in a few milliseconds.
 """
@@ -10,7 +10,7 @@ Chapter: Regex pre-tokenization. Cost: each table is made once, in a few millise
 import re
 from functools import lru_cache
 
-from ..pretokenizers.unicode_tables import Ranges, class_body, complement, property_ranges, union
+from .tables import Ranges, class_body, parse_ranges, property_ranges, union, without
 
 # Marks (category M) that came after Unicode 9.
 _MARKS_AFTER_9 = """
@@ -22,13 +22,13 @@ _MARKS_AFTER_9 = """
 11F00-11F01 11F03 11F34-11F3A 11F3E-11F42 11F5A 13440 13447-13455 1611E-1612F 16F4F 16F7F-16F87 16FE4 16FF0-16FF1
 1CF00-1CF2D 1CF30-1CF46 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF
 """
-# Characters that came after Unicode 9, are no marks, and have a normal form other than themselves or are part of one.
+# Characters that came after Unicode 9, are not marks, and have a normal form other than themselves or are part of one.
 _FORMS_AFTER_9 = """
 32FF A7F2-A7F4 AB69 105C9 105D2 105DA 105E4 10781-10785 10787-107B0 107B2-107BA 11382-11385 1138B 1138E 11390-11391
 16D63 16D67-16D6A 1CCD6-1CCF9 1E030-1E06D 1F16C 1FBF0-1FBF9
 """
 _NO_MARKS_SINCE_9 = "1CF2-1CF3"
-# Nonspacing marks (category Mn) that are none in Unicode 8.
+# Nonspacing marks (category Mn) that are not nonspacing marks in Unicode 8.
 _NONSPACING_AFTER_8 = """
 7FD 897-89F 8CA-8E1 9FE AFA-AFF B55 C04 C3C D00 D3B-D3C D81 EBA ECE 180F 1885-1886 1ABF-1ACE 1DF6-1DFB A82C A8C5 A8FF
 A9BD 10D24-10D27 10D69-10D6D 10EAB-10EAC 10EFC-10EFF 10F46-10F50 10F82-10F85 11070 11073-11074 110C2 111C9 111CF 1123E
@@ -49,23 +49,8 @@ _CAPITALS_AFTER_14 = (
 )  # fmt: skip
 
 
-def parse_ranges(text: str) -> Ranges:
-    """The code points that a text lists in hexadecimal.
-
-    >>> parse_ranges("41-5A AA")
-    ((65, 90), (170, 170))
-    """
-    pairs = (span.partition("-") for span in text.split())
-    return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
-
-
-def without(ranges: Ranges, removed: Ranges) -> Ranges:
-    """The code points of `ranges` that are not in `removed`."""
-    return complement(union(complement(ranges), removed))
-
-
 def one_of(ranges: Ranges) -> str:
-    """A regular expression for one of these characters, some ten times as fast as one class of several hundred ranges.
+    """Return a regular expression for one of these characters, ten times as fast as a class of several hundred ranges.
 
     Python looks up the first 65,536 characters in a table, but goes through all ranges beyond, one by one.
     """
@@ -75,8 +60,8 @@ def one_of(ranges: Ranges) -> str:
 
 
 @lru_cache(1)
-def unknown_to_unicode_9() -> re.Pattern[str]:
-    """Matches what must be kept apart from Unicode 9's rules, one or more, as a group.
+def assigned_after_unicode_9() -> re.Pattern[str]:
+    """Return a pattern for what must be kept apart from Unicode 9's rules, one or more, as a group.
 
     Among what came after Unicode 9 only marks and characters with a normal form matter. What the project's table
     doesn't list may become either in a later version.
@@ -87,21 +72,21 @@ def unknown_to_unicode_9() -> re.Pattern[str]:
 
 @lru_cache(1)
 def accents() -> re.Pattern[str]:
-    """Matches what StripAccents removes: the marks of Unicode 9, all of category M."""
+    """Return a pattern for what StripAccents removes: the marks of Unicode 9, all of category M."""
     ranges = without(property_ranges("M"), parse_ranges(_MARKS_AFTER_9))
     return re.compile(one_of(union(ranges, parse_ranges(_NO_MARKS_SINCE_9))))
 
 
 @lru_cache(1)
 def bert_accents() -> re.Pattern[str]:
-    """Matches what BertNormalizer's `strip_accents` removes: the nonspacing marks of Unicode 8."""
+    """Return a pattern for what BertNormalizer's `strip_accents` removes: the nonspacing marks of Unicode 8."""
     ranges = without(property_ranges("Mn"), parse_ranges(_NONSPACING_AFTER_8))
     return re.compile(one_of(union(ranges, parse_ranges(_SPACING_SINCE_8))))
 
 
 @lru_cache(1)
 def bert_controls() -> re.Pattern[str]:
-    """Matches what BertNormalizer's `clean_text` removes: control, format and private characters, and U+FFFD.
+    """Return a pattern for what BertNormalizer's `clean_text` removes: control, format, private characters, and U+FFFD.
 
     Tab, line feed and carriage return stay, for they are white space.
     """
@@ -112,7 +97,7 @@ def bert_controls() -> re.Pattern[str]:
 
 @lru_cache(1)
 def lower_case() -> dict[int, str]:
-    """Code point -> its lower case, where that is another text: Rust's `char::to_lowercase` (Unicode 17).
+    """Return code point -> its lower case, where that is another text: Rust's `char::to_lowercase` (Unicode 17).
 
     Python's own function is right for the characters that it knows; the few that came later are listed.
     """
@@ -125,5 +110,5 @@ def lower_case() -> dict[int, str]:
 
 @lru_cache(1)
 def cased() -> re.Pattern[str]:
-    """Matches a character that `lower_case` lists."""
+    """Return a pattern for a character that `lower_case` lists."""
     return re.compile(one_of(tuple((code_point, code_point) for code_point in sorted(lower_case()))))

@@ -1,31 +1,31 @@
-"""The classes of characters in Hugging Face's tokenizers that are not those of Unicode 16.0.0.
+"""Character classes of Hugging Face's tokenizers that are not those of Unicode 16.0.0.
 
-Its punctuation is that of Unicode 8, its scripts are those of Unicode 9 and its digits those of Unicode 17, for every
-crate it is built with has its own tables. Here stand the differences from the project's. A character that came later is
-no punctuation, and belongs to every script. Cost: a few milliseconds, once in a process.
+Its punctuation is that of Unicode 8, its scripts are those of Unicode 9 and its digits those of Unicode 17, because
+each crate it is built from has its own tables. This module has the differences from the project's table. A character
+added later is not punctuation, and belongs to every script. Cost: a few milliseconds, once per process.
 
-Source: tokenizers 0.22.2, asked about every code point; pre_tokenizers/unicode_scripts for the scripts.
+Source: tokenizers 0.22.2, tested on every code point; pre_tokenizers/unicode_scripts for the scripts.
 """
 
 from bisect import bisect_right
 from functools import lru_cache
 
-from .unicode_tables import MAX_CODE_POINT, Ranges, _table, complement, property_ranges, union
+from .tables import MAX_CODE_POINT, Ranges, parse_ranges, property_ranges, unicode_table, union, without
 
 ASCII_PUNCTUATION: Ranges = ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E))
 
-# Punctuation of Unicode 16 that Unicode 8 doesn't have, and the two characters that are punctuation no more. Ranges run
-# on over what is no punctuation anyway.
+# Punctuation of Unicode 16 that Unicode 8 doesn't have, and the two characters that are no longer punctuation. Ranges
+# may include characters that aren't punctuation in any version.
 _LATER_PUNCTUATION = (
     "61D 9FD-A76 C77-C84 1B4E-1B4F 1B7D-1B7F 2E43-2E5D 10D6E-10F89 113D4-1145D 11660-116B9 1183B-11FFF 12FF1-12FF2 "
     "16D6D-16FE2 1E5FF-1E95F"
 )
 _FORMER_PUNCTUATION = "166D 111C9"
 
-# Digits that Unicode 17 added.
+# Digits added in Unicode 17.
 _LATER_NUMBERS = "11DE0-11DE9 16FF4-16FF6"
 
-# Characters with a script in Unicode 16 that Unicode 9 doesn't have. Ranges run on over what has no script anyway.
+# Characters with a script in Unicode 16 but not in Unicode 9. Ranges may include characters without a script.
 _LATER_SCRIPTS = (
     "560 588 5EF 61D 7FD-7FF 860-89F 8B5 8BE-8D3 9FC-9FE A76 AFA-AFF B55 C04 C3C C5D C77 C84 CDD CF3-D00 D04 D3B-D3C "
     "D81 E86 E89 E8C E8E-E93 E98 EA0 EA8-EA9 EAC EBA ECE 170D 1715-171F 180F 1878 1ABF-1ACE 1B4C-1B4F 1B7D-1B7F "
@@ -40,47 +40,38 @@ _LATER_SCRIPTS = (
     "1F91F 1F928-1F92F 1F931-1F932 1F93F 1F94C-1F94F 1F95F-1F97F 1F992-1F9BF 1F9C1-1FBF9 2A6D7-2A6DF 2B735-2B739 "
     "2CEB0-2EE5D 30000-323AF"
 )
-# The others whose script changed; the space counts for every script, and the long vowel mark is Japanese.
+# Other characters whose script differs; the space belongs to every script, and the long vowel mark is Japanese.
 _SCRIPTS = {0x20: "", 0x589: "Common", 0x61C: "Common", 0x953: "Devanagari", 0x954: "Devanagari", 0x30FC: "Han"}
 _JAPANESE = {"Hiragana": "Han", "Katakana": "Han", "Unknown": ""}
 
 
-def _ranges(text: str) -> Ranges:
-    pairs = (span.partition("-") for span in text.split())
-    return tuple((int(a, 16), int(b or a, 16)) for a, _, b in pairs)
-
-
-def _without(ranges: Ranges, less: Ranges) -> Ranges:
-    return complement(union(complement(ranges), less))
-
-
 @lru_cache(1)
 def punctuation() -> Ranges:
-    """What `Punctuation` and `BertPreTokenizer` take for punctuation: ASCII's symbols too, and Unicode 8's."""
-    known = _without(property_ranges("P"), _ranges(_LATER_PUNCTUATION))
-    return union(known, _ranges(_FORMER_PUNCTUATION), ASCII_PUNCTUATION)
+    """Return the punctuation of `Punctuation` and `BertPreTokenizer`: Unicode 8's, plus the symbols of ASCII."""
+    known = without(property_ranges("P"), parse_ranges(_LATER_PUNCTUATION))
+    return union(known, parse_ranges(_FORMER_PUNCTUATION), ASCII_PUNCTUATION)
 
 
 @lru_cache(1)
 def numeric() -> Ranges:
-    """What `Digits` takes for a digit: every number of Unicode 17, `½` and `Ⅷ` among them."""
-    return union(property_ranges("N"), _ranges(_LATER_NUMBERS))
+    """Return the digits of `Digits`: every number of Unicode 17, including `½` and `Ⅷ`."""
+    return union(property_ranges("N"), parse_ranges(_LATER_NUMBERS))
 
 
 @lru_cache(1)
 def _script_runs() -> tuple[list[int], list[str]]:
-    runs = sorted((first, name) for name, ranges in _table()[1]["sc"].items() for first, _ in ranges)
+    runs = sorted((first, name) for name, ranges in unicode_table()[1]["sc"].items() for first, _ in ranges)
     return [first for first, _ in runs], [_JAPANESE.get(name, name) for _, name in runs]
 
 
 @lru_cache(1)
 def _later_scripts() -> Ranges:
-    return _ranges(_LATER_SCRIPTS)
+    return parse_ranges(_LATER_SCRIPTS)
 
 
 @lru_cache(1 << 12)
 def script(char: str) -> str:
-    """The script that `UnicodeScripts` sees in a character, or "" where it counts for every script.
+    """Return the script of a character for `UnicodeScripts`, or "" if it belongs to every script.
 
     >>> script("a"), script("ひ"), script("漢"), script(" ")
     ('Latin', 'Han', 'Han', '')

@@ -1,9 +1,9 @@
-"""Unicode properties from the project's own table, so that ids don't depend on the Python that runs.
+"""Unicode properties from the project's own table, so that ids don't depend on the running Python's version.
 
 Which characters are letters changes with every Unicode version. The table in `data/unicode.txt` is that of
-Unicode 16.0.0, the one in tiktoken's and Hugging Face's engines; `data/make_unicode_table.py` writes it.
+Unicode 16.0.0, the version of tiktoken's and Hugging Face's engines; `tools/make_unicode_table.py` writes it.
 
-Chapter: Regex pre-tokenization. Cost: the file is read once, at the first question (about 5 ms).
+Chapter: Regex pre-tokenization. Cost: the file is read once, on first use (about 5 ms).
 """
 
 from bisect import bisect_right
@@ -15,12 +15,22 @@ from ..errors import PatternError
 
 MAX_CODE_POINT = 0x10FFFF
 Ranges = tuple[tuple[int, int], ...]
-"""Code points as (first, last) pairs, both included, ascending, with gaps between."""
+"""Code points as inclusive (first, last) pairs, ascending and never adjacent."""
+
+
+def parse_ranges(text: str) -> Ranges:
+    """Return the code points that a text lists in hexadecimal.
+
+    >>> parse_ranges("41-5A AA")
+    ((65, 90), (170, 170))
+    """
+    pairs = (span.partition("-") for span in text.split())
+    return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
 
 
 @lru_cache(1)
-def _table() -> tuple[str, dict[str, dict[str, Ranges]], dict[int, int]]:
-    """(version, kind -> name -> ranges, simple case folding)."""
+def unicode_table() -> tuple[str, dict[str, dict[str, Ranges]], dict[int, int]]:
+    """Read the table: (version, kind -> name -> ranges, simple case folding)."""
     lines = (FOLDER / "unicode.txt").read_text(encoding="utf-8").splitlines()
     version = lines[0].split()[2].rstrip(";")
     properties: dict[str, dict[str, Ranges]] = {"gc": {}, "sc": {}, "bin": {}}
@@ -30,23 +40,22 @@ def _table() -> tuple[str, dict[str, dict[str, Ranges]], dict[int, int]]:
         if kind == "fold":
             fold = {int(a, 16): int(b, 16) for a, _, b in (pair.partition(":") for pair in rest.split())}
         else:
-            name, *spans = rest.split(" ")
-            pairs = (span.partition("-") for span in spans)
-            properties[kind][name] = tuple((int(a, 16), int(b or a, 16)) for a, _, b in pairs)
+            name, _, spans = rest.partition(" ")
+            properties[kind][name] = parse_ranges(spans)
     return version, properties, fold
 
 
 def unicode_version() -> str:
-    """The Unicode version of the table.
+    """Return the Unicode version of the table.
 
     >>> unicode_version()
     '16.0.0'
     """
-    return _table()[0]
+    return unicode_table()[0]
 
 
 def union(*parts: Ranges) -> Ranges:
-    """The code points in any of `parts`."""
+    """Return the code points in any of `parts`."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(span for part in parts for span in part):
         if merged and first <= merged[-1][1] + 1:
@@ -57,7 +66,7 @@ def union(*parts: Ranges) -> Ranges:
 
 
 def complement(ranges: Ranges) -> Ranges:
-    """The code points that are in none of `ranges`."""
+    """Return the code points in none of `ranges`."""
     gaps, start = [], 0
     for first, last in ranges:
         if first > start:
@@ -68,18 +77,23 @@ def complement(ranges: Ranges) -> Ranges:
     return tuple(gaps)
 
 
+def without(ranges: Ranges, removed: Ranges) -> Ranges:
+    """Return the code points of `ranges` that are not in `removed`."""
+    return complement(union(complement(ranges), removed))
+
+
 @lru_cache(None)
 def property_ranges(name: str) -> Ranges:
-    r"""The code points that `\p{name}` matches: a category (`Lu`, `L`), a script (`Han`), or a binary property.
+    r"""Return the code points that `\p{name}` matches: a category (`Lu`, `L`), a script (`Han`), or a binary property.
 
-    `\s`, `\d` and `\w` are the names `White_Space`, `Nd` and `Word`.
+    The names for `\s`, `\d` and `\w` are `White_Space`, `Nd` and `Word`.
 
     >>> property_ranges("White_Space")[:3]
     ((9, 13), (32, 32), (133, 133))
 
     Raises PatternError for a name that the table doesn't have.
     """
-    _, properties, _ = _table()
+    _, properties, _ = unicode_table()
     categories = properties["gc"]
     name = name.replace("Script=", "").replace("sc=", "").replace(" ", "_")
     if name in categories:
@@ -98,32 +112,33 @@ def property_ranges(name: str) -> Ranges:
 
 
 @lru_cache(1)
-def _folding_classes() -> dict[int, tuple[int, ...]]:
+def folding_classes() -> dict[int, tuple[int, ...]]:
+    """Return code point -> the code points that simple case folding makes equal to it, itself among them."""
     classes: dict[int, set[int]] = defaultdict(set)
-    for code_point, folded in _table()[2].items():
+    for code_point, folded in unicode_table()[2].items():
         classes[folded] |= {code_point, folded}
     return {member: tuple(sorted(group)) for group in classes.values() for member in group}
 
 
 def case_variants(char: str) -> str:
-    """`char` and every character that simple case folding makes equal to it.
+    """Return `char` and every character that simple case folding makes equal to it.
 
     >>> case_variants("s")
     'Ssſ'
     """
-    return "".join(map(chr, _folding_classes().get(ord(char), (ord(char),))))
+    return "".join(map(chr, folding_classes().get(ord(char), (ord(char),))))
 
 
 @lru_cache(1)
 def _category_runs() -> tuple[list[int], list[str]]:
-    runs = sorted((first, name) for name, ranges in _table()[1]["gc"].items() for first, _ in ranges)
+    runs = sorted((first, name) for name, ranges in unicode_table()[1]["gc"].items() for first, _ in ranges)
     runs += [(first, "Cn") for first, _ in property_ranges("Cn")]
     runs.sort()
     return [first for first, _ in runs], [name for _, name in runs]
 
 
 def category(char: str) -> str:
-    """The general category of a character, as `unicodedata.category`, in the table's Unicode version.
+    """Return the general category of a character, as `unicodedata.category`, in the table's Unicode version.
 
     >>> category("a"), category("\\U00011380"), category("\\u0378")
     ('Ll', 'Lo', 'Cn')
@@ -133,7 +148,7 @@ def category(char: str) -> str:
 
 
 def class_body(ranges: Ranges) -> str:
-    """`ranges` as the inside of a regular expression's character class."""
+    """Write `ranges` as the body of a regular expression's character class."""
 
     def escape(code_point: int) -> str:
         return f"\\U{code_point:08x}" if code_point > 0xFFFF else f"\\u{code_point:04x}"

@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from ..unicode.tables import class_body, property_ranges
 from .added_tokens import AddedToken, Span
-from .pretokenizers.unicode_tables import class_body, property_ranges
 
 LONGEST_PREFIX = 4
 MOST_PREFIXES = 2_000
@@ -31,15 +31,15 @@ def _spaces() -> frozenset[str]:
 
 
 def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
-    """The strings in order, the place of the longest other one with which each begins (-1 without one), their length.
+    """Return the strings in order, the index of the longest other one that begins each (-1 if none), their lengths.
 
     >>> _sorted({"b", "ab", "a", "abc"})
     (['a', 'ab', 'abc', 'b'], [-1, 0, 1, -1], 3)
     """
     ordered = sorted(strings)
     shorter: list[int] = []
-    for place, string in enumerate(ordered):
-        at = place - 1
+    for offset, string in enumerate(ordered):
+        at = offset - 1
         while at >= 0 and not string.startswith(ordered[at]):
             at = shorter[at]
         shorter.append(at)
@@ -47,7 +47,7 @@ def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
 
 
 def _pattern(prefixes: Iterable[str]) -> str:
-    """An expression for the longest of `prefixes` at a place, which looks at each of their characters once.
+    """Return an expression for the longest of `prefixes` at a place, which looks at each of their characters once.
 
     Nested by first characters, it leaves most places of a text after one look; one long row of alternatives would be
     tried from its beginning at each place where any of them could begin.
@@ -66,31 +66,31 @@ def _pattern(prefixes: Iterable[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
-class Finder:
+class AddedTokenMatcher:
     """Finds tokens in texts, leftmost and longest.
 
-    >>> finder = Finder([("<a>", AddedToken("<a>", 7)), ("<a><b>", AddedToken("<a><b>", 8))])
+    >>> finder = AddedTokenMatcher([("<a>", AddedToken("<a>", 7)), ("<a><b>", AddedToken("<a><b>", 8))])
     >>> [(start, stop, token.id) for start, stop, token in finder.find("x<a><b><a>", lambda token: True)]
     [(1, 7, 8), (7, 10, 7)]
     """
 
     def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
-        self._tokens: dict[str, AddedToken] = {}
+        self.tokens: dict[str, AddedToken] = {}
         for string, token in tokens:
             if string:
-                self._tokens.setdefault(string, token)
+                self.tokens.setdefault(string, token)
         sizes = range(LONGEST_PREFIX, 1, -1)
-        size = next((n for n in sizes if len({s[:n] for s in self._tokens}) <= MOST_PREFIXES), 1)
+        size = next((n for n in sizes if len({s[:n] for s in self.tokens}) <= MOST_PREFIXES), 1)
         groups: dict[str, set[str]] = {}
-        for string in self._tokens:
+        for string in self.tokens:
             groups.setdefault(string[:size], set()).add(string)
-        for prefix in groups:  # a token shorter than the prefix may stand there too
-            groups[prefix] |= {prefix[:n] for n in range(1, len(prefix)) if prefix[:n] in self._tokens}
+        for prefix in groups:  # a token shorter than the prefix may be there too
+            groups[prefix] |= {prefix[:n] for n in range(1, len(prefix)) if prefix[:n] in self.tokens}
         self._groups = {prefix: _sorted(strings) for prefix, strings in groups.items()}
         self._candidates = re.compile(_pattern(groups)) if groups else None
 
-    def _there(self, text: str, start: int, prefix: str) -> Iterator[str]:
-        """The tokens that stand at `start`, where their `prefix` does, the longest first."""
+    def _matches_at(self, text: str, start: int, prefix: str) -> Iterator[str]:
+        """Yield the tokens that occur at `start`, where their `prefix` does, the longest first."""
         strings, shorter, longest = self._groups[prefix]
         here = text[start : start + longest]
         at = bisect_right(strings, here) - 1  # what the text has here is in front of it or begins what is
@@ -105,8 +105,8 @@ class Finder:
             return None
         while match := self._candidates.search(text, position):
             start = match.start()
-            if (string := next(self._there(text, start, match[0]), None)) is not None:
-                return start, start + len(string), self._tokens[string]
+            if (string := next(self._matches_at(text, start, match[0]), None)) is not None:
+                return start, start + len(string), self.tokens[string]
             position = start + 1
         return None
 
@@ -125,14 +125,14 @@ class Finder:
                 position = start + 1
                 continue
             position = stop
-            if token.single_word and not self._alone(text, start, stop):
+            if token.single_word and not self._is_single_word(text, start, stop):
                 continue
-            start, stop = _widened(text, start, stop, token, covered)
+            start, stop = _strip_span(text, start, stop, token, covered)
             if start < stop:  # else the token before it took it all
                 yield start, stop, token
                 covered = stop
 
-    def find_accepted(
+    def find_where(
         self, text: str, accept: Callable[[int, int, AddedToken], bool]
     ) -> Iterator[tuple[int, int, AddedToken]]:
         """As `find`, for tokens that count at some places and not at others: `accept(start, stop, token)` says where.
@@ -142,22 +142,22 @@ class Finder:
         position = covered = 0
         while self._candidates is not None and (match := self._candidates.search(text, position)):
             start, position = match.start(), match.start() + 1
-            for string in self._there(text, start, match[0]):
-                token, stop = self._tokens[string], start + len(string)
+            for string in self._matches_at(text, start, match[0]):
+                token, stop = self.tokens[string], start + len(string)
                 if accept(start, stop, token):
                     position = stop
-                    if not token.single_word or self._alone(text, start, stop):
-                        start, stop = _widened(text, start, stop, token, covered)
+                    if not token.single_word or self._is_single_word(text, start, stop):
+                        start, stop = _strip_span(text, start, stop, token, covered)
                         if start < stop:
                             yield start, stop, token
                             covered = stop
                     break
 
-    def _alone(self, text: str, start: int, stop: int) -> bool:
+    def _is_single_word(self, text: str, start: int, stop: int) -> bool:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
 
     def spans(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[Span]:
-        """Ordinary stretches and tokens, in order; a token may begin in the white space that the one before took."""
+        """Yield ordinary segments and tokens, in order; a token may begin in white space that the one before took."""
         end = 0
         for start, stop, token in self.find(text, wanted):
             if start > end:
@@ -168,12 +168,12 @@ class Finder:
             yield end, len(text), None
 
     def split(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[str, int | None]]:
-        """Ordinary stretches as (text, None) and tokens as (their text, id), in order."""
+        """Yield ordinary segments as (text, None) and tokens as (their text, id), in order."""
         return ((text[start:stop], token_id) for start, stop, token_id in self.spans(text, wanted))
 
 
-def _widened(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
-    """The place of a token with the white space that it takes; on its left none that the token before it has."""
+def _strip_span(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
+    """Return the place of a token with the white space that it takes; on its left none that the token before it has."""
     if token.lstrip:
         while start > covered and text[start - 1] in _spaces():
             start -= 1

@@ -1,7 +1,7 @@
-"""Added tokens: strings that stand beside the model's vocabulary and are found in a text before anything else.
+"""Added tokens: strings beside the model's vocabulary, found in a text before anything else is done with it.
 
 Each has flags, as in Hugging Face's files. Where several fit at one place the longest wins, and the search goes on
-behind it (`finder.py`). Chapter: Special tokens, chat templates, injection.
+after it (`added_token_matcher.py`). Chapter: Special tokens, chat templates, injection.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Text is untrusted. A special token's string inside ordinary text is plain text, 
 the caller says otherwise: `allowed_special` names those that become their id, `disallowed_special` those that are an
 error. Added tokens that are not special belong to the vocabulary (runs of spaces, say) and are always found.
 
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see finder.py).
+Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see added_token_matcher.py).
 Source: the parameters are tiktoken's (`core.py`), the default is not: there everything is disallowed.
 """
 
@@ -13,21 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from .._support.fork_safety import fork_guard
+from .._support.lazy_property import cached_property
+from .._support.textio import valid_text
+from ..errors import SpecialTokenError
 from .added_tokens import AddedToken
-from .cached import cached_property
-from .errors import SpecialTokenError
-from .forks import unforked
-from .textio import valid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Literal
+    from typing import Literal, TypeVar
 
+    from ..alignment.aligned_string import AlignedString
+    from .added_token_matcher import AddedTokenMatcher
     from .added_tokens import Span
-    from .finder import Finder
 
     Special = Literal["all"] | Collection[str]
+    Text = TypeVar("Text", str, AlignedString)
 
 HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
@@ -88,9 +90,9 @@ class SpecialTokens:
         self._everything = frozenset(self.ids)
         self._all_special = all(token.special for token in self.tokens)
         # Where several have the same text once they are normalized, the first special one counts, or the first one.
-        self._late = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
-        self._late_finder = lru_cache(4)(self._make_late_finder)
-        self._finder_of = lru_cache(4)(self._make_finder)
+        self._normalized = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
+        self._normalized_matcher = lru_cache(4)(self._make_normalized_matcher)
+        self.matcher_for = lru_cache(4)(self._make_matcher)
 
     def _refuse(self, aliases: bool) -> None:
         """Raise SpecialTokenError for the first token that is wrong."""
@@ -122,21 +124,21 @@ class SpecialTokens:
             contents.setdefault(token_id, name)
 
     @cached_property
-    def raw_finder(self) -> Finder:
-        """What finds the tokens that stand in a text as it was given."""
-        return _finder((token.content, token) for token in self.tokens if not token.normalized)
+    def raw_matcher(self) -> AddedTokenMatcher:
+        """Return what finds the tokens that occur in a text as it was given."""
+        return _matcher((token.content, token) for token in self.tokens if not token.normalized)
 
-    def _make_late_finder(self, normalize: Callable[[str], str] | None) -> Finder:
-        return _finder((normalize(t.content) if normalize else t.content, t) for t in self._late)
+    def _make_normalized_matcher(self, normalize: Callable[[str], str] | None) -> AddedTokenMatcher:
+        return _matcher((normalize(t.content) if normalize else t.content, t) for t in self._normalized)
 
-    def _make_finder(self, names: frozenset[str]) -> Finder:
-        return _finder((token.content, token) for token in self.tokens if token.content in names)
+    def _make_matcher(self, names: frozenset[str]) -> AddedTokenMatcher:
+        return _matcher((token.content, token) for token in self.tokens if token.content in names)
 
     def __reduce__(self) -> tuple[object, ...]:
         return SpecialTokens, (self.tokens, True)
 
     def select(self, chosen: Special, parameter: str) -> frozenset[str]:
-        """The names that `chosen` stands for. Raises SpecialTokenError for a name that is no special token."""
+        """Return the names that `chosen` stands for. Raises SpecialTokenError for a name that is no special token."""
         if chosen == "all":
             return self._everything
         if isinstance(chosen, str):
@@ -149,70 +151,79 @@ class SpecialTokens:
         return names
 
     def split(
-        self, text: str, allowed: frozenset[str] | None = None, normalize: Callable[[str], str] | None = None
-    ) -> Iterator[tuple[str, int | None]]:
-        """Ordinary stretches as (text, None) and tokens as (text, id), in order; all tokens by default.
+        self,
+        text: Text,
+        allowed: frozenset[str] | None = None,
+        normalizer: Callable[[str], str] | None = None,
+        normalize: Callable[[Text], Text] | None = None,
+    ) -> Iterator[tuple[Text, int | None]]:
+        """Yield ordinary segments as (text, None) and added tokens as (text, id), in order; all tokens by default.
 
-        What is ordinary is normalized, and then the tokens that are found in normalized text are looked for.
+        Ordinary text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str
+        or, with a `normalize` that does to it what `normalizer` does to a str, an AlignedString.
         """
         names = self._everything if allowed is None else allowed
-        for start, stop, token_id in self.raw_spans(text, names):
+        for start, stop, token_id in self.raw_spans(str(text), names):
+            ordinary = text[start:stop]
             if token_id is not None:
-                yield text[start:stop], token_id
+                yield ordinary, token_id
                 continue
-            ordinary = normalize(text[start:stop]) if normalize else text[start:stop]
-            for begin, end, late_id in self.late_spans(ordinary, names, normalize):
+            if normalizer is not None:
+                ordinary = (normalize or normalizer)(ordinary)  # type: ignore[arg-type,assignment]
+            for begin, end, late_id in self.normalized_spans(str(ordinary), names, normalizer):
                 yield ordinary[begin:end], late_id
 
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
-        """The places of the tokens that are found in a text as it was given, and of what is between them."""
+        """Yield the places of the tokens that are found in a text as it was given, and of what is between them."""
         if allowed or not self._all_special:
-            yield from self.raw_finder.spans(text, _wanted(allowed))
+            yield from self.raw_matcher.spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None
 
-    def late_spans(self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None) -> Iterator[Span]:
-        """The places of the tokens that are found in normalized text, and of what is between them."""
-        if self._late and (allowed or not self._all_special):
-            yield from self._late_finder(normalize).spans(text, _wanted(allowed))
+    def normalized_spans(
+        self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None
+    ) -> Iterator[Span]:
+        """Yield the places of the tokens that are found in normalized text, and of what is between them."""
+        if self._normalized and (allowed or not self._all_special):
+            yield from self._normalized_matcher(normalize).spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None
 
-    def late_finder(self, normalize: Callable[[str], str] | None) -> Finder | None:
-        """What finds the tokens that stand in normalized text; None where there are none."""
-        return self._late_finder(normalize) if self._late else None
+    def normalized_matcher(self, normalize: Callable[[str], str] | None) -> AddedTokenMatcher | None:
+        """Return what finds the tokens that occur in normalized text; None where there are none."""
+        return self._normalized_matcher(normalize) if self._normalized else None
 
     def check(self, text: str, disallowed: frozenset[str]) -> None:
-        """Raise SpecialTokenError if a disallowed special token stands in `text`."""
+        """Raise SpecialTokenError if a disallowed special token occurs in `text`."""
         if not disallowed:
             return
-        for start, _, token in self._finder_of(disallowed).find(text, lambda token: True):
+        for start, _, token in self.matcher_for(disallowed).find(text, lambda token: True):
             raise SpecialTokenError(
                 f"the text holds the special token {token.content!r} at character {start}. Pass allowed_special to "
                 "encode it as one, or disallowed_special=() to encode it as plain text."
             )
 
-    def any_across(self, text: str, cut: int) -> bool:
-        """Whether a token could stand in `text` that begins before `cut` and ends after it.
+    def any_token_spans(self, text: str, cut: int) -> bool:
+        """Whether a token could occur in `text` that begins before `cut` and ends after it.
 
         Also one that another hides: what hides it may itself be hidden by what comes before.
         """
         if not self.tokens:
             return False
         start = max(0, cut - self.longest + 1)
-        window, place = text[start : cut + self.longest - 1], cut - start
-        finder, position = self._finder_of(frozenset(token.content for token in self.tokens)), 0
-        while (found := finder.first(window, position)) is not None and found[0] < place:
-            if found[1] > place:
+        window, offset = text[start : cut + self.longest - 1], cut - start
+        matcher, position = self.matcher_for(frozenset(token.content for token in self.tokens)), 0
+        while (found := matcher.first(window, position)) is not None and found[0] < offset:
+            if found[1] > offset:
                 return True
             position = found[0] + 1
         return False
 
 
-def _finder(tokens: Iterable[tuple[str, AddedToken]]) -> Finder:
-    with unforked:  # most texts are encoded without a search, which is imported for the first that is not
-        from .finder import Finder
-    return Finder(tokens)
+def _matcher(tokens: Iterable[tuple[str, AddedToken]]) -> AddedTokenMatcher:
+    with fork_guard:  # most texts are encoded without a search, which is imported for the first that is not
+        from .added_token_matcher import AddedTokenMatcher
+    return AddedTokenMatcher(tokens)
 
 
 def _wanted(allowed: frozenset[str]) -> Callable[[AddedToken], bool]:

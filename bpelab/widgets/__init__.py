@@ -1,15 +1,15 @@
-"""Interactive figures, alive in Jupyter and in the book's pages, and a still on paper.
+"""Interactive figures: live in Jupyter and on the book's pages, static on paper.
 
-Each figure is an `anywidget` that draws what the library's own traces and tokenizers say, computed in Python. In a
-rendered page its data stands in the page as JSON and the same front-end code draws it, with no kernel and no network;
+Each figure is an `anywidget` that draws the library's own traces and tokens, computed in Python. A rendered page
+contains its data as JSON and draws it with the same front-end code, without a kernel or the network;
 `bpelab.widgets.sphinx` is the extension that serves this code.
 
-The classes are loaded when first used, and anywidget with them.
+The classes are loaded when first used, and anywidget with them. It may import the library. Begin with `base.py`.
 """
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .base import Figure as Figure
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
+    from .playground import Playground as Playground
     from .pre_token_view import PreTokenView as PreTokenView
     from .stream_buffer import StreamBuffer as StreamBuffer
     from .sweep import Sweep as Sweep
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from .train_scrubber import TrainScrubber as TrainScrubber
     from .trie_walker import TrieWalker as TrieWalker
 
-_HOMES = {
+_MODULES = {
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
     "MergePlayer": "merge_player",
+    "Playground": "playground",
     "PreTokenView": "pre_token_view",
     "StreamBuffer": "stream_buffer",
     "Sweep": "sweep",
@@ -42,5 +44,5 @@ _HOMES = {
     "TrieWalker": "trie_walker",
 }
 
-__all__ = list(_HOMES)
-__getattr__, __dir__ = lazily(_HOMES, globals())
+__all__ = list(_MODULES)
+__getattr__, __dir__ = lazy_attributes(_MODULES, globals())

@@ -1,8 +1,8 @@
-"""What every figure is: data computed in Python, front-end code that draws it, and a still where nothing runs.
+"""The base class of figures: data computed in Python, front-end code that draws it, and a still where nothing runs.
 
-In Jupyter a figure is an anywidget. A reader's own text comes back through the trait `text`, the data is computed
-again, and what can't be computed becomes a sentence in the figure. The same object also says `text/html`: the still
-and the data as JSON, without code. The book's pages hold that, and their one script brings it to life.
+In Jupyter a figure is an anywidget. A reader's own text arrives through the trait `text`, the data is computed again,
+and an error becomes a sentence in the figure. The same object also has a `text/html` representation: the still, and
+the data as JSON, without code. The book's pages contain that, and one script per page makes it interactive.
 """
 
 import json
@@ -11,10 +11,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
+from .._support.install import install_command
+from .._support.textio import valid_text
 from ..errors import BPELabError, MissingDependencyError
-from ..install import install_command
-from ..textio import valid_text
-from .visible import number
+from .visible import pluralize
 
 try:
     import traitlets
@@ -22,33 +22,33 @@ try:
 except ImportError as error:
     raise MissingDependencyError(f"interactive figures need anywidget: {install_command('chapters')}") from error
 
-SHARED = ("shared.js", "columns.js")
-"""Front-end code that stands before that of every figure."""
+SHARED = ("shared.js", "columns.js", "bpe.js")
+"""Front-end code that precedes that of every figure."""
 
 
 @lru_cache(None)
 def resource(name: str) -> str:
-    """The text of a file beside this one: "js/shared.js", say."""
+    """Return the text of a file of this package, such as "js/shared.js"."""
     return (files("bpelab.widgets") / name).read_text(encoding="utf-8")
 
 
 def front_end(name: str) -> str:
-    """The JavaScript module of one figure."""
+    """Return the JavaScript module of one figure."""
     return "\n".join(resource(f"js/{part}") for part in (*SHARED, f"{name}.js"))
 
 
 class Figure(AnyWidget):
     """An interactive figure about one text.
 
-    A subclass names itself (`name`, the front-end file), says how much text it shows (`limit` of `unit`), computes
-    `data` from a text (`compute`) and writes the last step of it as HTML (`still`). `data` is JSON-able, and `say` in
-    it is the still's sentence.
+    A subclass has a `name` (that of its front-end file) and a maximum text size (`limit`, counted in `unit`). It
+    computes `data` from a text (`compute`) and writes its last step as HTML (`still`). `data` can be written as JSON,
+    and `data["say"]` is the still's sentence.
 
     Attributes:
-        text: what is shown; setting it computes `data` again. Longer text is cut, and `data["note"]` says so.
-        data: what the front end draws.
+        text: the text shown; setting it computes `data` again. Longer text is truncated, and `data["note"]` says so.
+        data: the data that the front end draws.
         error: why the last text could not be shown, or "".
-        live: true in Jupyter; false in a page, where no kernel could answer.
+        live: true in Jupyter; false on a page, where no kernel could answer.
     """
 
     name: ClassVar[str]
@@ -69,52 +69,52 @@ class Figure(AnyWidget):
     def __init__(self, text: str) -> None:
         self._note = ""
         super().__init__(text=text)
-        self.data = self._computed()
+        self.data = self._compute_data()
         self.observe(self._recompute, "text")
 
     def compute(self, text: str) -> dict[str, Any]:
-        """The data of the figure for a text that is valid and short enough."""
+        """Return the data of the figure for a text that is valid and short enough."""
         raise NotImplementedError
 
     def still(self, data: dict[str, Any]) -> str:
-        """The last step as HTML, everything from outside escaped."""
+        """Return the last step as HTML, everything from outside escaped."""
         raise NotImplementedError
 
     @traitlets.validate("text")
-    def _valid(self, proposal: Any) -> str:
+    def _validate_text(self, proposal: Any) -> str:
         text = valid_text(proposal["value"])
-        shown = self.cut(text)
+        shown = self.truncate(text)
         note = ""
         if len(shown) < len(text):
             sizes = [len(part.encode()) if self.unit == "byte" else len(part) for part in (shown, text)]
-            note = f"Only the first {sizes[0]:,} of {number(sizes[1], self.unit)} are shown."
+            note = f"Only the first {sizes[0]:,} of {pluralize(sizes[1], self.unit)} are shown."
         if note != self._note:
             self._note = note
-            if self.data and shown == self.text:  # nothing else changes, so nothing else would say it
+            if self.data and shown == self.text:  # the text doesn't change, so `data` would not be computed again
                 self.data = {**self.data, "note": note}
         return shown
 
-    def cut(self, text: str) -> str:
-        """The part of `text` that the figure shows: whole characters up to the limit."""
+    def truncate(self, text: str) -> str:
+        """Return the part of `text` that the figure shows: whole characters up to the limit."""
         if self.unit == "byte":
             return text[: self.limit].encode()[: self.limit].decode("utf-8", "ignore")
         return text[: self.limit]
 
-    def _computed(self) -> dict[str, Any]:
+    def _compute_data(self) -> dict[str, Any]:
         return {**self.compute(self.text), "note": self._note}
 
     def _recompute(self, change: Any) -> None:
         try:
-            data, error = self._computed(), ""
-        except BPELabError as problem:
-            data, error = self.data, str(problem)
-        except Exception as problem:  # a reader gets a sentence, never a traceback
-            data, error = self.data, f"This text can't be shown: {type(problem).__name__}: {problem}"
+            data, error = self._compute_data(), ""
+        except BPELabError as exception:
+            data, error = self.data, str(exception)
+        except Exception as exception:  # a reader gets a sentence, never a traceback
+            data, error = self.data, f"This text can't be shown: {type(exception).__name__}: {exception}"
         with self.hold_sync():
             self.data, self.error = data, error
 
     def static_html(self) -> str:
-        """The still, and the data for a page's script: HTML without code, the same for the same text."""
+        """Return the still, and the data for a page's script: HTML without code, always the same for a text."""
         # In JSON these characters can be written as escapes, so that no text ends the element that holds it.
         escapes = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
         payload = json.dumps(self.data, separators=(",", ":")).translate(escapes)

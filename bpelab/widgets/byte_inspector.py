@@ -1,13 +1,13 @@
-"""One text, looked at closely: code points, their bytes in three encodings, normal forms. Chapter: Text is bytes."""
+"""A text's code points, their bytes in three encodings, and its normal forms. Chapter: Text is bytes."""
 
 import unicodedata
 from html import escape
 from typing import Any
 
 from ..normalizers import FORMS
-from ..pretokenizers.unicode_tables import category
+from ..unicode.tables import category
 from .base import Figure
-from .visible import number, plain, visible
+from .visible import plain_label, pluralize, visible
 
 CATEGORIES = {
     "Lu": "letter, uppercase", "Ll": "letter, lowercase", "Lt": "letter, titlecase", "Lm": "letter, modifier",
@@ -20,8 +20,8 @@ CATEGORIES = {
     "Cn": "not assigned",
 }  # fmt: skip
 CONTROLS = {0: "null", 8: "backspace", 9: "tab", 10: "line feed", 13: "carriage return", 27: "escape", 127: "delete"}
-LEADS = {1: "0", 2: "110", 3: "1110", 4: "11110"}
-"""The bits with which UTF-8 marks the first byte of a character of so many bytes."""
+LEAD_BITS = {1: "0", 2: "110", 3: "1110", 4: "11110"}
+"""The bits with which UTF-8 marks the first byte of a character, by the character's size in bytes."""
 
 
 class ByteInspector(Figure):
@@ -43,7 +43,7 @@ class ByteInspector(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """A row for each code point, and one for each normal form."""
+        """Return a row for each code point, and one for each normal form."""
         characters = [_row(char) for char in text]
         forms = []
         for name in FORMS:
@@ -52,16 +52,16 @@ class ByteInspector(Figure):
             entry = {"name": name, "label": visible(shown.encode()), "characters": len(form), "bytes": size}
             forms.append({**entry, "same": form == text, "cut": len(form) > len(shown)})
         sizes = [len(text.encode()), len(text.encode("utf-16-le")), len(text.encode("utf-32-le"))]
-        say = f"{number(len(text), 'code point')}: {number(sizes[0], 'byte')} in UTF-8, "
+        say = f"{pluralize(len(text), 'code point')}: {pluralize(sizes[0], 'byte')} in UTF-8, "
         say += f"{sizes[1]:,} in UTF-16, {sizes[2]:,} in UTF-32."
         return {"characters": characters, "forms": forms, "say": say if text else "No text, so no code points."}
 
     def still(self, data: dict[str, Any]) -> str:
-        """The two tables."""
+        """Return the two tables."""
         cells = []
         for char, row in zip(self.text, data["characters"]):
             coded = [" ".join(row["utf8"]), " ".join(row["utf16"])]
-            cells.append([plain(char.encode()), row["code"], row["name"], row["category"], *coded])
+            cells.append([plain_label(char.encode()), row["code"], row["name"], row["category"], *coded])
         head = ["", "code point", "name", "category", "UTF-8", "UTF-16"]
         forms = [
             [form["name"], "same" if form["same"] else "differs", f"{form['characters']:,}", f"{form['bytes']:,}"]
@@ -75,7 +75,7 @@ class ByteInspector(Figure):
 def _row(char: str) -> dict[str, Any]:
     code, short = ord(char), category(char)
     data = char.encode()
-    lead = LEADS[len(data)]
+    lead = LEAD_BITS[len(data)]
     marks = [lead, *["10"] * (len(data) - 1)]
     units = char.encode("utf-16-be").hex().upper()
     return {
@@ -85,7 +85,7 @@ def _row(char: str) -> dict[str, Any]:
         "category": f"{short}, {CATEGORIES[short]}",
         "utf8": [f"{byte:02X}" for byte in data],
         "bits": [[mark, f"{byte:08b}"[len(mark) :]] for mark, byte in zip(marks, data)],
-        "utf16": [units[place : place + 4] for place in range(0, len(units), 4)],
+        "utf16": [units[offset : offset + 4] for offset in range(0, len(units), 4)],
         "utf32": f"{code:08X}",
     }
 

@@ -1,19 +1,19 @@
-"""What a text costs a model under several tokenizers: tokens, operations, weights, cache, money. Chapter: Measuring."""
+"""The cost of a text under several tokenizers: tokens, operations, weights, cache, money. Chapter: Measuring."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from typing import Any
 
-from ..analysis.checks import number
+from .._support.textio import utf8
 from ..analysis.compression import compression
 from ..analysis.cost import price
-from ..analysis.shape import Shape
+from ..analysis.shape import ModelShape
+from ..analysis.validate import require_number
 from ..errors import BPELabError
-from ..textio import utf8
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import number as counted, plain
+from .visible import plain_label, pluralize
 
 HEAD = ("tokenizer", "tokens", "operations", "for the output", "weights", "for the vocabulary", "cache")
 
@@ -22,32 +22,32 @@ class CostCalculator(Figure):
     """A slider over `tokenizers`, for a model of `shape` whose vocabulary is that of the tokenizer chosen.
 
     The operations are those of reading the text once, each token looking back at all before it, and predicting a token
-    behind each, as in training. With a `rate`, a price for a million tokens in a currency of yours, what they cost.
+    after each, as in training. With a `rate`, a price for a million tokens in a currency of yours, what they cost.
     All numbers come from `bpelab.analysis`. Shows 4,000 characters.
 
     >>> from bpelab import BPETokenizer
     >>> sizes = {"few": BPETokenizer.train("low lower " * 9, 258), "more": BPETokenizer.train("low lower " * 9, 261)}
-    >>> print(CostCalculator("lower low", sizes, Shape(2, 4, 2, 16, 64, 256, 1)).data["say"])
+    >>> print(CostCalculator("lower low", sizes, ModelShape(2, 4, 2, 16, 64, 256, 1)).data["say"])
     With “more”, 261 tokens in the vocabulary, the text is 3 tokens. Reading it takes 840,576 operations, 12% of them
     for the output; 21% of the 156,288 weights are there for the vocabulary. The cache holds 768 bytes of it.
 
-    Raises BPELabError for no tokenizers, and for a rate that is negative or no number.
+    Raises BPELabError without tokenizers, and for a rate that is negative or not a number.
     """
 
     name = "cost_calculator"
     limit = 4000
 
     def __init__(
-        self, text: str, tokenizers: Mapping[str, BPETokenizer], shape: Shape, rate: float | None = None
+        self, text: str, tokenizers: Mapping[str, BPETokenizer], shape: ModelShape, rate: float | None = None
     ) -> None:
         if not tokenizers:
             raise BPELabError("a cost calculator needs at least one tokenizer")
         self._tokenizers, self._shape = dict(tokenizers), shape
-        self._rate = None if rate is None else number("rate", rate)
+        self._rate = None if rate is None else require_number("rate", rate)
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """A row for each tokenizer: its name, its cells as text, its sentence, and the parts of its operations."""
+        """Return a row for each tokenizer: its name, its cells as text, its sentence, and the parts of its work."""
         if not text:
             return {"rows": [], "parts": [], "head": [], "say": "No text, so no tokens and no cost."}
         rows = [self._row(name, tokenizer, text) for name, tokenizer in self._tokenizers.items()]
@@ -62,16 +62,16 @@ class CostCalculator(Figure):
         shape = replace(self._shape, vocabulary=tokenizer.n_vocab)
         tokens = compression(tokenizer, text).tokens
         operations, weights = shape.operations_for(tokens), shape.weights
-        work, held = sum(operations.values()), sum(weights.values())
+        work, pending = sum(operations.values()), sum(weights.values())
         for_output = f"{operations['output'] / work:.0%}"
-        for_vocabulary = f"{(weights['embedding'] + weights['output']) / held:.0%}"
+        for_vocabulary = f"{(weights['embedding'] + weights['output']) / pending:.0%}"
         cache = f"{round(tokens * shape.cache_bytes):,} bytes"
-        label = plain(utf8(name))
-        cells = [label, f"{tokens:,}", f"{work:,}", for_output, f"{held:,}", for_vocabulary, cache]
+        label = plain_label(utf8(name))
+        cells = [label, f"{tokens:,}", f"{work:,}", for_output, f"{pending:,}", for_vocabulary, cache]
         say = (
-            f"With “{label}”, {counted(tokenizer.n_vocab, 'token')} in the vocabulary, the text is "
-            f"{counted(tokens, 'token')}. Reading it takes {work:,} operations, {for_output} of them for the output; "
-            f"{for_vocabulary} of the {held:,} weights are there for the vocabulary. The cache holds {cache} of it."
+            f"With “{label}”, {pluralize(tokenizer.n_vocab, 'token')} in the vocabulary, the text is "
+            f"{pluralize(tokens, 'token')}. Reading it takes {work:,} operations, {for_output} of them for the output; "
+            f"{for_vocabulary} of the {pending:,} weights are there for the vocabulary. The cache holds {cache} of it."
         )
         if self._rate is not None:
             cells.append(f"{price({'read': tokens}, {'read': self._rate}):.6f}")
@@ -79,7 +79,7 @@ class CostCalculator(Figure):
         return {"cells": cells, "say": say, "operations": operations}
 
     def still(self, data: dict[str, Any]) -> str:
-        """The table of all tokenizers, and the last one's sentence."""
+        """Return the table of all tokenizers, and the last one's sentence."""
         if not data["rows"]:
             return f"<p>{escape(data['say'])}</p>"
         head = "".join(f"<th>{cell}</th>" for cell in data["head"])

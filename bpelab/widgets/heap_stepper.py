@@ -1,18 +1,18 @@
-"""The heap encoder at work: the linked list, the heap, and the entries that are stale. Chapter: A heap."""
+"""The heap encoder, step by step: the linked list, the heap, and stale entries. Chapter: A heap."""
 
 from html import escape
 from typing import Any
 
+from .._support.textio import utf8
 from ..encoders.heap import HeapEncoder
-from ..model import BPEModel
-from ..textio import utf8
-from ..trace import HeapStep, MergeStep, trace_encode
+from ..model.bpe import BPEModel
+from ..model.trace import HeapStep, MergeStep, trace_encode
 from .base import Figure
-from .visible import chips, labels, number, quoted
+from .visible import chips, labels, pluralize, quoted
 
 
 class HeapStepper(Figure):
-    """Each pop of the heap encoder on `text`, taken as one piece: what came off, and whether it still held.
+    """Each pop of the heap encoder on `text`, encoded as one piece: the entry, and whether it was stale.
 
     Shows 60 bytes. Everything comes from the steps that the heap encoder records. A node is named by the byte at which
     it begins.
@@ -34,10 +34,10 @@ class HeapStepper(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Bytes, steps, and heap entries: [rank, node, left, right, on the heap from step, until step, stale from]."""
+        """Return bytes, steps and heap entries: [rank, node, left, right, pushed at, popped at, stale from] each."""
         model, piece = self._model, utf8(text)
         leaves = model.initial_ids(piece)
-        state = _List(leaves, model)
+        state = _LinkedList(leaves, model)
         steps: list[dict[str, Any]] = []
         if (whole := model.whole(piece)) is not None and len(piece) > 1:
             say = f"{quoted(piece)} is a token, id {whole}, and is taken whole. No heap is needed."
@@ -46,7 +46,9 @@ class HeapStepper(Figure):
             for step in trace_encode(HeapEncoder(model), piece):
                 state.follow(step, steps)
         pushed = sum(entry[4] == 0 for entry in state.entries)
-        begin = f"{number(len(leaves), 'node')}. {number(pushed, 'pair')} can merge and {_are(pushed)} on the heap."
+        begin = (
+            f"{pluralize(len(leaves), 'node')}. {pluralize(pushed, 'pair')} can merge and {_are(pushed)} on the heap."
+        )
         begin = begin if leaves else "No text, so no nodes and an empty heap."
         return {
             "leaves": leaves,
@@ -60,14 +62,14 @@ class HeapStepper(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """The tokens, and every pop."""
+        """Return the tokens, and every pop."""
         rows = "".join(f"<li>{escape(step['say'])}</li>" for step in data["steps"])
         tokens = chips(self._model.tokens[token] for token in data["ids"])
         return f"<p>{escape(data['begin'])}</p>\n<ol>{rows}</ol>\n<p>{tokens}</p>"
 
 
-class _List:
-    """Which token stands at which node, as the encoder's own steps say."""
+class _LinkedList:
+    """The linked list of tokens, rebuilt from the encoder's recorded steps."""
 
     def __init__(self, leaves: list[int], model: BPEModel) -> None:
         self.at = dict(enumerate(leaves))  # node -> token, for the nodes that are left
@@ -87,7 +89,7 @@ class _List:
             if steps:
                 steps[-1]["say"] += f" {quoted(tokens[pair[0]])} + {quoted(tokens[pair[1]])} goes on the heap."
         elif isinstance(step, HeapStep):
-            entry = self.take(step.rank, step.node, len(steps) + 1)
+            entry = self.pop_entry(step.rank, step.node, len(steps) + 1)
             steps.append({"action": step.action, "rank": step.rank, "node": step.node})
             if step.action == "stale":
                 steps[-1]["say"] = f"Pop rank {step.rank:,} at node {step.node}: stale. {self.reason(entry)}"
@@ -100,15 +102,15 @@ class _List:
             say = f"Pop rank {step.rank:,} at node {node}: {left} and {right} still stand there and become {new}."
             steps[-1] |= {"token": step.token, "take": 2, "position": step.position, "say": say}
             for entry in self.entries:
-                if entry[5] is None and entry[6] is None and not self.holds(entry):
+                if entry[5] is None and entry[6] is None and not self.is_current(entry):
                     entry[6] = len(steps)
 
-    def take(self, rank: int, node: int, when: int) -> list[Any]:
+    def pop_entry(self, rank: int, node: int, when: int) -> list[Any]:
         entry = next(e for e in self.entries if e[:2] == [rank, node] and e[5] is None)
         entry[5] = when
         return entry
 
-    def holds(self, entry: list[Any]) -> bool:
+    def is_current(self, entry: list[Any]) -> bool:
         pair = self.pair(entry[1])
         merge = None if pair is None else self.model.merges.get(pair)
         return merge is not None and merge[0] == entry[0]

@@ -1,19 +1,19 @@
-"""A text becomes tokens, merge by merge, and the tree of merges grows above it. Chapter: Encoding."""
+"""The merges that encode a text, step by step, with the tree of merges above it. Chapter: Encoding."""
 
 from html import escape
 from typing import Any
 
+from .._support.textio import utf8
 from ..encoders.naive import NaiveEncoder
-from ..model import BPEModel
-from ..textio import utf8
+from ..model.bpe import BPEModel
+from ..model.trace import MergeStep, trace_encode
 from ..tokenizer import BPETokenizer
-from ..trace import MergeStep, trace_encode
 from .base import Figure
-from .visible import chips, labels, number, quoted
+from .visible import chips, labels, pluralize, quoted
 
 
 class MergePlayer(Figure):
-    """The merges of `text`, to play, step and scrub: which pair, its rank, its place, and what is left.
+    """The merges of `text`, to play, step and scrub: which pair, its rank, its position, and what is left.
 
     With a tokenizer the text is cut into pieces first, which are merged one after the other; with a model it is one
     piece. Shows 200 bytes. The merges are those that the naive encoder records (`trace_encode`).
@@ -36,7 +36,7 @@ class MergePlayer(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Bytes, pieces (where each begins), and the steps: `take` tokens at `position` become `token`."""
+        """Return bytes, pieces (where each begins), and steps: `take` tokens at `position` become `token`."""
         model, encoder = self._model, NaiveEncoder(self._model)
         pieces = [utf8(piece) for piece in self._pieces(text)]
         leaves = [token for piece in pieces for token in model.initial_ids(piece)]
@@ -63,13 +63,15 @@ class MergePlayer(Figure):
                     )
             finished += now
         left = len(leaves)
-        for place, entry in enumerate(steps, 1):
+        for step_number, entry in enumerate(steps, 1):
             left += 1 - entry["take"]
-            entry["say"] = f"{self._sentence(place, len(steps), entry)} {number(left, 'token')} {_are(left)} left."
-        begin = f"{number(len(leaves), 'byte')}, each a token of its own. Nothing is merged yet."
+            entry["say"] = (
+                f"{self._sentence(step_number, len(steps), entry)} {pluralize(left, 'token')} {_are(left)} left."
+            )
+        begin = f"{pluralize(len(leaves), 'byte')}, each a token of its own. Nothing is merged yet."
         return {
             "leaves": leaves,
-            "pieces": [sum(map(len, pieces[:place])) for place in range(len(pieces))],
+            "pieces": [sum(map(len, pieces[:index])) for index in range(len(pieces))],
             "steps": steps,
             "ids": finished,
             "labels": labels(model.tokens, [*leaves, *(entry["token"] for entry in steps)]),
@@ -82,21 +84,21 @@ class MergePlayer(Figure):
             return [text] if text else []
         pieces = self._tokenizer.pieces(text)
         whole = "".join(pieces)
-        shown = self.cut(whole)  # a normalizer can make a text many times as long
+        shown = self.truncate(whole)  # a normalizer can make a text many times as long
         return pieces if shown == whole else self._tokenizer.pieces(shown)
 
-    def _sentence(self, place: int, count: int, step: dict[str, Any]) -> str:
+    def _sentence(self, step_number: int, count: int, step: dict[str, Any]) -> str:
         tokens, new = self._model.tokens, step["token"]
         if step["rank"] is None:
-            return f"Step {place} of {count}: {quoted(tokens[new])} is a token, id {new}, and is taken whole."
+            return f"Step {step_number} of {count}: {quoted(tokens[new])} is a token, id {new}, and is taken whole."
         left, right = (quoted(tokens[token]) for token in step["pair"])
         return (
-            f"Merge {place} of {count}: rank {step['rank']:,} joins {left} and {right} at position {step['position']} "
-            f"into {quoted(tokens[new])}, id {new}."
+            f"Merge {step_number} of {count}: rank {step['rank']:,} joins {left} and {right} "
+            f"at position {step['position']} into {quoted(tokens[new])}, id {new}."
         )
 
     def still(self, data: dict[str, Any]) -> str:
-        """The tokens, and every merge with its rank."""
+        """Return the tokens, and every merge with its rank."""
         tokens = self._model.tokens
         rows = [
             f"<tr><td>{'whole' if step['rank'] is None else format(step['rank'], ',')}</td>"

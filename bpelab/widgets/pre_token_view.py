@@ -1,4 +1,4 @@
-"""A text in pieces, coloured by the alternative of the pattern that matched. Chapter: Regex pre-tokenization."""
+"""A text's pre-tokens, coloured by the alternative of the pattern that matched. Chapter: Regex pre-tokenization."""
 
 import re
 from collections.abc import Sequence
@@ -7,15 +7,15 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
+from .._support.textio import utf8, valid_text
 from ..errors import PatternError
-from ..pretokenizers.patterns import PATTERNS
-from ..pretokenizers.portable import NotPortable, portable
 from ..pretokenizers.split import Split
-from ..textio import utf8, valid_text
+from ..regex.patterns import PATTERNS
+from ..regex.translate import NotPortable, portable
 from .base import Figure
-from .visible import chips, number, visible
+from .visible import chips, pluralize, visible
 
-WORDS = {
+DESCRIPTIONS = {
     r"'(?:[sdmt]|ll|ve|re)": "an ending after an apostrophe",
     r"'(?i:[sdmt]|ll|ve|re)": "an ending after an apostrophe",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)": "an ending after an apostrophe",
@@ -37,18 +37,21 @@ WORDS = {
     r"\s+": "white space",
     r"\s": "one white space character",
 }
-"""What the alternatives of the named patterns match."""
-O200K_WORDS = ("a word, capitals only in front, perhaps after one other character", "a word that begins with capitals")
+"""Descriptions of what the alternatives of the named patterns match."""
+O200K_DESCRIPTIONS = (
+    "a word, capitals only in front, perhaps after one other character",
+    "a word that begins with capitals",
+)
 
 
 def alternatives(pattern: str) -> list[str]:
-    r"""The alternatives of a pattern, cut at each `|` that stands in no group and no class.
+    r"""Return the alternatives of a pattern, split at each `|` outside groups and classes.
 
     >>> alternatives(r"'(?:s|t)|[|]|\||x")
     ["'(?:s|t)", '[|]', '\\|', 'x']
     """
     parts, start, depth, at = [], 0, 0, 0
-    opened: int | None = None  # where the first character of a class may stand
+    opened: int | None = None  # the index of the first character inside an open class
     while at < len(pattern):
         char = pattern[at]
         if char == "\\":
@@ -66,7 +69,7 @@ def alternatives(pattern: str) -> list[str]:
     return [*parts, pattern[start:]]
 
 
-WORDS |= dict(zip(alternatives(PATTERNS["o200k"].regex), O200K_WORDS))
+DESCRIPTIONS |= dict(zip(alternatives(PATTERNS["o200k"].regex), O200K_DESCRIPTIONS))
 
 
 @lru_cache(64)
@@ -79,8 +82,8 @@ def _compiled(alternative: str) -> Any:
         return regex.compile(alternative)
 
 
-def _choices(pattern: str) -> list[str]:
-    """The alternatives of a pattern, or the whole of it where they can't stand alone."""
+def _alternatives(pattern: str) -> list[str]:
+    """Return the alternatives of a pattern, or all of it as one if they don't compile by themselves."""
     parts = alternatives(pattern)
     try:
         for part in parts:
@@ -94,7 +97,7 @@ class PreTokenView(Figure):
     """The pieces of `text` under two or more patterns, side by side, with the places where their cuts differ marked.
 
     A piece has the colour of the first alternative that matches where it begins. `patterns` are names, regular
-    expressions, or a dict of title -> either. Shows 3,000 characters. Raises PatternError for a pattern that is none.
+    expressions, or a dict of title -> either. Shows 3,000 characters. Raises PatternError for an invalid pattern.
 
     >>> view = PreTokenView("Don't! 1234", ("gpt2", "cl100k"))
     >>> [[piece["alternative"] for piece in panel["pieces"]] for panel in view.data["panels"]]
@@ -109,9 +112,9 @@ class PreTokenView(Figure):
     def __init__(self, text: str, patterns: Sequence[str] | dict[str, str] = ("gpt2", "cl100k")) -> None:
         named = patterns if isinstance(patterns, dict) else {pattern: pattern for pattern in patterns}
         if isinstance(patterns, str) or not named:
-            raise PatternError(f"patterns is a list of patterns, ('gpt2', 'cl100k') say, not {patterns!r}")
+            raise PatternError(f"patterns must be a list of patterns, such as ('gpt2', 'cl100k'), not {patterns!r}")
         self._splits = {title: Split(pattern) for title, pattern in named.items()}
-        self._choices = {title: _choices(split.pattern) for title, split in self._splits.items()}
+        self._alternatives = {title: _alternatives(split.pattern) for title, split in self._splits.items()}
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
@@ -124,33 +127,37 @@ class PreTokenView(Figure):
             entries, start = [], 0
             for piece in pieces:
                 end = start + len(piece)
-                inside = [start, *(place for place in differ if start < place < end), end]
+                inside = [start, *(offset for offset in differ if start < offset < end), end]
                 segments = [visible(utf8(text[a:b])) for a, b in zip(inside, inside[1:])]
-                matched = self._matched(title, text, start, end)
+                matched = self._matching_alternative(title, text, start, end)
                 entries.append({"start": start, "end": end, "alternative": matched, "segments": segments})
                 start = end
             uses = [entry["alternative"] for entry in entries]
-            choices = [
-                {"regex": valid_text(choice), "words": WORDS.get(choice, ""), "count": uses.count(place)}
-                for place, choice in enumerate(self._choices[title])
+            shown_alternatives = [
+                {
+                    "regex": valid_text(alternative),
+                    "words": DESCRIPTIONS.get(alternative, ""),
+                    "count": uses.count(index),
+                }
+                for index, alternative in enumerate(self._alternatives[title])
             ]
-            panels.append({"title": valid_text(title), "pieces": entries, "alternatives": choices})
-        counts = ", ".join(f"{panel['title']} {number(len(panel['pieces']), 'piece')}" for panel in panels)
+            panels.append({"title": valid_text(title), "pieces": entries, "alternatives": shown_alternatives})
+        counts = ", ".join(f"{panel['title']} {pluralize(len(panel['pieces']), 'piece')}" for panel in panels)
         say = f"{counts}. "
         if len(panels) > 1:
-            say += f"The cuts differ in {number(len(differ), 'place')}." if differ else "All cuts are the same."
+            say += f"The cuts differ in {pluralize(len(differ), 'place')}." if differ else "All cuts are the same."
         return {"panels": panels, "differ": differ, "say": say.strip() if text else "No text, so no pieces."}
 
-    def _matched(self, title: str, text: str, start: int, end: int) -> int | None:
-        """The first alternative that matches at `start`; None for a gap that the pattern leaves."""
-        for place, choice in enumerate(self._choices[title]):
-            match = _compiled(choice).match(text, start)
+    def _matching_alternative(self, title: str, text: str, start: int, end: int) -> int | None:
+        """Return the first alternative that matches at `start`; None for a gap that the pattern leaves."""
+        for index, alternative in enumerate(self._alternatives[title]):
+            match = _compiled(alternative).match(text, start)
             if match is not None and match.end() > start:
-                return place if match.end() == end else None
+                return index if match.end() == end else None
         return None
 
     def still(self, data: dict[str, Any]) -> str:
-        """The pieces, one pattern below the other."""
+        """Return the pieces, one pattern below the other."""
         rows = "\n".join(
             f"<p>{escape(valid_text(title))}: {chips(map(utf8, split.split(self.text)))}</p>"
             for title, split in self._splits.items()

@@ -1,7 +1,7 @@
-"""A Sphinx extension: the one script and the one style sheet that bring the figures of a book to life.
+"""A Sphinx extension that adds the script and the style sheet of interactive figures to a book.
 
 The script is a classic one, since browsers refuse modules on pages opened from a disk. It wraps each figure's module
-in a function, finds the figures of a page, and hands each the data that stands beside it, in place of a kernel.
+in a function, finds the figures of a page, and passes each the data embedded next to it, in place of a kernel.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ NAMES = (
     "cost_calculator",
     "heap_stepper",
     "merge_player",
+    "playground",
     "pre_token_view",
     "stream_buffer",
     "template_inspector",
@@ -27,7 +28,7 @@ EXPORT = "export default { render };"
 
 
 def page_script() -> str:
-    """The classic script: shared code, one function for each figure, and what starts them."""
+    """Return the classic script: shared code, one function for each figure, and what starts them."""
     from .base import SHARED, resource
 
     figures = "".join(
@@ -39,7 +40,7 @@ def page_script() -> str:
 
 
 def write_assets(app: Any) -> None:
-    """Put script and style sheet into the build, before Sphinx asks for their checksums."""
+    """Write the script and the style sheet into the build, before Sphinx computes their checksums."""
     if app.builder.format != "html":
         return
     from .base import resource
@@ -51,14 +52,14 @@ def write_assets(app: Any) -> None:
 
 
 def drop_widget_state(app: Any, page: str, template: str, context: Any, doctree: Any) -> None:
-    """Leave out the widgets' state that a kernel left in the notebook: the figures carry their own data."""
+    """Remove the widget state that a kernel left in the notebook: the figures carry their own data."""
     files = getattr(app.env, "nb_metadata", {}).get(page, {}).get("js_files", {})
     for key in [key for key in files if key.startswith("ipywidgets")]:
         del files[key]
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension; Sphinx calls it."""
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", drop_widget_state, priority=100)  # before myst-nb adds what it finds
     app.add_js_file(SCRIPT, loading_method="defer")

@@ -1,4 +1,4 @@
-"""Ids on their way to a screen, one by one: bytes pushed, bytes held back, text shown. Chapter: Streaming."""
+"""Streaming decoding, id by id: bytes pushed, bytes held back, text shown. Chapter: Streaming."""
 
 from html import escape
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from ..streaming import StreamDecoder
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .byte_inspector import LEADS
-from .visible import chips, number, quoted, visible
+from .byte_inspector import LEAD_BITS
+from .visible import chips, pluralize, quoted, visible
 
-MOST_HELD = 16
-"""Bytes held back that are drawn; a decoder that is not about bytes may hold more."""
+MAX_PENDING_SHOWN = 16
+"""The most pending bytes that are drawn; a decoder that does not decode bytes may hold back more."""
 
 
 class StreamBuffer(Figure):
     """The tokens of `text`, pushed one by one into a `StreamDecoder`: what it holds back, and what it shows.
 
-    The text is encoded without special tokens. Everything else is what `push`, `pending` and `finish` say. Shows 100
+    The text is encoded without special tokens. Everything else comes from `push`, `pending` and `finish`. Shows 100
     bytes.
 
     >>> from bpelab import BPETokenizer
@@ -36,9 +36,9 @@ class StreamBuffer(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """A step for each id and one for `finish`; `held` are [byte, its mark in UTF-8, its other bits]."""
-        every = self._tokenizer.encode_ordinary(text)
-        ids = every[: self.limit]  # a normalizer can make a text many times as long
+        """Return a step for each id and one for `finish`; `pending` are [byte, its mark in UTF-8, its other bits]."""
+        all_ids = self._tokenizer.encode_ordinary(text)
+        ids = all_ids[: self.limit]  # a normalizer can make a text many times as long
         decoder, steps = StreamDecoder(self._tokenizer), list[dict[str, Any]]()
         tokens = self._tokenizer.convert_ids_to_tokens(ids)
         for token_id, token in zip(ids, tokens):
@@ -46,11 +46,11 @@ class StreamBuffer(Figure):
             say = f"Push id {token_id}, {token.hex(' ').upper()}: {_after_push(new, decoder.pending)}"
             steps.append(_step(token_id, new, decoder.pending, say))
         if ids:
-            held, new = decoder.pending, decoder.finish()
-            steps.append(_step(None, new, decoder.pending, _after_finish(new, held)))
-        begin = f"{number(len(ids), 'id')}, none pushed yet. The screen is empty."
-        if len(every) > len(ids):
-            begin = f"The first {number(len(ids), 'id')} of {len(every):,}, none pushed yet. The screen is empty."
+            pending, new = decoder.pending, decoder.finish()
+            steps.append(_step(None, new, decoder.pending, _after_finish(new, pending)))
+        begin = f"{pluralize(len(ids), 'id')}, none pushed yet. The screen is empty."
+        if len(all_ids) > len(ids):
+            begin = f"The first {pluralize(len(ids), 'id')} of {len(all_ids):,}, none pushed yet. The screen is empty."
         return {
             "ids": ids,
             "steps": steps,
@@ -60,55 +60,57 @@ class StreamBuffer(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """The tokens, and every push."""
+        """Return the tokens, and every push."""
         rows = "".join(f"<li>{escape(step['say'])}</li>" for step in data["steps"])
         tokens = chips(self._tokenizer.convert_ids_to_tokens(data["ids"]))
         return f"<p>{tokens}</p>\n<ol>{rows}</ol>" if rows else f"<p>{escape(data['say'])}</p>"
 
 
-def _step(token_id: int | None, new: str, held: bytes, say: str) -> dict[str, Any]:
-    have, size = _begun(held)
-    return {"id": token_id, "new": visible(new.encode()), "held": _bits(held), "missing": size - have, "say": say}
+def _step(token_id: int | None, new: str, pending: bytes, say: str) -> dict[str, Any]:
+    present, size = _incomplete_character(pending)
+    return {"id": token_id, "new": visible(new.encode()), "held": _bits(pending), "missing": size - present, "say": say}
 
 
-def _bits(held: bytes) -> list[list[str]]:
+def _bits(pending: bytes) -> list[list[str]]:
     """Each byte, the bits that mark it in UTF-8 (those of a first byte, or 10), and its other bits.
 
     >>> _bits(b"\\xe2\\x82")
     [['E2', '1110', '0010'], ['82', '10', '000010']]
     """
     rows = []
-    for byte in held[:MOST_HELD]:
+    for byte in pending[:MAX_PENDING_SHOWN]:
         bits = f"{byte:08b}"
-        mark = next(mark for mark in ("10", *LEADS.values()) if bits.startswith(mark))
+        mark = next(mark for mark in ("10", *LEAD_BITS.values()) if bits.startswith(mark))
         rows.append([f"{byte:02X}", mark, bits[len(mark) :]])
     return rows
 
 
-def _begun(held: bytes) -> tuple[int, int]:
-    """How many bytes are there of a character that has only begun, and how many it has in all.
+def _incomplete_character(pending: bytes) -> tuple[int, int]:
+    """Return how many bytes of an incomplete character have arrived, and how many it has in total.
 
-    >>> _begun(b"a\\xf0\\x9f"), _begun("日".encode())
+    >>> _incomplete_character(b"a\\xf0\\x9f"), _incomplete_character("日".encode())
     ((2, 4), (0, 0))
     """
-    for have in range(1, min(3, len(held)) + 1):
-        if held[-have] >= 0xC0:
-            size = next(size for size, mark in LEADS.items() if f"{held[-have]:08b}".startswith(mark))
-            return (have, size) if have < size else (0, 0)
+    for present in range(1, min(3, len(pending)) + 1):
+        if pending[-present] >= 0xC0:
+            size = next(size for size, mark in LEAD_BITS.items() if f"{pending[-present]:08b}".startswith(mark))
+            return (present, size) if present < size else (0, 0)
     return 0, 0
 
 
-def _after_push(new: str, held: bytes) -> str:
+def _after_push(new: str, pending: bytes) -> str:
     shown = f"{quoted(new.encode())} is shown" if new else "nothing is shown"
-    have, size = _begun(held)
-    if not held:
+    present, size = _incomplete_character(pending)
+    if not pending:
         return f"{shown}, and nothing is held back."
-    count = f"{have} of the {size} bytes of a character" if have == len(held) else number(len(held), "byte")
-    return f"{shown}, and {count} {'is' if len(held) == 1 else 'are'} held back."
+    count = (
+        f"{present} of the {size} bytes of a character" if present == len(pending) else pluralize(len(pending), "byte")
+    )
+    return f"{shown}, and {count} {'is' if len(pending) == 1 else 'are'} held back."
 
 
-def _after_finish(new: str, held: bytes) -> str:
-    if not held:
+def _after_finish(new: str, pending: bytes) -> str:
+    if not pending:
         return "Finish: nothing was held back."
-    become = "becomes" if len(held) == 1 else "become"
-    return f"Finish: the {number(len(held), 'byte')} held back {become} {quoted(new.encode())}."
+    become = "becomes" if len(pending) == 1 else "become"
+    return f"Finish: the {pluralize(len(pending), 'byte')} held back {become} {quoted(new.encode())}."

@@ -1,20 +1,20 @@
-"""A slider where a kernel runs, and a table of what it would show where none does.
+"""A parameter sweep: a slider where a kernel runs, and a table of all its values where none does.
 
-For questions whose answer has to be computed anew for each setting, such as a training at another vocabulary size. In a
-notebook the slider is ipywidgets' own; a rendered page has no kernel to answer it, so there the computed range stands
-in its place instead of a dead control.
+For questions whose answer has to be computed anew for each setting, such as training with another vocabulary size. In a
+notebook the slider is ipywidgets' own; a rendered page has no kernel to answer it, so it shows the table instead of a
+dead control.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from .._support.install import install_command
 from ..errors import MissingDependencyError
-from ..install import install_command
 
 
 class Sweep:
-    """`compute(value)` for the value that a slider chooses, or for all `values`: a row of named cells each.
+    """Results of `compute` for the value that a slider chooses, or for all `values`: a row of named cells each.
 
     >>> sweep = Sweep("n", [1, 2], lambda n: {"square": n * n})
     >>> print(sweep)
@@ -32,7 +32,7 @@ class Sweep:
         self._rows: list[list[str]] | None = None
 
     def rows(self) -> list[list[str]]:
-        """The table, its head included, as text."""
+        """Return the table, including its header, as text."""
         if self._rows is None:
             results = [self.compute(value) for value in self.values]
             body = [[str(value), *map(str, result.values())] for value, result in zip(self.values, results)]
@@ -51,7 +51,7 @@ class Sweep:
         return f'<table class="bpelab-sweep"><thead><tr>{names}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
     def control(self) -> Any:
-        """The slider and, below it, the row for the value that it chooses: an ipywidgets VBox."""
+        """Return the slider and, below it, the row for the value that it chooses: an ipywidgets VBox."""
         try:
             import ipywidgets
         except ImportError as error:

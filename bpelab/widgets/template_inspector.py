@@ -1,17 +1,17 @@
-"""A conversation as a template writes it and as tokens: who wrote what. Chapter: Special tokens, chat templates."""
+"""A rendered chat template and its tokens, marked by who wrote them. Chapter: Special tokens, chat templates."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..chat.encoding import Encoded, encode, is_control
-from ..chat.messages import Message, check
-from ..chat.provenance import Marked
-from ..chat.template import find_template, render
+from .._support.textio import utf8
+from ..chat_templates.encode import Encoded, encode, is_control
+from ..chat_templates.messages import Message, check
+from ..chat_templates.render import find_template, render
+from ..chat_templates.tainted_string import TaintedStr
 from ..errors import ConversationError
-from ..textio import utf8
 from .base import Figure
-from .visible import Part, chips, joined, labels, number, plain, quoted, visible
+from .visible import Part, chips, label_text, labels, plain_label, pluralize, quoted, visible
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
@@ -24,11 +24,11 @@ HUES = {"system": 4, "developer": 4, "user": 3, "assistant": 2, "model": 2, "too
 class TemplateInspector(Figure):
     """A conversation in the format of `template`, whose last user's message is `text`.
 
-    Above, the text and who wrote which part of it: the template or a message. Below, its tokens with ids, control
-    tokens marked, and the mask of what the assistant said; beside them the ids that encoding the whole text with every
-    special token allowed would give. Shows 600 characters of the user's message.
+    Above, the text and who wrote each part of it: the template or a message. Below, its tokens with ids, control
+    tokens marked, and the assistant mask; next to them the ids of encoding the whole text with every special token
+    allowed. Shows 600 characters of the user's message.
 
-    Raises ConversationError for messages that are none or hold no user's text, TemplateError as `apply_chat_template`.
+    Raises ConversationError for invalid messages and without a user's text, TemplateError as `apply_chat_template`.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -45,17 +45,17 @@ class TemplateInspector(Figure):
     def __init__(self, tokenizer: "BPETokenizer", messages: Sequence[Message], template: str | None = None) -> None:
         check(messages)
         users = [
-            place
-            for place, message in enumerate(messages)
+            index
+            for index, message in enumerate(messages)
             if message["role"] == "user" and isinstance(message.get("content"), str)
         ]
         if not users:
-            raise ConversationError('none of the messages is a user\'s text: {"role": "user", "content": "..."}')
+            raise ConversationError('no message has a user\'s text: {"role": "user", "content": "..."}')
         self._tokenizer, self._messages, self._template, self._own = tokenizer, list(messages), template, users[-1]
         super().__init__(messages[users[-1]]["content"])
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Segments and two panels of tokens, [id, first character, end, control, said or forged] each."""
+        """Return segments, and two panels of tokens: [id, start, end, control, assistant's or forged] each."""
         tokenizer, messages = self._tokenizer, list(self._messages)
         messages[self._own] = {**messages[self._own], "content": text}
         rendered = render(
@@ -69,19 +69,19 @@ class TemplateInspector(Figure):
             variables={},
         )
         ours = encode(tokenizer, rendered)
-        ids, said = tokenizer.apply_chat_template(messages, self._template, return_assistant_mask=True)
-        rows = [[*row] for row in zip(ids, *zip(*ours.places), map(int, ours.control), said)]
+        ids, mask = tokenizer.apply_chat_template(messages, self._template, return_assistant_mask=True)
+        rows = [[*row] for row in zip(ids, *zip(*ours.offsets), map(int, ours.control), mask)]
         naive = [[*row] for row in _naive(tokenizer, ours)]
         forged = [token for token, *_, bad in naive if bad]
         names = dict(zip(ids, tokenizer.convert_ids_to_tokens(ids)))
         others = [row[0] for row in naive]
         names |= dict(zip(others, tokenizer.convert_ids_to_tokens(others)))
         controls = sum(row[3] for row in rows)
-        say = f"{number(len(rows), 'token')}. The template wrote {number(controls, 'control token')}, "
-        say += f"the assistant said {number(sum(said), 'token')}. Encoded naively, messages forge "
+        say = f"{pluralize(len(rows), 'token')}. The template wrote {pluralize(controls, 'control token')}, "
+        say += f"the assistant said {pluralize(sum(mask), 'token')}. Encoded naively, messages forge "
         if forged:
             which = ", ".join(quoted(names[token]) for token in dict.fromkeys(forged))
-            say += f"{number(len(forged), 'control token')}: {which}."
+            say += f"{pluralize(len(forged), 'control token')}: {which}."
         else:
             say += "none."
         return {
@@ -92,49 +92,49 @@ class TemplateInspector(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """Who wrote what, then the tokens of both."""
+        """Return the segments with their authors, then the tokens of both panels."""
         rows = "".join(
-            f"<tr><th>{escape(segment['by'])}</th><td><code>{escape(joined(segment['parts']))}</code></td></tr>\n"
+            f"<tr><th>{escape(segment['by'])}</th><td><code>{escape(label_text(segment['parts']))}</code></td></tr>\n"
             for segment in data["segments"]
         )
         panels = ""
         for panel in data["panels"]:
-            count = number(len(panel["tokens"]), "token")
+            count = pluralize(len(panel["tokens"]), "token")
             panels += f"<p>{count}, {panel['title']}: {self._chips(panel['tokens'])}</p>\n"
-        said = [row for row in data["panels"][0]["tokens"] if row[4]]
-        panels += f"<p>Said by the assistant: {self._chips(said)}</p>"
+        assistant = [row for row in data["panels"][0]["tokens"] if row[4]]
+        panels += f"<p>Said by the assistant: {self._chips(assistant)}</p>"
         return f"<p>{escape(data['say'])}</p>\n<table>\n{rows}</table>\n{panels}"
 
     def _chips(self, rows: list[list[int]]) -> str:
-        """The tokens; control tokens with their ids."""
+        """Return the tokens; control tokens with their ids."""
         names = self._tokenizer.convert_ids_to_tokens(row[0] for row in rows)
         return chips(name + f"={row[0]}".encode() if row[3] else name for row, name in zip(rows, names))
 
 
-def _segments(text: Marked, messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    """Stretches of the text with who wrote them; `hue` is the colour of a role."""
+def _segments(text: TaintedStr, messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Yield segments of the text and who wrote them; `hue` is the colour of a role."""
     start = 0
     for length, origin in text.runs:
         part = str.__str__(text)[start : start + length]
         by, hue = "template", None
         if not origin.trusted:
             role = None if origin.message is None else messages[origin.message]["role"]
-            by, hue = ("unknown origin", 8) if role is None else (plain(utf8(role)), HUES.get(role, 1))
+            by, hue = ("unknown origin", 8) if role is None else (plain_label(utf8(role)), HUES.get(role, 1))
             if origin.field not in ("content", ""):
-                by += f", {plain(utf8(origin.field))}"
+                by += f", {plain_label(utf8(origin.field))}"
         parts: list[Part] = visible(utf8(part))
         yield {"by": by, "hue": hue, "start": start, "end": start + length, "parts": parts}
         start += length
 
 
 def _naive(tokenizer: "BPETokenizer", ours: Encoded) -> Iterator[tuple[int, int, int, int, int]]:
-    """The tokens of the whole text with every special token allowed; forged: one that the template didn't write."""
+    """Yield the tokens of the whole text with every special token allowed; forged ones are not the template's."""
     control = {token.id: token.content for token in tokenizer.added_tokens if is_control(token)}
     text = str.__str__(ours.text)
     trusted = [origin.trusted for length, origin in ours.text.runs for _ in range(length)]
-    ids, places = tokenizer.encode_with_offsets(text, allowed_special="all", add_special_tokens=False)
-    for token, (start, end) in zip(ids, places):
+    ids, offsets = tokenizer.encode_with_offsets(text, allowed_special="all", add_special_tokens=False)
+    for token, (start, end) in zip(ids, offsets):
         name = control.get(token, "")
-        first = max(start, text.find(name, start, end))  # behind white space that the token takes along
+        first = max(start, text.find(name, start, end))  # after white space that the token takes along
         wrote = all(trusted[first : first + len(name)])
         yield token, start, end, int(token in control), int(not wrote)

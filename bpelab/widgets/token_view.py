@@ -5,18 +5,18 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
+from .._support.textio import utf8, valid_text
 from ..errors import BPELabError
-from ..textio import utf8, valid_text
 from ..tokenizer import BPETokenizer
 from .base import Figure
-from .visible import chips, number, plain, visible
+from .visible import chips, plain_label, pluralize, visible
 
 
 class TokenView(Figure):
-    """The tokens of `text` under each of `tokenizers` (title -> tokenizer), with ids, bytes, places and counts.
+    """The tokens of `text` under each of `tokenizers` (title -> tokenizer), with ids, bytes, offsets and counts.
 
-    What can't be seen is shown by a sign, and a character that is spread over several tokens is drawn as such. No
-    special tokens are added and none is recognized in the text. Shows 3,000 characters.
+    Invisible characters are shown by signs, and a character that is spread over several tokens is drawn as such. No
+    special tokens are added, and none are recognised in the text. Shows 3,000 characters.
 
     >>> tokenizer = BPETokenizer.train("low lower " * 9, 260)
     >>> view = TokenView("low é", {"ours": tokenizer})
@@ -36,7 +36,7 @@ class TokenView(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Panels; `starts` are byte offsets, and `split` the runs of tokens that share characters."""
+        """Return panels; `starts` are byte offsets, and `split` the runs of tokens that share characters."""
         panels = [self._panel(title, tokenizer, text) for title, tokenizer in self._tokenizers.items()]
         counts = "; ".join(f"{panel['title']}: {panel['summary']}".removeprefix(": ") for panel in panels)
         return {"panels": panels, "say": f"{counts}." if text else "No text, so no tokens."}
@@ -54,11 +54,11 @@ class TokenView(Figure):
             "starts": starts,
             "split": _shared_characters(data, starts),
             "tokens": {str(i): [visible(part), part.hex(" ").upper()] for i, part in sorted(set(zip(ids, parts)))},
-            "summary": f"{number(len(ids), 'token')}{ratio}{', normalized' if normalized else ''}",
+            "summary": f"{pluralize(len(ids), 'token')}{ratio}{', normalized' if normalized else ''}",
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """The tokens, one tokenizer below the other."""
+        """Return the tokens, one tokenizer below the other."""
         rows = []
         for panel, tokenizer in zip(data["panels"], self._tokenizers.values()):
             title = f"{panel['title']}: {panel['summary']}".removeprefix(": ")
@@ -67,20 +67,20 @@ class TokenView(Figure):
 
 
 def _shared_characters(data: bytes, starts: list[int]) -> list[list[Any]]:
-    """[first token, last token, the characters] for each run of tokens whose borders lie inside characters.
+    """Return [first token, last token, the characters] for each run of tokens whose borders lie inside characters.
 
     >>> _shared_characters("aé!".encode(), [0, 2, 3, 4])
     [[0, 1, 'é']]
     """
     runs: list[list[Any]] = []
-    for token, place in enumerate(starts[1:-1], 1):
-        if 0x80 <= data[place] < 0xC0:  # a byte that goes on with a character
-            first, last = place, place + 1
+    for token, offset in enumerate(starts[1:-1], 1):
+        if 0x80 <= data[offset] < 0xC0:  # a continuation byte
+            first, last = offset, offset + 1
             while 0x80 <= data[first] < 0xC0:
                 first -= 1
             while last < len(data) and 0x80 <= data[last] < 0xC0:
                 last += 1
-            char = plain(data[first:last])
+            char = plain_label(data[first:last])
             if runs and runs[-1][1] == token - 1:
                 runs[-1][1] = token
                 runs[-1][2] += "" if first < starts[token - 1] else char

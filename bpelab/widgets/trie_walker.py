@@ -1,19 +1,19 @@
-"""Longest match that steps back: candidates, verdicts, dead ends. Chapter: A trie, and exact backtracking."""
+"""Backtracking longest match, step by step: candidates, checks, dead ends. Chapter: A trie, and exact backtracking."""
 
 from html import escape
 from typing import Any
 
+from .._support.textio import utf8
 from ..encoders.naive import NaiveEncoder
 from ..encoders.trie import TrieEncoder
-from ..model import BPEModel
-from ..textio import utf8
-from ..trace import TrieStep, trace_encode
+from ..model.bpe import BPEModel
+from ..model.trace import TrieStep, trace_encode
 from .base import Figure
-from .visible import chips, labels, number, quoted
+from .visible import chips, labels, pluralize, quoted
 
 
 class TrieWalker(Figure):
-    """Each look of the trie encoder at `text`, taken as one piece: candidate, compatibility check, step back.
+    """Each step of the trie encoder on `text`, encoded as one piece: candidate, compatibility check, step back.
 
     Shows 200 bytes. Everything comes from the steps that the trie encoder records. Raises ModelError for a model that
     the trie encoder can't serve.
@@ -34,7 +34,7 @@ class TrieWalker(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Bytes and steps; each step is the encoder's, with the sentence that explains it."""
+        """Return bytes and steps; each step is the encoder's, with a sentence that explains it."""
         model, piece = self._model, utf8(text)
         leaves = model.initial_ids(piece)
         steps: list[dict[str, Any]] = []
@@ -56,8 +56,8 @@ class TrieWalker(Figure):
                     accepted.append(step.token)
         ids = self._encoder.encode_piece(piece)
         if steps:
-            steps[-1]["say"] += f" The end is reached: {number(len(ids), 'token')}."
-        begin = f"{number(len(leaves), 'byte')}, nothing accepted yet." if leaves else "No text, so no tokens."
+            steps[-1]["say"] += f" The end is reached: {pluralize(len(ids), 'token')}."
+        begin = f"{pluralize(len(leaves), 'byte')}, nothing accepted yet." if leaves else "No text, so no tokens."
         return {
             "leaves": leaves,
             "pieces": [0] if leaves else [],
@@ -87,7 +87,7 @@ class TrieWalker(Figure):
         return f"{token} can't follow {quoted(tokens[accepted[-1]])}: merging the two would give {merged}. Rejected."
 
     def still(self, data: dict[str, Any]) -> str:
-        """The tokens, and every verdict on the way."""
+        """Return the tokens, and every verdict on the way."""
         tokens = chips(self._model.tokens[token] for token in data["ids"])
         verdicts = [step["say"] for step in data["steps"] if step["action"] in ("accept", "reject", "back")]
         rows = "".join(f"<li>{escape(say)}</li>" for say in verdicts)

@@ -1,14 +1,14 @@
-"""Tokens as a reader can see them: spaces, line ends, invisible characters and lone bytes get a sign of their own.
+"""Visible labels of tokens: spaces, line ends, invisible characters and lone bytes get a sign of their own.
 
 A label is a list of [kind, text] parts, which Python writes into the still and JavaScript into the figure:
 "" is text as it is, "s" a space (·) or a tab (→), "n" a line feed (⏎), "u" an invisible character (U+200B), and
-"x" a byte that is no whole character (E2).
+"x" a byte that is not a whole character (E2).
 """
 
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from ..pretokenizers.unicode_tables import category
+from ..unicode.tables import category
 
 Part = list[str]
 
@@ -17,7 +17,7 @@ HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def visible(token: bytes) -> list[Part]:
-    """The label of a token.
+    """Return the label of a token.
 
     >>> visible(b" low\\n"), visible("\\u200bé".encode()[:4])
     ([['s', '·'], ['', 'low'], ['n', '⏎']], [['u', 'U+200B'], ['x', 'C3']])
@@ -51,59 +51,59 @@ def visible(token: bytes) -> list[Part]:
 
 def _shows(char: str, after_text: bool) -> bool:
     kind = category(char)
-    if kind[0] == "M":  # a mark needs something to stand on
+    if kind[0] == "M":  # a mark needs a base character
         return after_text and char not in HIDDEN
     return kind[0] not in "CZ" and char not in HIDDEN
 
 
-def plain(token: bytes) -> str:
-    """The label of a token as one string.
+def plain_label(token: bytes) -> str:
+    """Return the label of a token as one string.
 
-    >>> plain("\\u200b a".encode()), plain(b"\\xe2\\x98")
+    >>> plain_label("\\u200b a".encode()), plain_label(b"\\xe2\\x98")
     ('[U+200B]·a', '[E2][98]')
     """
-    return joined(visible(token))
+    return label_text(visible(token))
 
 
-def joined(parts: Iterable[Part]) -> str:
-    """A label as one string.
+def label_text(parts: Iterable[Part]) -> str:
+    """Return a label as one string.
 
-    >>> joined([["s", "·"], ["x", "E2"]])
+    >>> label_text([["s", "·"], ["x", "E2"]])
     '·[E2]'
     """
     return "".join(f"[{text}]" if kind in ("u", "x") else text for kind, text in parts)
 
 
-def quoted(token: bytes, longest: int = 40) -> str:
-    """The label in quotation marks, for a sentence; the middle of a long one is left out.
+def quoted(token: bytes, max_chars: int = 40) -> str:
+    """Return the label in quotation marks, for a sentence; the middle of a long one is left out.
 
     >>> quoted(b" low")
     '“·low”'
     """
-    label = plain(token)
-    return f"“{label}”" if len(label) <= longest else f"“{label[: longest // 2]}…{label[-longest // 4 :]}”"
+    label = plain_label(token)
+    return f"“{label}”" if len(label) <= max_chars else f"“{label[: max_chars // 2]}…{label[-max_chars // 4 :]}”"
 
 
 def labels(tokens: Mapping[int, bytes], ids: Iterable[int]) -> dict[str, list[Part]]:
-    """id -> label, for the ids used; the keys are strings, as in JSON."""
+    """Return id -> label, for the ids used; the keys are strings, as in JSON."""
     return {str(token_id): visible(tokens[token_id]) for token_id in sorted(set(ids))}
 
 
-def chips(tokens: Iterable[bytes], most: int = 400) -> str:
-    """Tokens as HTML for a still, each in a <code>, with a note where there are more than `most`.
+def chips(tokens: Iterable[bytes], max_count: int = 400) -> str:
+    """Return tokens as HTML for a still, each in a <code>, with a note if there are more than `max_count`.
 
     >>> chips([b"lo", b"<w"])
     '<code>lo</code> <code>&lt;w</code>'
     """
-    every = list(tokens)
-    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return " ".join(f"<code>{escape(plain(token))}</code>" for token in every[:most]) + rest
+    all_tokens = list(tokens)
+    rest = f" and {len(all_tokens) - max_count:,} more" if len(all_tokens) > max_count else ""
+    return " ".join(f"<code>{escape(plain_label(token))}</code>" for token in all_tokens[:max_count]) + rest
 
 
-def number(count: int, noun: str) -> str:
-    """A count with its noun.
+def pluralize(count: int, noun: str) -> str:
+    """Return a count with its noun.
 
-    >>> number(1, "byte"), number(2000, "byte")
+    >>> pluralize(1, "byte"), pluralize(2000, "byte")
     ('1 byte', '2,000 bytes')
     """
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -100,12 +100,12 @@ def test_a_change(change, before):
     ask(pair)
     assert served(pair)
     engine = pair.fast._bpelab_engine()[1]
-    assert engine._tokenizer == Engine(engine.content)._tokenizer  # of which the model may be an older one's
+    assert engine.tokenizer == Engine(engine.content).tokenizer  # of which the model may be an older one's
     pair.change(lambda t: t.add_tokens(["harb"]))
     ask(pair)
 
 
-@pytest.mark.filterwarnings("ignore:transformers goes on by itself")
+@pytest.mark.filterwarnings("ignore:transformers continues without bpelab")
 def test_many_changes_in_any_order():
     for seed in range(8):
         rng = random.Random(seed)
@@ -132,7 +132,9 @@ def test_what_is_not_served_any_more():
     pair = Twins(families()["gpt2"])
     model = pair.fast.backend_tokenizer.model
     pair.change(lambda t: setattr(t.backend_tokenizer.model, "dropout", 1.0))
-    with pytest.warns(RuntimeWarning, match=r"transformers goes on by itself: .* leaves out merges \(dropout=1.0\)"):
+    with pytest.warns(
+        RuntimeWarning, match=r"transformers continues without bpelab: .* leaves out merges \(dropout=1.0\)"
+    ):
         found = pair.fast(TEXT)
     assert found["input_ids"] == pair.plain(TEXT)["input_ids"]
     ask(pair)  # without a warning
@@ -145,7 +147,7 @@ def test_what_is_not_served_any_more():
 def test_a_change_while_it_is_read(monkeypatch):
     """What another thread adds after the tokenizer was written is noticed with the next call."""
     pair = Twins(families()["gpt2"])
-    written, late = changes.written, iter([True])
+    written, late = changes.serialize, iter([True])
 
     def slow(backend):
         content = written(backend)
@@ -153,7 +155,7 @@ def test_a_change_while_it_is_read(monkeypatch):
             backend.add_tokens(["<new>"])
         return content
 
-    monkeypatch.setattr(changes, "written", slow)
+    monkeypatch.setattr(changes, "serialize", slow)
     pair.change(lambda t: t.add_tokens(["<other>"]))
     pair.fast(TEXT)
     pair.plain.add_tokens(["<new>"])

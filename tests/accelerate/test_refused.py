@@ -73,7 +73,7 @@ def test_a_class_that_encodes_by_itself():
         def _encode_plus(self, text, **options):
             return super()._encode_plus(text.upper(), **options)
 
-    with pytest.raises(BackendError, match="Own can't be accelerated: it has a method _encode_plus of its own"):
+    with pytest.raises(BackendError, match="Own can't be accelerated: it overrides the method _encode_plus"):
         bpelab.accelerate(Own(tokenizer_object=tokenizers.Tokenizer(BPE())))
 
 

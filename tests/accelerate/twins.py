@@ -68,7 +68,7 @@ def outcome(call: Any, tokenizer: Any) -> Any:
                     return None
                 raise
         found = [(line.category, str(line.message)) for line in warned]
-        return value, [line for line in found if "transformers goes on by itself" not in line[1]], said.lines
+        return value, [line for line in found if "transformers continues without bpelab" not in line[1]], said.lines
     finally:
         LOGGER.removeHandler(said)
 

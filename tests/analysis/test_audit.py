@@ -5,11 +5,11 @@ import json
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.added_tokens import AddedToken
 from bpelab.analysis.audit import audit
+from bpelab.model_inputs.config import Truncation
 from bpelab.notebook import book_text
-from bpelab.sections import Truncation
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import encoding
 
@@ -48,7 +48,7 @@ def test_an_encoding_of_openai():
 
 def test_tokens_that_nothing_makes():
     ranks = BYTES | {b"abc": 256, b"xyz\n": 257}
-    whole, merged = (BPETokenizer(BPEModel.from_ranks(ranks, take_whole=way)) for way in (True, False))
+    whole, merged = (BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=way)) for way in (True, False))
     assert findings(whole) == [
         r"2 tokens can't be reached by merging, only as a whole piece: 'abc' 256, 'xyz\\u000a' 257"
     ]
@@ -61,7 +61,7 @@ def test_merges(tmp_path):
     again = {"vocab": {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4, "abc": 5}}
     again["merges"] = [["a", "b"], ["b", "c"], ["a", "b"], ["ab", "c"], ["a", "bc"]]
     found = findings(from_json(tmp_path, again))
-    assert "1 merge in its list is there again; the last place counts" in found
+    assert "1 merge in its list is repeated; the last one counts" in found
     assert "1 merge more than tokens that they make: some tokens are made in several ways" in found
 
 
@@ -105,7 +105,7 @@ def test_a_pattern_of_another_family(names, right, family):
 def test_what_a_file_asks_for():
     found = findings(trained(normalizer="NFC", truncation=Truncation(9), dropout=0.1))
     assert found == [
-        "text is normalized first, so decoding gives back the normalized text",
+        "text is normalized first, so decoding returns the normalized text",
         "its file asks for dropout 0.1, which would make ids random; it is not applied",
         "its file asks for truncation to 9 tokens; encode() doesn't truncate",
     ]

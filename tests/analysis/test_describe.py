@@ -3,11 +3,11 @@
 import json
 
 from bpelab import BPEModel, BPETokenizer, TemplateProcessing
-from bpelab.added_tokens import AddedToken
 from bpelab.analysis.describe import SAMPLE, describe
 from bpelab.formats import huggingface
 from bpelab.notebook import book_text
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 
 def trained(**options):
@@ -40,7 +40,7 @@ def test_every_part():
     assert "NFC" in found["normalizer"] and "<|end|>" in found["post_processor"]
     assert (found["chat_template"], found["other_added_tokens"]) == (True, 1)
     assert 400 in found["sample_ids"] and 399 not in found["sample_ids"]
-    assert found["oddities"] == ["text is normalized first, so decoding gives back the normalized text"]
+    assert found["oddities"] == ["text is normalized first, so decoding returns the normalized text"]
 
 
 def test_ranks_and_a_sample_of_bytes():

@@ -8,16 +8,16 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.analysis.compression import compression, ratio, renyi_efficiency
-from bpelab.analysis.cost import Room, context_room, price, room, vocabulary_share
+from bpelab.analysis.cost import Capacity, context_capacity, memory_capacity, price, vocabulary_share
 from bpelab.analysis.domains import domain_shift
-from bpelab.analysis.fairness import parity
+from bpelab.analysis.fairness import tokenization_premiums
 from bpelab.analysis.numbers import direction, number_cuts, number_shape
-from bpelab.analysis.shape import Shape
-from bpelab.analysis.tokens import longest_tokens, never_merged, overlap, unmet
+from bpelab.analysis.shape import ModelShape
+from bpelab.analysis.tokens import longest_tokens, never_merged, overlap, unreachable_alone
 from bpelab.analysis.whitespace import indentation, run_lengths
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -43,7 +43,7 @@ def test_nothing_is_not_a_number_and_no_crash():
         assert math.isnan(found.fertility)
     assert math.isnan(compression(BYTES, "").bytes_per_token)
     assert math.isnan(compression(BYTES, "").renyi_efficiency)
-    assert math.isnan(parity(BYTES, {"a": "", "b": "x"}, "a")["b"].premium)
+    assert math.isnan(tokenization_premiums(BYTES, {"a": "", "b": "x"}, "a")["b"].premium)
     assert math.isnan(number_cuts(BYTES, []).consistency)
     assert math.isnan(indentation(BYTES, "").tokens_per_line)
 
@@ -131,11 +131,11 @@ class TestRenyi:
 
 
 def test_parity_by_hand():
-    found = parity(BYTES, {"a": "abcd", "b": "éé"}, "a")
+    found = tokenization_premiums(BYTES, {"a": "abcd", "b": "éé"}, "a")
     assert (found["b"].tokens, found["b"].premium, found["b"].byte_premium) == (4, 1, 1)
     assert found["b"].tokenizer_premium == 1
-    with pytest.raises(KeyError, match="none of a"):
-        parity(BYTES, {"a": "x"}, "z")
+    with pytest.raises(KeyError, match="not one of a"):
+        tokenization_premiums(BYTES, {"a": "x"}, "z")
 
 
 class TestNumbers:
@@ -237,29 +237,29 @@ class TestVocabulary:
     def test_added_tokens_are_no_business_of_merges(self):
         special = SpecialTokens({"<|end|>": 256})
         tokenizer = BPETokenizer(BPEModel.from_merges([]), special_tokens=special)
-        assert never_merged(tokenizer) == unmet(tokenizer) == []
+        assert never_merged(tokenizer) == unreachable_alone(tokenizer) == []
 
     def test_unmet_is_found_by_no_text_that_was_tried(self, trained):
         """Everything that some text gives is met; the pattern of another tokenizer cuts tokens that were learned."""
         whole = BPETokenizer.train(book_text()[:20_000], 700, pattern=None, progress=False).model
         cut = BPETokenizer(whole, pattern="cl100k")
-        lost = set(unmet(cut))
+        lost = set(unreachable_alone(cut))
         assert lost
         assert not lost & set(cut.encode(book_text()))
-        assert unmet(BPETokenizer(whole, pattern=None)) == []
-        assert not set(unmet(trained)) & set(trained.encode(book_text()))
+        assert unreachable_alone(BPETokenizer(whole, pattern=None)) == []
+        assert not set(unreachable_alone(trained)) & set(trained.encode(book_text()))
 
     @pytest.mark.slow
     def test_unmet_of_published_ones(self):
         encoding("o200k_base")
-        assert unmet(BPETokenizer.from_tiktoken("o200k_base")) == []
+        assert unreachable_alone(BPETokenizer.from_tiktoken("o200k_base")) == []
 
     def test_unmet_refuses_characters(self):
-        from bpelab.units import Units
+        from bpelab.model.initial_symbols import InitialSymbols
 
-        model = BPEModel({0: b"a"}, {}, {b"a": 0}, units=Units(characters=True))
+        model = BPEModel({0: b"a"}, {}, {b"a": 0}, units=InitialSymbols(characters=True))
         with pytest.raises(BPELabError, match="characters"):
-            unmet(BPETokenizer(model))
+            unreachable_alone(BPETokenizer(model))
 
     def test_overlap(self, trained):
         other = BPETokenizer.train(book_text()[:20_000], 700, progress=False)
@@ -281,7 +281,7 @@ CONFIG = {
 
 
 class TestCost:
-    llama = Shape(32, 32, 8, 128, 4096, 14336, 128256)
+    llama = ModelShape(32, 32, 8, 128, 4096, 14336, 128256)
 
     def test_the_weights_of_a_published_shape(self):
         """Llama 3 8B has 8,030,261,248 weights; 65 norms of 4,096 are what is left out here."""
@@ -290,11 +290,11 @@ class TestCost:
     def test_the_weights_of_the_shipped_model(self):
         import json
 
-        from bpelab.chat.models import SHIPPED
-        from bpelab.chat.tensor_files import safetensors_tensors
+        from bpelab.chat.models.find import SHIPPED
+        from bpelab.chat.models.tensor_headers import safetensors_tensors
 
         config = json.loads((SHIPPED / "config.json").read_text())
-        shape = Shape.from_config(config)
+        shape = ModelShape.from_config(config)
         assert shape.weights["output"] == 0
         tensors = safetensors_tensors(SHIPPED / "model.safetensors")
         stored = sum(math.prod(tensor.shape) for tensor in _each(tensors))
@@ -305,7 +305,7 @@ class TestCost:
         assert self.llama.cache_bytes == 2 * 32 * 8 * 128 * 2
 
     def test_operations_by_a_loop_over_the_matrices(self):
-        shape = Shape(3, 6, 2, 8, 40, 100, 500)
+        shape = ModelShape(3, 6, 2, 8, 40, 100, 500)
         matrices = [(40, 48), (40, 16), (40, 16), (48, 40), (40, 100), (40, 100), (100, 40)]
         per_layer = sum(2 * rows * columns for rows, columns in matrices)
         for before in (1, 7, 100):
@@ -317,7 +317,7 @@ class TestCost:
         assert sum(shape.operations_for(0).values()) == 0
 
     def test_ungated_and_tied(self):
-        shape = Shape(1, 2, 2, 4, 8, 32, 10, gated=False, tied=True)
+        shape = ModelShape(1, 2, 2, 4, 8, 32, 10, gated=False, tied=True)
         assert shape.weights == {"embedding": 80, "attention": 4 * 64, "feed-forward": 2 * 8 * 32, "output": 0}
         assert shape.operations(1)["output"] == 160
         share, work = vocabulary_share(shape)
@@ -326,25 +326,25 @@ class TestCost:
 
     def test_room(self):
         text = compression(BYTES, "ab cd ")
-        shape = Shape(1, 1, 1, 1, 1, 1, 1)
-        assert room(shape, shape.weight_bytes + 4 * 6 + 3, text, 2) == Room(6, 2, 1)
-        assert room(shape, 0, text).tokens == 0
-        assert context_room(9, text, 3) == Room(9, 3, 1)
-        assert context_room(0, text).pages == 0
+        shape = ModelShape(1, 1, 1, 1, 1, 1, 1)
+        assert memory_capacity(shape, shape.weight_bytes + 4 * 6 + 3, text, 2) == Capacity(6, 2, 1)
+        assert memory_capacity(shape, 0, text).tokens == 0
+        assert context_capacity(9, text, 3) == Capacity(9, 3, 1)
+        assert context_capacity(0, text).pages == 0
 
     @pytest.mark.parametrize("bad", [math.inf, math.nan, -1, "4", None, True])
     def test_room_refuses(self, bad):
         text = compression(BYTES, "ab cd ")
         with pytest.raises(BPELabError, match="memory must be a finite number"):
-            room(self.llama, bad, text)
+            memory_capacity(self.llama, bad, text)
         with pytest.raises(BPELabError, match="words_per_page must be a finite number, above 0"):
-            room(self.llama, 1e12, text, bad)
+            memory_capacity(self.llama, 1e12, text, bad)
         with pytest.raises(BPELabError, match="context must be an integer from 0"):
-            context_room(bad, text)
+            context_capacity(bad, text)
         with pytest.raises(BPELabError, match="words_per_page"):
-            room(self.llama, 1e12, text, 0)
+            memory_capacity(self.llama, 1e12, text, 0)
         with pytest.raises(BPELabError, match="text has no tokens"):
-            room(self.llama, 1e12, compression(BYTES, ""))
+            memory_capacity(self.llama, 1e12, compression(BYTES, ""))
 
     def test_prices_are_the_readers(self):
         assert price({"read": 3, "written": 2}, {"read": 1.0, "written": 10.0, "cached": 5}, per=1) == 23
@@ -363,44 +363,44 @@ class TestCost:
     def test_refuses(self):
         for bad in (0, -1, 2.5, "2", None, True, math.nan, 10**400):
             with pytest.raises(BPELabError, match="layers must be an integer from 1"):
-                Shape(bad, 1, 1, 1, 1, 1, 1)
+                ModelShape(bad, 1, 1, 1, 1, 1, 1)
         for bad in (0, -1, "2", None, math.nan, math.inf):
             with pytest.raises(BPELabError, match="bytes_per_weight must be a finite number, above 0"):
-                Shape(1, 1, 1, 1, 1, 1, 1, bytes_per_weight=bad)
+                ModelShape(1, 1, 1, 1, 1, 1, 1, bytes_per_weight=bad)
         with pytest.raises(BPELabError, match="tied must be True or False"):
-            Shape(1, 1, 1, 1, 1, 1, 1, tied="no")
+            ModelShape(1, 1, 1, 1, 1, 1, 1, tied="no")
         with pytest.raises(BPELabError, match="hidden_size"):
-            Shape.from_config({"num_hidden_layers": 1, "num_attention_heads": 1})
+            ModelShape.from_config({"num_hidden_layers": 1, "num_attention_heads": 1})
 
     @pytest.mark.parametrize("key", CONFIG)
     def test_a_config_with_a_number_that_is_none(self, key):
         name = {"num_hidden_layers": "layers", "num_attention_heads": "heads", "hidden_size": "hidden"}.get(key, "")
         for bad in (0, -4, "4", 2.5, True, [4], {}):
             with pytest.raises(BPELabError, match=f"{name}.* must be an integer"):
-                Shape.from_config({**CONFIG, key: bad})
+                ModelShape.from_config({**CONFIG, key: bad})
         for lacking in ({**CONFIG, key: None}, {k: v for k, v in CONFIG.items() if k != key}):
             with pytest.raises(BPELabError, match=f"has no '{key}'"):
-                Shape.from_config(lacking)
+                ModelShape.from_config(lacking)
 
     def test_changes_go_first(self):
-        assert Shape.from_config(CONFIG, layers=3, tied=True) == Shape(3, 4, 4, 16, 64, 256, 1000, tied=True)
+        assert ModelShape.from_config(CONFIG, layers=3, tied=True) == ModelShape(3, 4, 4, 16, 64, 256, 1000, tied=True)
 
     def test_gpt2s_own_names(self):
         """The smallest GPT-2 has 124,439,808 weights. Left out here: positions, biases, norms."""
         config = {"n_layer": 12, "n_head": 12, "n_embd": 768, "n_positions": 1024, "n_inner": None, "vocab_size": 50257}
-        shape = Shape.from_config(config)
+        shape = ModelShape.from_config(config)
         biases = 12 * (
             4 * 768 + 4 * 768
         )  # of attention's four matrices, and of the feed-forward's two: 4 + 1 times 768
         biases += 12 * 768
         assert sum(shape.weights.values()) == 124_439_808 - 1024 * 768 - biases - 25 * 2 * 768
-        assert Shape.from_config({**config, "n_inner": 100, "tie_word_embeddings": False}).feed_forward == 100
-        assert not Shape.from_config({**config, "tie_word_embeddings": False}).tied
+        assert ModelShape.from_config({**config, "n_inner": 100, "tie_word_embeddings": False}).feed_forward == 100
+        assert not ModelShape.from_config({**config, "tie_word_embeddings": False}).tied
 
     def test_a_model_of_more_than_text(self):
         vision = {"hidden_size": 7, "num_hidden_layers": 70}
         nested = {"vision_config": vision, "text_config": CONFIG, "tie_word_embeddings": True}
-        assert Shape.from_config(nested) == Shape.from_config(CONFIG, tied=True)
+        assert ModelShape.from_config(nested) == ModelShape.from_config(CONFIG, tied=True)
 
 
 def _each(tensors):

@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.analysis.charts import bars, lines, shown
 from bpelab.analysis.compression import compression
-from bpelab.analysis.cost import context_room, price, vocabulary_share
+from bpelab.analysis.cost import context_capacity, price, vocabulary_share
 from bpelab.analysis.domains import domain_shift
-from bpelab.analysis.fairness import parity
+from bpelab.analysis.fairness import tokenization_premiums
 from bpelab.analysis.numbers import NumberCuts
-from bpelab.analysis.report import compare
-from bpelab.analysis.report_page import page
-from bpelab.analysis.shape import Shape
-from bpelab.cli import main
-from bpelab.formats.convert import convert
+from bpelab.analysis.report.measure import compare
+from bpelab.analysis.report.page import page
+from bpelab.analysis.report.svg_charts import bars, escape_html, lines
+from bpelab.analysis.shape import ModelShape
+from bpelab.cli.main import main
+from bpelab.convert import convert
 from bpelab.notebook import book_text
 
 HOSTILE = "</title></style><script>alert(1)</script><img src=x onerror=alert(2)>\u202e&amp;\"'"
@@ -89,7 +89,7 @@ def hostile() -> BPETokenizer:
 def hostile_page() -> str:
     tokenizers = {HOSTILE: hostile(), HOSTILE[::-1]: BPETokenizer(BPEModel.from_merges([]), pattern=None)}
     texts = {HOSTILE: HOSTILE, "<b>nothing</b>": ""}
-    shape = Shape(2, 4, 4, 16, 64, 172, 9)
+    shape = ModelShape(2, 4, 4, 16, 64, 172, 9)
     return page(compare(tokenizers, texts, parallel=texts, shape=shape, context=100, price=1.5))
 
 
@@ -160,17 +160,17 @@ def test_a_page_of_one_tokenizer_and_the_books_text(folder, tmp_path, monkeypatc
         (["one", "--text", "prose.txt", "--out", "two/../prose.txt"], "would be overwritten"),
         (["one", "--parallel", "prose.txt", "code.txt", "--out", "code.txt"], "would be overwritten"),
         (["one", "--text", "prose.txt", "--out", "to_prose.html"], "would be overwritten"),
-        (["one", "--text", "prose.txt", "--out", "one/tokenizer.json"], "is there already and is no report"),
-        (["one", "--text", "prose.txt", "--out", "link/tokenizer.json"], "is there already and is no report"),
-        (["one", "--text", "prose.txt", "--out", "to_tokenizer.html"], "is there already and is no report"),
-        (["one", "--out", "other.html"], "is there already and is no report"),
-        (["one", "--out", "pipe"], "is there already and is no report"),
-        (["one", "--out", "link/merges.txt"], "link/merges.txt lies where a tokenizer is read from"),
-        (["one/tokenizer.json", "--out", "one/vocab.json"], "lies where a tokenizer is read from"),
-        (["one", "--out", "-"], "--out - is no file"),
+        (["one", "--text", "prose.txt", "--out", "one/tokenizer.json"], "exists already and is not a report"),
+        (["one", "--text", "prose.txt", "--out", "link/tokenizer.json"], "exists already and is not a report"),
+        (["one", "--text", "prose.txt", "--out", "to_tokenizer.html"], "exists already and is not a report"),
+        (["one", "--out", "other.html"], "exists already and is not a report"),
+        (["one", "--out", "pipe"], "exists already and is not a report"),
+        (["one", "--out", "link/merges.txt"], "link/merges.txt is in a folder that a tokenizer is read from"),
+        (["one/tokenizer.json", "--out", "one/vocab.json"], "is in a folder that a tokenizer is read from"),
+        (["one", "--out", "-"], "--out - is not a file"),
         (["one", "--out", "."], "--out . is a folder; name a file, such as report.html"),
         (["one", "--out", "two"], "--out two is a folder; name a file, such as two/report.html"),
-        (["one", "--out", "prose.txt/x.html"], "there is no folder prose.txt; make it first"),
+        (["one", "--out", "prose.txt/x.html"], "there is no folder prose.txt; create it first"),
         (["one", "--text", "prose.txt", "--out", "x" * 300], "can't be written: File name too long"),
         (["nobody-has-this"], "neither a tokenizer's file or folder"),
         (["one", "--out", "no/such/folder.html"], "no/such"),
@@ -247,7 +247,7 @@ def asked(folder):
     tokenizers = {name: BPETokenizer.from_pretrained(folder / name) for name in ("one", "two")}
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("prose.txt", "code.txt")}
     parallel = {"English": "born free and equal", "Greek": "ελεύθεροι και ίσοι", "Hindi": "जन्मजात स्वतन्त्रता"}
-    shape = Shape(2, 4, 4, 16, 64, 172, 9)
+    shape = ModelShape(2, 4, 4, 16, 64, 172, 9)
     report = compare(tokenizers, texts, parallel=parallel, shape=shape, context=8192, price=2.5)
     return tokenizers, texts, parallel, shape, page(report)
 
@@ -277,7 +277,7 @@ def test_domain_shift_is_the_librarys(asked):
 def test_parity_is_the_librarys(asked):
     tokenizers, _, parallel, _, html = asked
     rows = cells(section(html, "Parity"))
-    found = {name: parity(tokenizer, parallel, "English") for name, tokenizer in tokenizers.items()}
+    found = {name: tokenization_premiums(tokenizer, parallel, "English") for name, tokenizer in tokenizers.items()}
     assert [row[:2] for row in rows] == [[text, name] for text in parallel for name in tokenizers]
     for text, name, *numbers in rows:
         paid = found[name][text]
@@ -292,7 +292,7 @@ def test_cost_is_the_librarys(asked):
     order = [(text, name) for text in texts for name in tokenizers]
     assert [tuple(row[:2]) for row in rows] == order * 3
     for row in rows[:4]:
-        fits = context_room(8192, compression(tokenizers[row[1]], texts[row[0]]))
+        fits = context_capacity(8192, compression(tokenizers[row[1]], texts[row[0]]))
         assert row[3:] == [f"{fits.words:,.0f}", f"{fits.pages:,.1f}"]
     for text, name, tokens, cost in rows[4:8]:
         count = len(tokenizers[name].encode(texts[text]))
@@ -337,7 +337,7 @@ def test_help_says_how(capsys):
     assert done.value.code == 0
     said = capsys.readouterr().out
     assert "examples:" in said
-    assert "no script" in said
+    assert "no network, runs no script" in " ".join(said.split())
 
 
 def test_nothing_from_outside_becomes_markup(hostile_page):
@@ -360,8 +360,8 @@ def test_characters_for_tokens_and_a_normalizer(tmp_path):
     model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": "<unk>"}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
     report = compare({"few": BPETokenizer.from_pretrained(tmp_path)}, {"a text": "abc"})
-    assert report.measured["few"].back == {"a text": False, "a hard sample": False}
-    assert report.measured["few"].unmet is None
+    assert report.measured["few"].round_trips == {"a text": False, "a hard sample": False}
+    assert report.measured["few"].unreachable_alone is None
     html = page(report)
     assert "<b>no</b>" in html
     assert "not told for tokens that are characters" in html
@@ -378,7 +378,7 @@ def test_charts():
     assert heights[0] - heights[1] == pytest.approx((heights[1] - heights[2]) / 2, abs=0.11)
     assert len(second.split()) == 3
     Markup(bars({}, "x") + lines({}, "x", "y") + lines({"one": [3]}, "x", "y"))
-    assert shown("x" * 30, 4) == "xxxx…"
+    assert escape_html("x" * 30, 4) == "xxxx…"
 
 
 @pytest.mark.slow

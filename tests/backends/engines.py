@@ -9,7 +9,7 @@ import numpy as np
 from bpelab.chat.backends import BACKENDS
 from bpelab.chat.backends.base import Backend
 from bpelab.chat.generation import generate
-from bpelab.chat.models import ModelFiles
+from bpelab.chat.models.find import ModelFiles
 
 from .conftest import need
 

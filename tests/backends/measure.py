@@ -12,9 +12,9 @@ from statistics import median
 from time import perf_counter
 
 from bpelab.chat.backends import open_backend
-from bpelab.chat.conversation import apply_chat_template
 from bpelab.chat.generation import generate
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
+from bpelab.chat_templates.apply import apply_chat_template
 
 DISTRIBUTIONS = {
     "mlx": ("mlx", "mlx-lm"),

@@ -14,8 +14,8 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.chat import apply_chat_template
-from bpelab.chat.encoding import encode
-from bpelab.chat.template import render
+from bpelab.chat_templates.encode import encode
+from bpelab.chat_templates.render import render
 from bpelab.errors import ConversationError, TemplateError
 
 from ..chat.conversations import TOOLS, conversation
@@ -113,6 +113,6 @@ def test_text(name):
                         variables=VARIABLES,
                     )
                     found = encode(tokenizer(), text)
-                    for place, control in zip(found.places, found.control):
+                    for place, control in zip(found.offsets, found.control):
                         assert not control or all(origin.trusted for _, origin in text[slice(*place)].runs)
     assert rendered

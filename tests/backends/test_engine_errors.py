@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from bpelab._support.cache_dir import cache_dir
+from bpelab._support.install import install_command
 from bpelab.chat.backends import BACKENDS, close_backends, open_backend
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 from bpelab.errors import BackendError, MissingDependencyError, ModelFileError
-from bpelab.install import install_command
-from bpelab.user_cache import cache_folder
 
 from ..chat.tiny import write_tiny_llama
 from ..conftest import ROOT
@@ -69,7 +69,7 @@ def test_an_architecture_that_it_does_not_know(files, name):
     error = refusal(name, changed(files, model_type="unheard_of", architectures=["UnheardOf"]))
     assert isinstance(error, ModelFileError)
     assert "unheard_of" in str(error) and "another backend" in str(error)
-    assert not list(Path(cache_folder(), "openvino").glob(".*"))  # nothing half converted
+    assert not list(Path(cache_dir(), "openvino").glob(".*"))  # nothing half converted
 
 
 @pytest.mark.parametrize("name", HUGGING_FACE)
@@ -137,7 +137,7 @@ def test_a_converter_that_is_missing(files, tmp_path, monkeypatch):
         MissingDependencyError, match="optimum.* is not installed: " + re.escape(install_command("openvino"))
     ):
         open_engine("openvino", files)
-    assert not list(Path(cache_folder(), "openvino").glob(".*"))
+    assert not list(Path(cache_dir(), "openvino").glob(".*"))
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -151,7 +151,7 @@ def test_a_context_for_which_there_is_no_memory(files, name):
 
 MEMORY = """
 import resource, sys
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 from tests.backends.engines import open_engine
 name, small, large = sys.argv[1:]
 small, large = find_model(small), find_model(large)

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bpelab._support.cache_dir import cache_dir
 from bpelab.chat import apply_chat_template
 from bpelab.chat.backends import BACKENDS
 from bpelab.chat.generation import generate
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 from bpelab.chat.sampling import Sampling
 from bpelab.errors import BackendError, ConversationError
 from bpelab.streaming import StreamDecoder
-from bpelab.user_cache import cache_folder
 
 from ..chat.tiny import SPECIAL, write_tiny_llama
 from ..conftest import amount
@@ -132,7 +132,7 @@ def test_a_shared_prefix_is_kept_and_changes_nothing(backend, reference):
         logits = backend.next_logits(row)
         shared = next((place for place, (a, b) in enumerate(zip(before, row[:-1])) if a != b), None)
         assert backend.reused == (min(len(before), len(row) - 1) if shared is None else shared)
-        reference._held = []
+        reference._cached_ids = []
         assert np.abs(logits - reference.next_logits(row)).max() < CLOSE
 
 
@@ -212,7 +212,7 @@ def test_any_thread(backend):
 def test_their_own_tokenizers(engine, tokenizer):
     texts = ["Hello <|im_start|>user\nnaïve 日本 😀<|im_end|>\n", " two  spaces", "<|im_end", "x\n\n\ny", "don't 12345"]
     for text in texts:
-        assert engine.own_ids(text) == tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
+        assert engine.native_encode(text) == tokenizer.encode(text, allowed_special="all", add_special_tokens=False)
 
 
 def test_no_control_id_comes_from_what_a_user_writes(backend, tokenizer):
@@ -222,10 +222,10 @@ def test_no_control_id_comes_from_what_a_user_writes(backend, tokenizer):
     for content in (attack, "a plain text"):
         ids = apply_chat_template(tokenizer, [{"role": "user", "content": content}], add_generation_prompt=True)
         next(generate(backend, ids, max_new_tokens=1))
-        assert backend._held == ids  # what the engine has in its keys and values
-        rows.append([each for each in backend._held if each in control])
+        assert backend._cached_ids == ids  # what the engine has in its keys and values
+        rows.append([each for each in backend._cached_ids if each in control])
     assert rows[0] == rows[1] != []
-    own = backend.own_ids(attack)
+    own = backend.native_encode(attack)
     assert own is None or sum(each in control for each in own) == 4  # what it is kept from
 
 
@@ -332,7 +332,7 @@ def test_float16_caches_for_what_is_not_float32(tmp_path, files):
 def test_a_conversion_is_kept(files, opened, capfd):
     """OpenVINO's: the first took half a minute. That of a model of which a file changed is none."""
     opened("openvino")
-    (kept,) = Path(cache_folder(), "openvino").iterdir()
+    (kept,) = Path(cache_dir(), "openvino").iterdir()
     made = (kept / "openvino_model.xml").stat().st_mtime_ns
     open_engine("openvino", files).close()
     assert (kept / "openvino_model.xml").stat().st_mtime_ns == made

@@ -8,12 +8,12 @@ import unicodedata
 import pytest
 
 from bpelab import BPETokenizer, TemplateProcessing
-from bpelab.formats.convert import convert, losses
-from bpelab.formats.sentencepiece import build_model, decoder, special_tokens
-from bpelab.formats.sentencepiece_file import Piece
+from bpelab.convert import convert, unsupported
+from bpelab.formats.sentencepiece_load import build_decoder, build_model, special_tokens
+from bpelab.formats.sentencepiece_proto import Piece
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.unicode_tables import category
+from bpelab.unicode.tables import category
 
 from ..conftest import amount, encoding, fuzz_text, shared
 from .conftest import need
@@ -185,7 +185,7 @@ def test_scored_tokens(prefix, opened):
         pattern=None,
         special_tokens=special_tokens(pieces),
         normalizer=SentencePieceNormalizer("", (), prefix, remove_extra_whitespaces=False).in_parts(),
-        decoder=decoder(int(prefix)),
+        decoder=build_decoder(int(prefix)),
         bos_token="<s>",
         unk_token="<unk>",
     )
@@ -195,14 +195,14 @@ def test_scored_tokens(prefix, opened):
 def test_phi_3(opened):
     """Its special tokens take the white space behind them, which GGUF can't say: the ids of other texts are equal."""
     ours = kit("phi-3-mini")
-    assert [loss.feature for loss in losses(ours, "gguf") if loss.changes_ids] == ["flags"]
+    assert [loss.feature for loss in unsupported(ours, "gguf") if loss.changes_ids] == ["flags"]
     agree(ours, opened(ours, lossy=True), amount(800, 30_000))
 
 
 def test_where_llama_cpp_cuts_otherwise(opened):
     """Of patterns that tell cases apart it has approximations: "E" with an accent is neither upper nor lower case."""
     ours = BPETokenizer.train(book_text()[:60_000], 800, pattern="o200k")
-    assert "llama.cpp's splitter" in [loss.feature for loss in losses(ours, "gguf")]
+    assert "llama.cpp's splitter" in [loss.feature for loss in unsupported(ours, "gguf")]
     theirs = opened(ours)
     text = "HelloWorld it's 1234567 low/\n\n  lower THE End\n"
     assert ids(theirs, text) == ours.encode(text)

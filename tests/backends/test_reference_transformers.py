@@ -8,7 +8,7 @@ import pytest
 
 from bpelab.chat.backends import reference
 from bpelab.chat.generation import generate
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 
 from ..chat.tiny import write_tiny_llama
 from ..conftest import amount

@@ -15,7 +15,7 @@ need("transformers")
 
 from transformers.generation import logits_process as theirs  # noqa: E402
 
-NEAR = 1e-5
+SEARCH_WINDOW = 1e-5
 
 
 def left_by_transformers(settings, logits, row):
@@ -49,17 +49,17 @@ def test_the_same_tokens_are_left_with_the_same_probabilities():
         )
         expected = left_by_transformers(settings, logits, row)
         ends = np.cumsum(expected)
-        penalized = settings._penalized(logits.astype(np.float64), row)
+        penalized = settings._penalize(logits.astype(np.float64), row)
         for _ in range(5):
             number = rng.random()
-            if np.abs(ends - number).min() < NEAR:
+            if np.abs(ends - number).min() < SEARCH_WINDOW:
                 continue
-            assert settings._drawn(penalized, number) == int(np.searchsorted(ends, number)), (settings, logits, row)
+            assert settings._draw(penalized, number) == int(np.searchsorted(ends, number)), (settings, logits, row)
             seen += 1
         for token in np.flatnonzero(expected):  # the middle of each token's share
             middle = ends[token] - expected[token] / 2
-            if expected[token] > NEAR:
-                assert settings._drawn(penalized, middle) == token
+            if expected[token] > SEARCH_WINDOW:
+                assert settings._draw(penalized, middle) == token
     assert seen > 1_000
 
 
@@ -67,5 +67,5 @@ def test_the_penalty():
     logits = torch.tensor([[1.5, -2.0, 0.0, 4.0]], dtype=torch.float64)
     row = [0, 1, 1, 2]
     expected = theirs.RepetitionPenaltyLogitsProcessor(1.7)(torch.tensor([row]), logits.clone())[0]
-    assert np.allclose(Sampling(repetition_penalty=1.7)._penalized(logits[0].numpy(), row), expected.numpy())
+    assert np.allclose(Sampling(repetition_penalty=1.7)._penalize(logits[0].numpy(), row), expected.numpy())
     assert math.isclose(float(expected[1]), -3.4)

@@ -14,8 +14,8 @@ import pytest
 from bpelab.chat import apply_chat_template
 from bpelab.chat.backends import BACKENDS
 from bpelab.chat.generation import generate
-from bpelab.chat.models import SHIPPED, find_model
-from bpelab.chat.probes import host
+from bpelab.chat.hardware import host
+from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.chat.sampling import Sampling
 
 from ..conftest import ROOT
@@ -119,7 +119,7 @@ def test_their_own_tokenizers_read_the_prompts_as_bpelab(engine, files):
     for text in (*TEXTS[:14], *TALKS[2]):
         messages = [{"role": "user", "content": text}]
         prompt = apply_chat_template(tokenizer, messages, add_generation_prompt=True, tokenize=False)
-        assert engine.own_ids(prompt) == apply_chat_template(tokenizer, messages, add_generation_prompt=True)
+        assert engine.native_encode(prompt) == apply_chat_template(tokenizer, messages, add_generation_prompt=True)
 
 
 def test_the_record():

@@ -12,7 +12,7 @@ from .conftest import need
 def test_the_script_makes_every_file(tmp_path):
     for package in ("torch", "transformers", "safetensors", "gguf"):
         need(package)
-    command = [sys.executable, "-m", "bpelab.data.make_tiny_chat", "--folder", str(tmp_path / "model")]
+    command = [sys.executable, "-m", "tools.make_tiny_chat", "--folder", str(tmp_path / "model")]
     few = ["--conversations", "200", "--epochs", "2", "--questions", "3"]
     done = subprocess.run([*command, *few], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]

@@ -15,7 +15,7 @@ from bpelab.baselines import (
     WordPieceTokenizer,
     WordTokenizer,
 )
-from bpelab.baselines.counting import words_and_marks
+from bpelab.baselines.common import words_and_marks
 from bpelab.baselines.lattice import expected_counts, viterbi
 from bpelab.baselines.unigram import marked_words
 from bpelab.errors import ModelError, TrainingError

@@ -6,11 +6,11 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
+from bpelab._support.textio import valid_text
 from bpelab.baselines import BASELINES, CharacterTokenizer, UnigramTokenizer
-from bpelab.baselines.counting import PairCounts, words_and_marks
+from bpelab.baselines.common import PairCounts, words_and_marks
 from bpelab.errors import BPELabError, TrainingError, UnknownTokenError
 from bpelab.notebook import book_text
-from bpelab.textio import valid_text
 from bpelab.trainers.naive import count_pairs, replace_pair
 
 from ..conftest import SPICE, amount, fuzz_text

@@ -9,9 +9,9 @@ from bpelab import BPEModel, BPETokenizer
 from bpelab.baselines import FewestTokens
 from bpelab.encoders import NaiveEncoder
 from bpelab.errors import ModelError
-from bpelab.exercises.material import models, pieces
+from bpelab.exercises.fixtures import all_pieces, models
+from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.notebook import book_text
-from bpelab.units import Units
 
 from ..conftest import amount
 
@@ -30,7 +30,7 @@ def fewest_of_all_cuts(model: BPEModel, piece: bytes) -> int:
 @pytest.mark.parametrize("model", models())
 def test_against_brute_force(model):
     fewest = FewestTokens(model)
-    for piece in [*pieces(b"ab", 6), *pieces(b"abcd", 4), b"banana", b"bandana", b"lowest", b"\xff\x00"]:
+    for piece in [*all_pieces(b"ab", 6), *all_pieces(b"abcd", 4), b"banana", b"bandana", b"lowest", b"\xff\x00"]:
         ids = fewest.encode_piece(piece)
         assert b"".join(map(model.tokens.get, ids)) == piece
         assert len(ids) == fewest_of_all_cuts(model, piece)
@@ -61,7 +61,7 @@ def test_never_more_than_bpe():
 
 
 def test_a_model_that_lacks_bytes_is_refused():
-    units = Units(characters=True)
+    units = InitialSymbols(characters=True)
     model = BPEModel({0: b"a"}, {}, {b"a": 0}, units=units)
     with pytest.raises(ModelError, match="all 256"):
         FewestTokens(model)

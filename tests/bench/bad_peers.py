@@ -93,7 +93,7 @@ class Chatters(BpelabPython):
 
 class Absent(BpelabPython):
     name, package, module = "absent", "no-such-package", "no_such_module"
-    needs: ClassVar = ()
+    requires: ClassVar = ()
 
 
 BAD = {peer.name: peer for peer in (Wrong, WrongLater, Panics, Hangs, Crashes, Hoards, Chatters, Absent)}

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from bpelab.bench import fresh, processes
+from bpelab.bench import fresh_process, worker_process
 from bpelab.bench.driver import Driver
 from bpelab.bench.figure import bench_figure
-from bpelab.bench.fresh import HELLO
-from bpelab.bench.peers import PEERS, obstacle
+from bpelab.bench.fresh_process import HELLO
+from bpelab.bench.job import Job, Step
+from bpelab.bench.peers import PEERS, why_unavailable
 from bpelab.bench.plan import Plan
-from bpelab.bench.record import begin, checked
+from bpelab.bench.record import new_record, validate
 from bpelab.bench.report import report
-from bpelab.bench.steps import Job, Step
 from bpelab.bench.summary import speeds
 from bpelab.bench.texts import Text
-from bpelab.cli import main
+from bpelab.cli.main import main
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
@@ -46,7 +46,7 @@ def only(*sections, **other):
 
 
 def run(plan, names, tmp_path):
-    record = begin(plan, TEXTS)
+    record = new_record(plan, TEXTS)
     lines = []
     Driver(plan, TEXTS, names, record, tmp_path, lines.append, lambda *_: None).run()
     assert lines
@@ -58,7 +58,7 @@ def bad(monkeypatch):
     """Bad libraries join the good ones, here and in the workers."""
     for name, peer in BAD.items():
         monkeypatch.setitem(PEERS, name, peer)
-    monkeypatch.setattr(processes, "WORKER", "tests.bench.bad_peers")
+    monkeypatch.setattr(worker_process, "WORKER", "tests.bench.bad_peers")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
@@ -72,24 +72,24 @@ def timed(record, name):
 
 @pytest.mark.slow
 def test_every_installed_library(tmp_path):
-    here = [name for name, peer in PEERS.items() if obstacle(peer) is None]
+    here = [name for name, peer in PEERS.items() if why_unavailable(peer) is None]
     record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
     text = report(record)
     loaded = [name for name in here if "load" not in {e["doing"] for e in record["left_out"] if e["library"] == name}]
     assert {"tiktoken", "bpelab (Python)", "naive Python"} <= set(loaded)
     for name in loaded:
-        if PEERS[name].does("list"):
+        if PEERS[name].supports("list"):
             assert {"cold", "unseen", "again"} <= timed(record, name), name
             assert f"\n{name}" in text
     assert "Encode book, trained" in text
-    figure = bench_figure(checked(record))
+    figure = bench_figure(validate(record))
     assert [axis.get_title() for axis in figure.axes] == ["book, trained"]
 
 
 @pytest.mark.slow
 def test_every_measure(tmp_path):
     for name in ("bpelab", "tokenizers"):
-        if why := obstacle(PEERS[name]):
+        if why := why_unavailable(PEERS[name]):
             pytest.skip(why)
     names = ["tiktoken", "bpelab", "tokenizers"]
     record = run(only("calls", "batch", "decode", "load", "memory", "pathological", "train"), names, tmp_path)
@@ -116,11 +116,11 @@ def test_fresh_processes(tmp_path):
 
 def test_programs_of_fresh_processes():
     """What they print, what they take beyond an empty one, and their last words."""
-    printed, cpu, wall = fresh._measured("sum(range(3_000_000)); print(1, 2)")
+    printed, cpu, wall = fresh_process._measured("sum(range(3_000_000)); print(1, 2)")
     assert printed == "1 2"
     assert cpu > 0 and wall > 0
     with pytest.raises(RuntimeError, match="ValueError: no"):
-        fresh._measured("raise ValueError('no')")
+        fresh_process._measured("raise ValueError('no')")
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):
@@ -134,10 +134,10 @@ def test_a_wrong_id_is_not_timed(bad, tmp_path):
 def test_ids_that_change_while_they_are_timed(bad, tmp_path):
     """Beyond the check: whoever gives other ids later loses what was measured in that step."""
     plan = only("encode")
-    vocabulary = _prepared(tmp_path)
-    driver = Driver(plan, TEXTS, ["tiktoken", "wrong later"], record := begin(plan, TEXTS), tmp_path, _no, _no)
-    material = {"book": driver._material(TEXTS[0], 3_000)}
-    job = Job(vocabulary, ["tiktoken", "wrong later"], [Step("warm", "book", "list")], material, str(tmp_path))
+    vocabulary = _prepare(tmp_path)
+    driver = Driver(plan, TEXTS, ["tiktoken", "wrong later"], record := new_record(plan, TEXTS), tmp_path, _no, _no)
+    text_files = {"book": driver._write_parts(TEXTS[0], 3_000)}
+    job = Job(vocabulary, ["tiktoken", "wrong later"], [Step("warm", "book", "list")], text_files, str(tmp_path))
     driver._runner.run(job, 60)
     assert timed(record, "wrong later") == set()
     assert timed(record, "tiktoken") == {"unseen", "again"}
@@ -166,7 +166,7 @@ def test_libraries_that_fail(bad, tmp_path):
 
 
 def test_who_is_not_installed_is_listed(bad, tmp_path):
-    record = begin(TINY, TEXTS)
+    record = new_record(TINY, TEXTS)
     assert record["libraries"]["absent"]["obstacle"] == "not installed: pip install no-such-package"
     assert "not measured: absent (not installed: pip install no-such-package)" in report(record)
 
@@ -194,8 +194,8 @@ def test_the_command(tmp_path, capsys, monkeypatch):
         (["--only", "singing"], "--only knows"),
         (["--libraries", "tiktocken"], "--libraries knows"),
         (["--encoding", "klingon", "--quick"], "no encoding 'klingon'"),
-        (["--show", str(book)], "is no record"),
-        (["--json", str(tmp_path / "nowhere" / "x.json")], "no folder to write to"),
+        (["--show", str(book)], "is not a record"),
+        (["--json", str(tmp_path / "nowhere" / "x.json")], "not a folder to write to"),
     ):
         assert main(["bench", *words]) == 1
         assert why in capsys.readouterr().err
@@ -203,17 +203,17 @@ def test_the_command(tmp_path, capsys, monkeypatch):
 
 def test_what_is_no_record():
     for wrong in (None, [], {}, {"what": "bpelab bench", "format": 99}):
-        with pytest.raises(BPELabError, match="no record"):
-            checked(wrong)
+        with pytest.raises(BPELabError, match="not a record"):
+            validate(wrong)
     with pytest.raises(BPELabError, match="no speeds"):
-        bench_figure(begin(TINY, TEXTS))
+        bench_figure(new_record(TINY, TEXTS))
 
 
 def _no(*_):
     pass
 
 
-def _prepared(folder):
+def _prepare(folder):
     from bpelab.bench.vocabularies import prepare
 
     return prepare("trained", folder / "vocabularies")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from bpelab._support.install import install_command
 from bpelab.bench import memory, record, texts
-from bpelab.bench.command import Progress
 from bpelab.bench.driver import Driver
+from bpelab.bench.job import Step
 from bpelab.bench.plan import Plan
-from bpelab.bench.processes import _processor_time
-from bpelab.bench.steps import Step
-from bpelab.cli import main
+from bpelab.bench.worker_process import _processor_time
+from bpelab.cli.bench import Progress
+from bpelab.cli.main import main
 from bpelab.errors import MissingDependencyError
-from bpelab.install import install_command
 from bpelab.notebook import book_text
 
 from .test_timing import sample
@@ -26,26 +26,26 @@ def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
     """A thread looks for the maximum: what is taken and given back in between counts."""
     pytest.importorskip("psutil")
     monkeypatch.setattr(memory, "STATUS", tmp_path / "status")
-    meter = memory.Memory()
-    before = meter.now()
+    meter = memory.MemoryMeter()
+    before = meter.current()
     meter.restart()
     taken = bytearray(b"x") * 100_000_000
     for _ in range(2_000):
-        if meter._most > before + 80_000_000:
+        if meter._max > before + 80_000_000:
             break
         time.sleep(0.01)
     del taken
     assert meter.peak() > before + 80_000_000
     monkeypatch.setitem(sys.modules, "psutil", None)
     with pytest.raises(MissingDependencyError, match="pip install psutil"):
-        memory.Memory()
+        memory.MemoryMeter()
 
 
 def test_a_machine_that_says_little(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu\n")
-    assert record.cpu() == (platform.processor() or platform.machine())
+    assert record.cpu_name() == (platform.processor() or platform.machine())
     monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu\nmodel name\t: Abacus 3000\n")
-    assert record.cpu() == "Abacus 3000"
+    assert record.cpu_name() == "Abacus 3000"
     monkeypatch.delattr(os, "getloadavg", raising=False)
     assert record.load_average() is None
 
@@ -83,9 +83,9 @@ def test_vocabularies_that_are_not_here_are_not_fetched(monkeypatch, tmp_path):
     monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "nothing either"))  # our own tables of what was loaded before
     monkeypatch.setattr("tiktoken.registry.ENCODINGS", {})
     plan, some = Plan(encodings=("cl100k_base",), sections=()), [texts.Text("book", "the book", book_text()[:9_000])]
-    begun = record.begin(plan, some)
-    Driver(plan, some, ["tiktoken"], begun, tmp_path, lambda _: None, lambda *_: None).run()
-    left_out, instead = begun["notes"]
+    run_record = record.new_record(plan, some)
+    Driver(plan, some, ["tiktoken"], run_record, tmp_path, lambda _: None, lambda *_: None).run()
+    left_out, instead = run_record["notes"]
     assert left_out.startswith("cl100k_base is left out: ") and "Nothing is downloaded" in left_out
     assert "trained on the book's text" in instead
     assert (tmp_path / "vocabularies/trained/trained.tiktoken").exists()
@@ -101,5 +101,5 @@ def test_code_is_what_can_be_read_of_the_standard_library(monkeypatch, tmp_path)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     monkeypatch.setattr(texts.sysconfig, "get_path", lambda _: str(tmp_path))
-    assert sorted(texts.code().split()) == sorted(("a = 1 " * 9 + "b = 2 " * 9).split())
-    assert texts.code(10) in ("a = 1\n" * 9, "b = 2\n" * 9)
+    assert sorted(texts.stdlib_sources().split()) == sorted(("a = 1 " * 9 + "b = 2 " * 9).split())
+    assert texts.stdlib_sources(10) in ("a = 1\n" * 9, "b = 2\n" * 9)

@@ -6,10 +6,10 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from bpelab.bench.checking import documents, first_difference, flat, rows_of, shortened
-from bpelab.bench.peers import PEERS, obstacle, version
+from bpelab.bench.checking import encode_batch, first_difference, flatten, shorten, split_documents
+from bpelab.bench.peers import PEERS, version, why_unavailable
 from bpelab.bench.peers.base import METHODS, Unsupported
-from bpelab.bench.vocabularies import PUBLISHED, NotHere, prepare
+from bpelab.bench.vocabularies import PUBLISHED, Unavailable, prepare
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
@@ -36,7 +36,7 @@ def vocabularies(tmp_path_factory):
 
 
 def loaded_rows(name, vocabulary, *arguments):
-    return rows_of(PEERS[name](vocabulary), *arguments)
+    return encode_batch(PEERS[name](vocabulary), *arguments)
 
 
 def rows_alone(*arguments):
@@ -59,7 +59,7 @@ def test_ids(request, vocabularies, which, name):
         request.applymarker(
             pytest.mark.xfail(reason="iree-tokenizer 0.3.0 merges ' Tuesdays' differently", strict=True)
         )
-    if why := obstacle(peer):
+    if why := why_unavailable(peer):
         pytest.skip(why)
     vocabulary = vocabularies(which)
     try:
@@ -68,30 +68,30 @@ def test_ids(request, vocabularies, which, name):
         assert name in TRAINERS or which not in ("cl100k_base", "o200k_base"), error
         return
     right = PEERS["tiktoken"](vocabulary)
-    text = shortened(TEXT, loaded)
+    text = shorten(TEXT, loaded)
     ids = right.encode_list(text)
     assert loaded.encode_list(text) == ids
-    if peer.does("array"):
+    if peer.supports("array"):
         array = loaded.encode_array(text)
         assert array.dtype == np.uint32
         assert array.tolist() == ids
-    rows = [right.encode_list(document) for document in documents(text, 700)]
+    rows = [right.encode_list(document) for document in split_documents(text, 700)]
     for output in ("batch list", "batch array"):
-        for threads in (1, 2) if peer.does(output) else ():
-            asked = output, documents(text, 700), threads
+        for threads in (1, 2) if peer.supports(output) else ():
+            asked = output, split_documents(text, 700), threads
             # Threads of rs-bpe go on with the vocabulary that they were first used for.
-            found = rows_alone(name, vocabulary, *asked) if name == "rs-bpe" else rows_of(loaded, *asked)
+            found = rows_alone(name, vocabulary, *asked) if name == "rs-bpe" else encode_batch(loaded, *asked)
             assert [list(row) for row in found] == rows
-    if peer.does("decode list"):
+    if peer.supports("decode list"):
         assert loaded.decode_list(ids) == text
-    if peer.does("decode array"):
+    if peer.supports("decode array"):
         assert loaded.decode_array(np.array(ids, np.uint32)) == text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.does("train")])
+@pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.supports("train")])
 def test_training(name, tmp_path):
-    if why := obstacle(PEERS[name]):
+    if why := why_unavailable(PEERS[name]):
         pytest.skip(why)
     path = tmp_path / "text.txt"
     path.write_text(book_text()[:60_000], "utf-8")
@@ -107,27 +107,27 @@ def test_every_adapter_says_what_it_does():
         for what, method in METHODS.items():
             assert what in peer.calls or peer.lacks.get(what) or name in (*TRAINERS, "naive Python"), (name, what)
             if what == "train":
-                assert peer.does(what) == ("train" in vars(peer)), name
+                assert peer.supports(what) == ("train" in vars(peer)), name
             elif what.startswith("batch") or what == "decode array":
                 own = any(method in vars(kind) for kind in peer.__mro__[:-2])
-                by_list = what == "decode array" and peer.does("decode list")
-                assert peer.does(what) == own or (by_list and peer.does(what)), (name, what)
-        assert obstacle(peer) or version(peer)
+                by_list = what == "decode array" and peer.supports("decode list")
+                assert peer.supports(what) == own or (by_list and peer.supports(what)), (name, what)
+        assert why_unavailable(peer) or version(peer)
 
 
 def test_nothing_is_fetched(tmp_path, monkeypatch):
     pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "tables"))
-    with pytest.raises(NotHere, match=r"cl100k_base is left out: tiktoken has not kept its file"):
+    with pytest.raises(Unavailable, match=r"cl100k_base is left out: its file is not in tiktoken's cache"):
         prepare("cl100k_base", tmp_path / "files")
     with pytest.raises(BPELabError, match="no encoding 'klingon'"):
         prepare("klingon", tmp_path / "files")
 
 
 def test_differences_are_placed():
-    right = flat([[1, 2], [3]])
-    assert first_difference(flat([[1, 2, 3]]), right) is None
-    assert first_difference(flat([[1, 9, 3]]), right) == 1
-    assert first_difference(flat([[1, 2, 3, 4]]), right) == 3
-    assert first_difference(flat([]), right) == 0
+    right = flatten([[1, 2], [3]])
+    assert first_difference(flatten([[1, 2, 3]]), right) is None
+    assert first_difference(flatten([[1, 9, 3]]), right) == 1
+    assert first_difference(flatten([[1, 2, 3, 4]]), right) == 3
+    assert first_difference(flatten([]), right) == 0

@@ -4,12 +4,12 @@ import gc
 
 import pytest
 
+from bpelab._support.gc_paused import gc_paused
 from bpelab.bench import texts
 from bpelab.bench.summary import Row, right_digest, speeds
-from bpelab.bench.texts import at_hand, documents, parts, read
-from bpelab.bench.timing import Spread, paired, spread, timed
+from bpelab.bench.texts import find_texts, read, split_documents, split_parts
+from bpelab.bench.timing import Spread, paired_ratio, spread, timed
 from bpelab.errors import BPELabError
-from bpelab.no_collection import no_collection
 
 
 def sample(library, number, cpu, size=1_000_000, **other):
@@ -29,9 +29,9 @@ def sample(library, number, cpu, size=1_000_000, **other):
 def test_ratios_are_taken_within_rounds():
     """Rounds two and three are slow for both: the ratio of medians would say 4 / 1, the rounds say 2."""
     own, baseline = {0: 8.0, 1: 4.0, 2: 2.0}, {0: 4.0, 1: 2.0, 2: 1.0, 3: 100.0}
-    assert paired(own, baseline) == Spread(2.0, 2.0, 2.0)
-    assert paired({0: 6.0, 1: 5.0, 2: 8.0, 3: 7.0, 4: 9.0}, dict.fromkeys(range(5), 2.0)) == Spread(3.5, 3.0, 4.0)
-    assert paired({0: 1.0}, {1: 1.0}) is None
+    assert paired_ratio(own, baseline) == Spread(2.0, 2.0, 2.0)
+    assert paired_ratio({0: 6.0, 1: 5.0, 2: 8.0, 3: 7.0, 4: 9.0}, dict.fromkeys(range(5), 2.0)) == Spread(3.5, 3.0, 4.0)
+    assert paired_ratio({0: 1.0}, {1: 1.0}) is None
     assert spread([3.0, 1.0]) == Spread(2.0, 1.0, 3.0)
 
 
@@ -71,27 +71,27 @@ def test_clocks():
     assert result == sum(range(200_000))
     assert 0 < cpu < 60
     assert 0 < wall < 60
-    with no_collection():
+    with gc_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
 def test_parts_are_different_and_all_of_one_size(monkeypatch):
     text = "".join(f"number {n} " for n in range(2000))
-    warm, several = parts(text, 5, 1000)
+    warm, several = split_parts(text, 5, 1000)
     assert len(several) == 5
     joined = [*warm, *several]
     assert len(set(joined)) == len(joined) == len(text) // 1000
     assert all(900 < len(part) <= 1000 and part == part.rstrip() for part in joined)
     assert text.startswith(warm[0])
-    assert [len(kind) for kind in parts("short text", 3, 1000)] == [2, 3]
-    monkeypatch.setattr(texts, "WARM", 3000)
-    assert parts(text, 5, 1000) == (warm[:3], joined[3:8])
+    assert [len(kind) for kind in split_parts("short text", 3, 1000)] == [2, 3]
+    monkeypatch.setattr(texts, "WARM_UP_BYTES", 3000)
+    assert split_parts(text, 5, 1000) == (warm[:3], joined[3:8])
 
 
 def test_documents_are_measured_in_bytes():
-    assert {len(document.encode()) for document in documents("日本語" * 2000, 300)[:-1]} == {300}
-    assert documents("   ", 300) == []
+    assert {len(document.encode()) for document in split_documents("日本語" * 2000, 300)[:-1]} == {300}
+    assert split_documents("   ", 300) == []
 
 
 def test_texts(tmp_path):
@@ -100,9 +100,9 @@ def test_texts(tmp_path):
     for name, size in (("small_1kB.txt", 1_000), ("big_3MB.txt", 3_000_000)):
         (tmp_path / name).write_text("x " * (size // 2), "utf-8")
     (tmp_path / "english_2MB.txt.xz").write_bytes(lzma.compress(b"word " * 500_000))
-    assert [text.name for text in at_hand(tmp_path)] == ["english", "code", "big"]
-    assert [text.name for text in at_hand(None, most=1000)] == ["book", "code"]
-    (text,) = at_hand(tmp_path, [f"mine={tmp_path / 'small_1kB.txt'}"])
+    assert [text.name for text in find_texts(tmp_path)] == ["english", "code", "big"]
+    assert [text.name for text in find_texts(None, max_chars=1000)] == ["book", "code"]
+    (text,) = find_texts(tmp_path, [f"mine={tmp_path / 'small_1kB.txt'}"])
     assert (text.name, text.bytes) == ("mine", 1000)
     (tmp_path / "latin.txt").write_bytes(b"\xff")
     (tmp_path / "broken.txt.xz").write_bytes(b"no archive")
@@ -111,12 +111,12 @@ def test_texts(tmp_path):
         with pytest.raises(BPELabError, match=r"the text it"):
             read("it", tmp_path / name)
     with pytest.raises(BPELabError, match="NAME=FILE"):
-        at_hand(None, ["nothing"])
-    with pytest.raises(BPELabError, match="no folder"):
-        at_hand(tmp_path / "elsewhere")
+        find_texts(None, ["nothing"])
+    with pytest.raises(BPELabError, match="not a folder"):
+        find_texts(tmp_path / "elsewhere")
 
 
 def test_no_text_means_a_special_token(tmp_path):
     (tmp_path / "text.txt").write_text("a <|endoftext|> b <|im_start|>", "utf-8")
     assert "<|" not in read("it", tmp_path / "text.txt").content
-    assert all("<|" not in text.content for text in at_hand(None))
+    assert all("<|" not in text.content for text in find_texts(None))

@@ -148,7 +148,7 @@ class TestClaims:
                 number += 1
                 assert isinstance(call.args[0], ast.Constant)
                 assert not any(isinstance(n, ast.Constant) and isinstance(n.value, bool) for n in ast.walk(call)), text
-            assert not re.search(r"\b(Verdict|Condition)\(|_verdicts\b|= *(HOLDS|LIMITED|WRONG)\b", text)
+            assert not re.search(r"\b(Verdict|Condition)\(|_verdicts\b|= *(SAFE|MOSTLY|DANGEROUS|WRONG)\b", text)
         assert number > 25
 
     def test_each_claim_quoted_is_tested_and_the_table_has_all(self):
@@ -159,8 +159,25 @@ class TestClaims:
         assert tested == quoted
         table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
         stored = "".join(table["outputs"][-1]["data"]["text/plain"])
-        assert [line[36:] for line in stored.splitlines()] == tested
+        rows = [line for line in stored.splitlines() if line[:2].strip()]
+        assert [row[28:] for row in rows] == tested
         for cell, (_, tree) in zip(cells(self.PATH, "code"), code(self.PATH), strict=True):
             for call in claims_tested(tree):  # what is shown under a claim is what the table says of it
                 shown = "".join(cell["outputs"][-1]["data"]["text/plain"]).partition(":")[0].lower()
-                assert re.search(rf"\d {shown:17} .{{14}} {re.escape(call.args[0].value)}$", stored, re.MULTILINE)
+                assert re.search(rf"\d {shown:9} .{{14}} {re.escape(call.args[0].value)}$", stored, re.MULTILINE)
+
+    def test_each_row_that_is_not_safe_says_what_to_do_instead(self):
+        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
+        lines = "".join(table["outputs"][-1]["data"]["text/plain"]).splitlines()
+        for line, after in zip(lines, [*lines[1:], ""]):
+            if line[:2].strip() and line[3:12].strip() != "safe":
+                assert after.lstrip().startswith("-> "), line
+
+    def test_what_lets_an_attack_through_is_called_dangerous(self):
+        """A share of cases can't say that: the messages that do the harm are few, and written by the attacker."""
+        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
+        stored = "".join(table["outputs"][-1]["data"]["text/plain"])
+        for claim in ("Write the conversation as text and encode it", "The chat function takes our tokenizer"):
+            assert re.search(rf"^ ?\d+ dangerous .* {claim}", stored, re.MULTILINE)
+        for claim in ("BPE is optimal compression", "English costs less", "A space at the end of a prompt keeps"):
+            assert re.search(rf"^ ?\d+ mostly .* {claim}", stored, re.MULTILINE)

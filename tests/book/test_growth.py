@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.data.made_text import made_text
+from bpelab.notebook.zipf_text import made_text
 from bpelab.pretokenizers import Split
-from bpelab.trainers.counts import counter_of
+from bpelab.trainers.count_table import make_counter
 
 from ..conftest import ROOT, amount
 
@@ -31,7 +31,7 @@ FIELDS = {
 
 def table(megabytes):
     """What the recipe gives, counted in this process."""
-    counter = counter_of(Split("cl100k"))
+    counter = make_counter(Split("cl100k"))
     counter.feed(["".join(made_text(round(megabytes * 1e6)))])
     return counter.table()
 

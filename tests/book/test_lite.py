@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from bpelab import figures
 from bpelab.errors import MissingDependencyError
+from bpelab.notebook import plotting
 
 from ..conftest import ROOT, amount
 from .test_browser import HTML
@@ -203,13 +203,13 @@ def test_figures_without_matplotlib(monkeypatch, capsys):
     """In a browser the cell runs on and says where the figure is; elsewhere matplotlib has to be installed."""
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingDependencyError):
-        figures.pyplot()
+        plotting.pyplot()
     monkeypatch.setattr(sys, "platform", "emscripten")
-    plt = figures.pyplot()
+    plt = plotting.pyplot()
     _, axes = plt.subplots(figsize=(1, 1))
     _, panels = plt.subplots(1, 3)
     assert list(zip(axes.barh([1], [2]), panels)) == [] and len(panels) == 3
     axes.spines["left"].set_visible(False)
     assert not hasattr(axes, "_repr_html_") and plt.show() is None
-    figures.plot_growth({"a": ([1, 2], [0.1, 0.2])}, "n").legend()
+    plotting.plot_growth({"a": ([1, 2], [0.1, 0.2])}, "n").legend()
     assert capsys.readouterr().out.count("no matplotlib") == 2

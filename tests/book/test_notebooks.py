@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import itertools
 import json
 import re
 
@@ -129,3 +130,27 @@ class TestEveryChapter:
         assert "!" not in re.sub(r"`[^`]*`|```.*?```|<!--.*?-->|!=|\(\?!|!\[", "", text, flags=re.DOTALL)
         for filler in ("simply", "powerful", "let's dive", "in this chapter we will", "delve"):
             assert filler not in text.lower(), filler
+
+
+def test_predictions_keep_their_answers():
+    """What is printed between a prediction and the next words is folded; sphinx_local.py folds those words."""
+    asked = 0
+    for path in sorted((ROOT / "book").glob("*.ipynb")):
+        kept = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for index, cell in enumerate(kept):
+            text = "".join(cell["source"])
+            assert not re.search(r"\*\*(Predict\*\*|Your guess)", text), "one wording: **Predict.**"
+            if cell["cell_type"] == "markdown" and "**Predict.**" in text:
+                for answer in itertools.takewhile(lambda cell: cell["cell_type"] == "code", kept[index + 1 :]):
+                    assert not answer["outputs"] or "hide-output" in answer["metadata"]["tags"], (path.name, index)
+                    asked += 1
+    assert asked > 20
+
+
+def test_cells_that_mostly_plot_are_folded():
+    words = re.compile(r"\b(axes|axis|plt|figure|pyplot|GREY|COLOURS|bbox|legend|annotate)\b")
+    for path in sorted((ROOT / "book").glob("*.ipynb")):
+        for cell in cells(path, "code"):
+            lines = [line for line in source(cell).splitlines() if line.strip() and not line.strip().startswith("#")]
+            if len(lines) >= 6 and sum(bool(words.search(line)) for line in lines) >= len(lines) / 2:
+                assert "hide-input" in cell["metadata"].get("tags", ()), source(cell)

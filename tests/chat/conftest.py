@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.added_tokens import AddedToken
 from bpelab.chat import NAMED
 from bpelab.notebook import book_text
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from .templates import REAL
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.chat.hardware import Machine
-from bpelab.chat.probes import host, install
-from bpelab.chat.probes.backends import PACKAGES
-from bpelab.chat.probes.processes import Said
-from bpelab.chat.probes.survey import understand
+from bpelab.chat.hardware import host, install
+from bpelab.chat.hardware.backend_status import PACKAGES
+from bpelab.chat.hardware.detect import Machine
+from bpelab.chat.hardware.processes import ProbeOutput
+from bpelab.chat.hardware.survey import understand
 
 RECORDED = Path(__file__).parent / "probes"
 GIB = 1 << 30
@@ -33,7 +33,7 @@ def recorded(name):
 
 def answered(**answers):
     """What a probe of ours prints, with a library's chatter ahead of it."""
-    return {name: Said(f"a warning\n{host.MARK}{json.dumps(answer)}\n") for name, answer in answers.items()}
+    return {name: ProbeOutput(f"a warning\n{host.MARK}{json.dumps(answer)}\n") for name, answer in answers.items()}
 
 
 HERE = {"cpu": "a CPU", "cores": 8, "memory": 32 * GIB, "free": 20 * GIB, "architecture": "x86_64"}

@@ -31,7 +31,7 @@ class Scripted(Backend):
         self.before: Callable[[int], object] = lambda held: None
         self.own: Callable[[str], list[int]] | None = None
 
-    def own_ids(self, text: str) -> list[int] | None:
+    def native_encode(self, text: str) -> list[int] | None:
         return None if self.own is None else self.own(text)
 
     def _keep(self, count: int) -> int:

@@ -3,10 +3,10 @@
 import sys
 import time
 
-from bpelab.chat.lines import answer_lines
-from bpelab.chat.screen import Screen
 from bpelab.chat.session import ChatSession
-from bpelab.chat.terminal import Terminal
+from bpelab.cli.chat.batch import answer_lines
+from bpelab.cli.chat.output import Screen
+from bpelab.cli.chat.terminal import Terminal
 
 from .scripted import Scripted
 from .tiny import tiny_tokenizer

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from bpelab import BPETokenizer
+from bpelab._support.install import install_command
 from bpelab.chat import apply_chat_template, count_conversation, fit_to_context
-from bpelab.chat.provenance import TEMPLATE, UNKNOWN, Marked, Origin, concat
+from bpelab.chat_templates.tainted_string import TEMPLATE, UNKNOWN, Provenance, TaintedStr, concat
 from bpelab.errors import ConversationError, MissingDependencyError, TemplateError
-from bpelab.install import install_command
 from bpelab.postprocessors import TemplateProcessing
 
 from ..conftest import amount
@@ -114,7 +114,7 @@ def test_options_that_exclude_each_other():
 
 
 def test_without_jinja(monkeypatch):
-    from bpelab.chat.template import compiled
+    from bpelab.chat_templates.render import compiled
 
     compiled.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
@@ -310,12 +310,15 @@ def test_marked_strings_are_strings():
     rng = random.Random(4)
     for _ in range(amount(3_000, 100_000)):
         parts = [
-            ("".join(rng.choices("ab \n\tß", k=rng.randint(0, 4))), rng.choice([UNKNOWN, Origin(False, 1, "content")]))
+            (
+                "".join(rng.choices("ab \n\tß", k=rng.randint(0, 4))),
+                rng.choice([UNKNOWN, Provenance(False, 1, "content")]),
+            )
             for _ in range(3)
         ]
         parts.insert(rng.randrange(4), ("".join(rng.choices("AB<> \n", k=rng.randint(0, 4))), TEMPLATE))
-        marked = concat([Marked.of(text, origin) for text, origin in parts])
-        other = Marked.of("o", Origin(False, 2, "content"))
+        marked = concat([TaintedStr.of(text, origin) for text, origin in parts])
+        other = TaintedStr.of("o", Provenance(False, 2, "content"))
         operation = rng.choice(OPERATIONS)
         result, expected = operation(marked, other), operation(str.__str__(marked), "o")
         assert result == expected

@@ -8,17 +8,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpelab.chat.backends import trouble
-from bpelab.chat.backends.engine import Engine, cache_bytes, float32_bytes, own_tokenizer, quiet
-from bpelab.chat.backends.trouble import check_memory, free_memory, loading, package, running, short
-from bpelab.chat.models import find_model
+from bpelab._support.install import install_command
+from bpelab.chat.backends import errors
+from bpelab.chat.backends.errors import (
+    check_memory,
+    free_memory,
+    import_extra,
+    one_line,
+    translating_load_errors,
+    translating_run_errors,
+)
+from bpelab.chat.backends.external import ExternalBackend, cache_bytes, float32_bytes, native_tokenizer, quiet
+from bpelab.chat.models.find import find_model
 from bpelab.errors import BackendError, ConversationError, MissingDependencyError, ModelFileError
-from bpelab.install import install_command
 
 from .tiny import tiny_tokenizer, write_tiny_llama
 
 
-class Paper(Engine):
+class Paper(ExternalBackend):
     """Holds ids and nothing else; the logits say how many."""
 
     name = "paper"
@@ -37,12 +44,12 @@ class Paper(Engine):
     def _clear(self):
         self.held.clear()
 
-    def _cut(self, count):
+    def _truncate(self, count):
         if self.can_cut:
             del self.held[count:]
         return self.can_cut
 
-    def _bytes_held(self):
+    def _cache_size(self):
         return 24 * len(self.held)
 
     def _free(self):
@@ -100,9 +107,9 @@ def _shapes(files):
 def test_the_tokenizer_of_transformers_is_quiet(files, tmp_path, capsys):
     logging = pytest.importorskip("transformers").utils.logging
     text = "<|im_start|>user\nthe harbour"
-    theirs = own_tokenizer(files)
+    theirs = native_tokenizer(files)
     assert theirs.encode(text, add_special_tokens=False) == tiny_tokenizer().encode(text, allowed_special="all")
-    assert own_tokenizer(replace(files, folder=tmp_path)) is None  # there is none in it
+    assert native_tokenizer(replace(files, folder=tmp_path)) is None  # there is none in it
     assert capsys.readouterr() == ("", "")
     before = logging.is_progress_bar_enabled(), logging.get_verbosity()
     with pytest.raises(KeyError), quiet(sys.modules["transformers"]):
@@ -116,15 +123,15 @@ def test_packages_that_do_not_load(tmp_path, monkeypatch):
     (tmp_path / "bpelab_needs_more.py").write_text("import bpelab_not_there\n")
     (tmp_path / "bpelab_lacks_a_driver.py").write_text("raise OSError('libdriver.so.1: no\\n such file.')\n")
     (tmp_path / "bpelab_warns.py").write_text("import warnings\nwarnings.warn('old')\nanswer = 42\n")
-    assert package("bpelab_warns", "mlx").answer == 42
+    assert import_extra("bpelab_warns", "mlx").answer == 42
     with pytest.raises(
         MissingDependencyError, match=re.escape(f"bpelab_not_there is not installed: {install_command('mlx')}")
     ):
-        package("bpelab_not_there", "mlx")
+        import_extra("bpelab_not_there", "mlx")
     with pytest.raises(MissingDependencyError, match=r"^bpelab_not_there, which bpelab_needs_more needs, is not"):
-        package("bpelab_needs_more", "mlx")
+        import_extra("bpelab_needs_more", "mlx")
     with pytest.raises(BackendError, match=r"does not load here: libdriver.so.1: no such file. Install it again"):
-        package("bpelab_lacks_a_driver", "mlx")
+        import_extra("bpelab_lacks_a_driver", "mlx")
 
 
 @pytest.mark.parametrize(
@@ -146,33 +153,33 @@ def test_packages_that_do_not_load(tmp_path, monkeypatch):
     ids=lambda value: None if isinstance(value, type) else str(value)[:12],
 )
 def test_what_an_engine_raises_while_it_loads(files, raised, kind, said):
-    with pytest.raises(kind, match=said) as caught, loading("paper", files):
+    with pytest.raises(kind, match=said) as caught, translating_load_errors("paper", files):
         raise raised
     assert type(caught.value) is kind
 
 
 def test_what_an_engine_raises_while_it_runs():
     said = r"^paper failed while it ran: no more pages\. If memory is short: take a"
-    with pytest.raises(BackendError, match=said), running("paper"):
+    with pytest.raises(BackendError, match=said), translating_run_errors("paper"):
         raise RuntimeError("no more pages.")
-    with pytest.raises(ConversationError, match=r"^too long$"), running("paper"):
+    with pytest.raises(ConversationError, match=r"^too long$"), translating_run_errors("paper"):
         raise ConversationError("too long")
 
 
 def test_words_of_an_engine_are_one_line_of_a_sentences_length():
-    assert short("  a\n\tb. ") == "a b"
-    assert short("word " * 100) == ("word " * 60).rstrip() + " ..."
+    assert one_line("  a\n\tb. ") == "a b"
+    assert one_line("word " * 100) == ("word " * 60).rstrip() + " ..."
 
 
 def test_memory_is_compared_before_a_model_is_loaded(files, monkeypatch):
     """Weights, keys and values, and an eighth of the weights to compute with."""
-    monkeypatch.setattr(trouble, "free_memory", lambda: 10_000_000_000)
+    monkeypatch.setattr(errors, "free_memory", lambda: 10_000_000_000)
     check_memory(files, 8_000_000_000, 1_000_000_000)
     with pytest.raises(
         BackendError, match=r"8\.00 GB for its weights, 1\.10 GB .*, 1\.00 GB to .*; 10\.00 GB are free"
     ):
         check_memory(files, 8_000_000_000, 1_100_000_000)
-    monkeypatch.setattr(trouble, "free_memory", lambda: None)
+    monkeypatch.setattr(errors, "free_memory", lambda: None)
     check_memory(files, 1 << 60, 0)
 
 
@@ -181,14 +188,14 @@ def test_a_limit_of_the_process_counts(monkeypatch):
     resource = pytest.importorskip("resource")
     limit = resource.RLIM_INFINITY
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, limit))
-    monkeypatch.setattr(trouble.host, "memory", lambda: (64 << 30, 32 << 30))
+    monkeypatch.setattr(errors.host, "memory", lambda: (64 << 30, 32 << 30))
     assert free_memory() == 32 << 30
     limit = 1 << 50
     assert free_memory() == 32 << 30
     limit = 32 << 30
-    assert 0 < free_memory() < limit - trouble.SPARE
-    monkeypatch.setattr(trouble.host, "memory", lambda: (None, None))
-    assert 0 < free_memory() < limit - trouble.SPARE
+    assert 0 < free_memory() < limit - errors.SPARE
+    monkeypatch.setattr(errors.host, "memory", lambda: (None, None))
+    assert 0 < free_memory() < limit - errors.SPARE
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(trouble.host, "windows", lambda: {"free": 5})
+    monkeypatch.setattr(errors.host, "windows", lambda: {"free": 5})
     assert free_memory() == 5

@@ -6,7 +6,7 @@ import pytest
 from bpelab.chat.backends import close_backends, open_backend
 from bpelab.chat.backends.base import Backend
 from bpelab.chat.generation import generate
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 from bpelab.chat.sampling import GREEDY, Sampling
 from bpelab.errors import ConversationError
 

@@ -11,16 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.chat import doctor, hardware
-from bpelab.chat.hardware import PREFERENCE, BackendStatus, Device, Machine, detect
-from bpelab.chat.models import SHIPPED, ModelFiles, find_model
-from bpelab.chat.probes import install, processes, survey
-from bpelab.chat.probes.backends import PACKAGES, Facts, installed_version, statuses
-from bpelab.chat.probes.parts import plain
-from bpelab.chat.probes.processes import Said
-from bpelab.chat.probes.survey import questions, understand
+from bpelab._support.install import install_command
+from bpelab.chat.hardware import detect as hardware, install, processes, report, survey
+from bpelab.chat.hardware.backend_status import PACKAGES, Facts, installed_version, statuses
+from bpelab.chat.hardware.detect import (
+    PREFERENCE,
+    BackendStatus,
+    Device,
+    Machine,
+    detect,
+)
+from bpelab.chat.hardware.device import sanitize
+from bpelab.chat.hardware.processes import ProbeOutput
+from bpelab.chat.hardware.survey import questions, understand
+from bpelab.chat.models.find import SHIPPED, ModelFiles, find_model
 from bpelab.errors import BackendError
-from bpelab.install import install_command
 
 from .machines import (
     ALL,
@@ -42,7 +47,7 @@ def test_windows():
     """One machine from what it says and what nvidia-smi prints there."""
     says = {"cpu": "13th Gen Intel(R) Core(TM) i9-13900K", "cores": 32, "memory": 33885765632, "free": 19686584320}
     said = answered(host=says | {"architecture": "AMD64"}, **CPU_ONLY)
-    said["nvidia-smi"] = Said(recorded("nvidia-smi-windows-two-rtx.csv"))
+    said["nvidia-smi"] = ProbeOutput(recorded("nvidia-smi-windows-two-rtx.csv"))
     found = Machine(*understand("Windows", said, ALL, install.TOOLS))
     assert (found.memory_bytes, found.free_bytes, found.cores, len(found.devices)) == (33885765632, 19686584320, 32, 3)
     assert status_of(found, "mlx") == (
@@ -61,9 +66,11 @@ def test_windows():
 
 def mac(sysctl="sysctl-m2-max.txt", architecture="arm64", **answers):
     said = {
-        "sysctl": Said(recorded(sysctl), "sysctl failed: ... (exit code 1)" if "intel" in sysctl else None, True),
-        "vm_stat": Said(recorded("vm_stat.txt")),
-        "system_profiler": Said(recorded("system_profiler-m2-max.json")),
+        "sysctl": ProbeOutput(
+            recorded(sysctl), "sysctl failed: ... (exit code 1)" if "intel" in sysctl else None, True
+        ),
+        "vm_stat": ProbeOutput(recorded("vm_stat.txt")),
+        "system_profiler": ProbeOutput(recorded("system_profiler-m2-max.json")),
         **answered(host={"architecture": architecture, "cores": 1}, **CPU_ONLY),
         **answered(**answers),
     }
@@ -109,7 +116,7 @@ def test_macs():
     assert status(old, "mlx").problem.startswith("MLX has no packages for macOS on x86_64")
 
 
-H200 = {"nvidia-smi": Said(recorded("nvidia-smi-h200.csv"))}
+H200 = {"nvidia-smi": ProbeOutput(recorded("nvidia-smi-h200.csv"))}
 CUDA_TORCH = torch("cuda", cuda="13.0")
 CUDA_LLAMA = ggml("CUDA0", "CPU")
 
@@ -151,8 +158,8 @@ def test_nvidia_that_works():
     assert status(machine(answered(llama_cpp=older)), "llama_cpp").devices == ("gpu", "cpu")
 
 
-RADEON = {"rocm-smi": Said(recorded("rocm-smi-radeon.json"))}
-VULKAN = {"vulkaninfo": Said(recorded("vulkaninfo-amd.txt"))}
+RADEON = {"rocm-smi": ProbeOutput(recorded("rocm-smi-radeon.json"))}
+VULKAN = {"vulkaninfo": ProbeOutput(recorded("vulkaninfo-amd.txt"))}
 
 
 @pytest.mark.parametrize("said, flag", [(H200 | VULKAN, "CUDA"), (RADEON | VULKAN, "HIP"), (VULKAN, "VULKAN")])
@@ -168,7 +175,7 @@ def test_nothing_installed():
     assert status(found, "reference").install == install_command("chat")
     assert "several GB" in status(found, "transformers").note
     assert status(
-        machine({"vulkaninfo": Said(recorded("vulkaninfo-software.txt"))}, versions={}), "llama_cpp"
+        machine({"vulkaninfo": ProbeOutput(recorded("vulkaninfo-software.txt"))}, versions={}), "llama_cpp"
     ).install == install_command("llama", pip="pip install --no-cache-dir")
     with pytest.raises(BackendError) as caught:
         found.choose()
@@ -290,8 +297,10 @@ def test_the_order_knows_every_backend():
 # What is printed
 
 MACHINES = [
-    machine({**H200, **RADEON, **ARC, "vulkaninfo": Said(recorded("vulkaninfo-amd.txt"))}),
-    machine({"nvidia-smi": Said("", "nvidia-smi gave no answer in 20 s and was stopped")}, versions={}, tools=[]),
+    machine({**H200, **RADEON, **ARC, "vulkaninfo": ProbeOutput(recorded("vulkaninfo-amd.txt"))}),
+    machine(
+        {"nvidia-smi": ProbeOutput("", "nvidia-smi gave no answer in 20 s and was stopped")}, versions={}, tools=[]
+    ),
     mac(**METAL),
     mac("sysctl-rosetta.txt", "x86_64"),
 ]
@@ -300,10 +309,10 @@ MACHINES = [
 @pytest.mark.parametrize("found", MACHINES)
 def test_report(found, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
-    text = doctor.report(found)
+    text = report.report(found)
     assert max(map(len, text.splitlines())) <= 100
     for device in found.devices:
-        assert device.name[: doctor.NAME - 3] in text
+        assert device.name[: report.NAME - 3] in text
     flat = " ".join(text.replace("\\\n", "").replace("&&\n", "&& ").split())
     for entry in found.backends:
         assert entry.name in text
@@ -317,7 +326,7 @@ def test_report(found, monkeypatch):
 @pytest.mark.parametrize("found", MACHINES)
 def test_json_round_trip(found, monkeypatch):
     monkeypatch.delenv(hardware.VARIABLE, raising=False)
-    data = doctor.as_json(found)
+    data = report.as_json(found)
     assert json.loads(json.dumps(data)) == data
     usable = [entry.pop("usable") for entry in data["backends"]]
     assert usable == [bool(entry.devices) for entry in found.backends]
@@ -356,9 +365,9 @@ def test_commands_that_are_too_long_for_a_line_still_run():
 
     for found in MACHINES:
         for command in (entry.install for entry in found.backends if entry.install):
-            assert run("\n".join(doctor.shell_lines(command))) == run(command) != ""
-            assert run("\n".join(doctor.shell_lines(command, 30))) == run(command)
-    assert doctor.shell_lines("$env:A=1; pip install x", 20) == ["$env:A=1;", "  pip install x"]
+            assert run("\n".join(report.shell_lines(command))) == run(command) != ""
+            assert run("\n".join(report.shell_lines(command, 30))) == run(command)
+    assert report.shell_lines("$env:A=1; pip install x", 20) == ["$env:A=1;", "  pip install x"]
 
 
 # All of it
@@ -401,7 +410,7 @@ def test_machines_where_all_is_broken(tmp_path, monkeypatch, what):
         assert entry.installed and not entry.devices and entry.problem and entry.install
     with pytest.raises(BackendError, match="no backend can run the shipped model here"):
         found.choose()
-    assert doctor.report(found) and json.dumps(doctor.as_json(found))
+    assert report.report(found) and json.dumps(report.as_json(found))
 
 
 @posix
@@ -521,7 +530,7 @@ def test_here(monkeypatch):
     found = detect()
     heavy = {"torch", "llama_cpp", "mlx", "openvino", "transformers"} & (set(sys.modules) - before)
     assert not heavy
-    assert all(problem == plain(problem, 1000) != "" for problem in found.problems)
+    assert all(problem == sanitize(problem, 1000) != "" for problem in found.problems)
     assert 1 <= found.cores <= (os.cpu_count() or 1)
     if Path("/proc/meminfo").exists():
         assert 0 < found.free_bytes <= found.memory_bytes <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -534,7 +543,7 @@ def test_here(monkeypatch):
 
 def test_run(monkeypatch, capsys):
     monkeypatch.setattr(hardware, "_known", MACHINES[0])
-    assert doctor.run(False) == 0
-    assert capsys.readouterr().out == doctor.report(MACHINES[0]) + "\n"
-    assert doctor.run(as_json=True) == 0
-    assert json.loads(capsys.readouterr().out) == doctor.as_json(MACHINES[0])
+    assert report.run(False) == 0
+    assert capsys.readouterr().out == report.report(MACHINES[0]) + "\n"
+    assert report.run(as_json=True) == 0
+    assert json.loads(capsys.readouterr().out) == report.as_json(MACHINES[0])

@@ -7,13 +7,13 @@ import re
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.added_tokens import AddedToken
 from bpelab.chat import apply_chat_template
-from bpelab.chat.encoding import encode, is_control
-from bpelab.chat.template import render
+from bpelab.chat_templates.encode import encode, is_control
+from bpelab.chat_templates.render import render
 from bpelab.errors import TemplateError
 from bpelab.notebook import book_text
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount
 from .conftest import MARKUP, SPECIAL, characters, sources, tokenizer
@@ -67,7 +67,7 @@ def attacked(rng: random.Random, messages: list[dict], allowed: list[str]) -> li
     return rewritten(messages, change)
 
 
-def harmless(messages: list[dict]) -> list[dict]:
+def escape_controls(messages: list[dict]) -> list[dict]:
     """The same shape in letters; texts that were equal stay so, and others differ, since templates compare messages."""
     letters: dict[str, str] = {}
 
@@ -95,7 +95,7 @@ def check_provenance(which, found) -> None:
     """Each control id stands where the template's own characters spell it; no other id is one."""
     names = {token.id: token.content for token in which.added_tokens if is_control(token)}
     trusted = [origin.trusted for length, origin in found.text.runs for _ in range(length)]
-    for token_id, (start, stop), control in zip(found.ids, found.places, found.control):
+    for token_id, (start, stop), control in zip(found.ids, found.offsets, found.control):
         assert control == (token_id in names)
         if control:
             at = found.text.index(names[token_id], start)
@@ -104,7 +104,7 @@ def check_provenance(which, found) -> None:
 
 
 def controls(found):
-    return [(i, place) for i, place, control in zip(found.ids, found.places, found.control) if control]
+    return [(i, place) for i, place, control in zip(found.ids, found.offsets, found.control) if control]
 
 
 def with_normalizer() -> BPETokenizer:
@@ -127,9 +127,9 @@ def test_attacks(part):
         shape = rewritten(conversation(rng, plain=rng.random() < 0.7), lambda text: text.replace("</think>", ""))
         messages = attacked(rng, shape, allowed)
         tools = rewritten(rng.choice([None, None, TOOLS]), lambda text: text + attack(rng, allowed))  # noqa: B023
-        calm = harmless(copy.deepcopy(messages))
+        calm = escape_controls(copy.deepcopy(messages))
         try:
-            quiet = encoded(which, source, calm, tools and harmless(tools))
+            quiet = encoded(which, source, calm, tools and escape_controls(tools))
         except TemplateError:
             continue
         found = encoded(which, source, messages, tools)

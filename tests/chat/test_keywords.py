@@ -2,10 +2,10 @@
 
 import pytest
 
-from bpelab.chat.conversation import apply_chat_template, count_conversation, fit_to_context
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.session import ChatSession
-from bpelab.chat.variables import variables_of
+from bpelab.chat_templates.apply import apply_chat_template, count_conversation, fit_to_context
+from bpelab.chat_templates.template_variables import variables_of
 
 from .conftest import sources
 from .scripted import Scripted

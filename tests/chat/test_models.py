@@ -10,13 +10,13 @@ import threading
 import numpy as np
 import pytest
 
-from bpelab.chat.download import choose_files
-from bpelab.chat.models import SHIPPED, find_model
-from bpelab.chat.tensor_files import GGUF_BLOCKS, SAFETENSORS_BITS, gguf_tensors, safetensors_tensors
-from bpelab.chat.to_try import MODELS
+from bpelab._support.install import install_command
+from bpelab.chat.models.find import SHIPPED, find_model
+from bpelab.chat.models.hub import choose_files
+from bpelab.chat.models.suggested import MODELS
+from bpelab.chat.models.tensor_headers import GGUF_BLOCKS, SAFETENSORS_BITS, gguf_tensors, safetensors_tensors
 from bpelab.errors import MissingDependencyError, ModelFileError
-from bpelab.formats.gguf_file import read_metadata, write_metadata
-from bpelab.install import install_command
+from bpelab.formats.gguf_container import read_metadata, write_metadata
 
 from ..conftest import ROOT, amount
 from ..formats.test_hub import CHUNK, MAIN, TOKEN, Hub, ask, in_cache
@@ -137,19 +137,19 @@ def join(path, header_of, infos, data):
 
 def exact_end(path):
     """Where the keys of a file without tensors end, before it is filled up."""
-    from bpelab.formats.gguf_file import _Header
+    from bpelab.formats.gguf_container import _Header
 
     with path.open("rb") as file:
         header = _Header(path, file)
         header.read()
-        return header.base + header.at
+        return header.base + header.position
 
 
 def test_the_shipped_model_is_the_default(monkeypatch, tiny, tmp_path):
     assert (SHIPPED.parent.name, SHIPPED.name) == ("data", "tiny_chat")
-    monkeypatch.setattr("bpelab.chat.models.SHIPPED", tiny)
+    monkeypatch.setattr("bpelab.chat.models.find.SHIPPED", tiny)
     assert find_model().folder == tiny
-    monkeypatch.setattr("bpelab.chat.models.SHIPPED", tmp_path / "gone")
+    monkeypatch.setattr("bpelab.chat.models.find.SHIPPED", tmp_path / "gone")
     refused(None, "install bpelab again")
 
 
@@ -261,7 +261,7 @@ def test_files_that_are_no_gguf(tmp_path, content, said):
 
 
 def test_a_vocabulary_without_weights(tmp_path):
-    from bpelab.formats.gguf_write import save
+    from bpelab.formats.gguf_save import save
 
     save(tiny_tokenizer(), tmp_path / "v.gguf")
     refused(tmp_path / "v.gguf", "only a vocabulary")
@@ -306,7 +306,7 @@ def test_a_config_that_is_none(copy, content, said):
         ({"intermediate_size": 10**5}, "intermediate_size is 100,000, more"),
         ({"head_dim": 10**6}, "is .*more than the weights"),
         ({"num_attention_heads": 10**6}, "num_attention_heads is 1,000,000, more"),
-        ({"num_key_value_heads": 3}, "no multiple of num_key_value_heads"),
+        ({"num_key_value_heads": 3}, "not a multiple of num_key_value_heads"),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0; a whole number from 1 on"),
         ({"vocab_size": -5}, "vocab_size is -5"),
         ({"vocab_size": "many"}, "vocab_size is 'many'"),
@@ -371,7 +371,7 @@ ONE = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
     [
         ({}, "holds no tensor"),
         ({"__metadata__": {"format": "pt"}}, "holds no tensor"),
-        ({"a": ONE | {"dtype": "F31"}}, "'F31' is no type of safetensors"),
+        ({"a": ONE | {"dtype": "F31"}}, "'F31' is not a type of safetensors"),
         ({"a": ONE | {"dtype": 3}}, "dtype: expected a string"),
         ({"a": ONE | {"shape": [2, 4]}}, "asks for 32 bytes, and it has 24"),
         ({"a": ONE | {"shape": [2, -3]}}, "expected whole numbers"),
@@ -486,7 +486,7 @@ def test_gguf_tensors_made_to_harm(tiny, tmp_path, change, said):
 
 CHILD = """
 import json, sys, traceback
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 for question in json.load(sys.stdin):
     try:
         files = find_model(question.pop("name"), **question)

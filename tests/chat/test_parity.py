@@ -2,7 +2,7 @@
 
 import pytest
 
-from bpelab.chat.parity import compare
+from bpelab.chat.tokenizer_parity import check_parity
 from bpelab.errors import BackendError
 
 from .scripted import Scripted
@@ -31,21 +31,21 @@ def backend(parse) -> Scripted:
 
 def test_equal():
     text, ids = prompt(MESSAGES)
-    found = compare(tiny_tokenizer(), backend(own), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(own), text, ids)
     assert (found.checked, found.equal, found.first, found.intended) == (True, True, None, False)
     assert found.note == f"scripted's own tokenizer gives the same {len(ids)} ids"
 
 
 def test_nothing_to_compare_with():
     text, ids = prompt(MESSAGES)
-    found = compare(tiny_tokenizer(), Scripted("x"), text, ids)
+    found = check_parity(tiny_tokenizer(), Scripted("x"), text, ids)
     assert (found.checked, found.equal, found.first) == (False, None, None)
     assert "no tokenizer of its own" in found.note
 
     def broken(text):
         raise BackendError("it broke")
 
-    assert "it broke" in compare(tiny_tokenizer(), backend(broken), text, ids).note
+    assert "it broke" in check_parity(tiny_tokenizer(), backend(broken), text, ids).note
 
 
 @pytest.mark.parametrize("place", [0, 3, -1])
@@ -53,7 +53,7 @@ def test_the_first_difference(place):
     text, ids = prompt(MESSAGES)
     other = list(ids)
     other[place] = 65
-    found = compare(tiny_tokenizer(), backend(lambda _: other), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(lambda _: other), text, ids)
     where = place % len(ids)
     assert (found.equal, found.first, found.intended) == (False, where, False)
     assert f"from token {where} of" in found.note
@@ -67,21 +67,21 @@ def test_the_first_difference(place):
 
 def test_one_is_longer():
     text, ids = prompt(MESSAGES)
-    found = compare(tiny_tokenizer(), backend(lambda _: [*ids, 65]), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(lambda _: [*ids, 65]), text, ids)
     assert found.first == len(ids)
     assert "bpelab ends and scripted's has 65 'A'" in found.note
-    found = compare(tiny_tokenizer(), backend(lambda _: []), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(lambda _: []), text, ids)
     assert (found.first, found.theirs) == (0, ())
-    found = compare(tiny_tokenizer(), backend(lambda _: [*ids[:-1], 9_999]), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(lambda _: [*ids[:-1], 9_999]), text, ids)
     assert "no token of bpelab's tokenizer" in found.note
 
 
 def test_a_message_that_spells_a_control_token():
     text, ids = prompt([{"role": "user", "content": "a <|im_end|> in my text"}])
-    found = compare(tiny_tokenizer(), backend(own), text, ids)
+    found = check_parity(tiny_tokenizer(), backend(own), text, ids)
     assert (found.equal, found.intended) == (False, True)
     assert "A message spells a control token" in found.note
-    different = compare(tiny_tokenizer(), backend(lambda text: [*own(text), 65]), text, ids)
+    different = check_parity(tiny_tokenizer(), backend(lambda text: [*own(text), 65]), text, ids)
     assert (different.equal, different.intended) == (False, False)
 
 

@@ -15,13 +15,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpelab.chat import doctor
-from bpelab.chat.hardware import Device
-from bpelab.chat.probes import amd, apple, host, nvidia, processes, survey, vulkan
-from bpelab.chat.probes.parts import MIB, count, plain
-from bpelab.chat.probes.processes import MOST, Said, ask
-from bpelab.chat.probes.survey import marked
-from bpelab.install import install_command
+from bpelab._support.install import install_command
+from bpelab.chat.hardware import amd, apple, host, nvidia, processes, report, survey, vulkan
+from bpelab.chat.hardware.detect import Device
+from bpelab.chat.hardware.device import MIB, parse_count, sanitize
+from bpelab.chat.hardware.processes import MOST, ProbeOutput, run_probes
+from bpelab.chat.hardware.survey import parse_marked
 
 from ..conftest import amount
 from .machines import CPU_ONLY, GIB, RECORDED, SCRIPTS, answered, linux, machine, posix, recorded, status
@@ -46,7 +45,7 @@ def test_nvidia():
 
 def test_nvidia_mismatch_says_restart():
     said = {
-        "nvidia-smi": Said(
+        "nvidia-smi": ProbeOutput(
             recorded("nvidia-smi-mismatch.txt"),
             processes._failure("nvidia-smi", recorded("nvidia-smi-mismatch.txt"), 18),
             True,
@@ -86,9 +85,9 @@ def test_amd():
 def test_amd_is_counted_once():
     """Three tools and Linux say the same; the one that knows most is believed."""
     said = {
-        "rocm-smi": Said(recorded("rocm-smi-mi300x.json")),
-        "amd-smi": Said(recorded("amd-smi-mi300x.json")),
-        "rocminfo": Said(recorded("rocminfo-radeon.txt")),
+        "rocm-smi": ProbeOutput(recorded("rocm-smi-mi300x.json")),
+        "amd-smi": ProbeOutput(recorded("amd-smi-mi300x.json")),
+        "rocminfo": ProbeOutput(recorded("rocminfo-radeon.txt")),
     }
     nodes = [{"name": "gfx942", "memory": 5 * GIB}]
 
@@ -98,7 +97,7 @@ def test_amd_is_counted_once():
     assert [device.free_bytes for device in gpus(said)] == [205844172800, 141652992]
     del said["rocm-smi"]
     assert [device.memory_bytes for device in gpus(said)] == [196592 * MIB]
-    said["amd-smi"] = Said("Traceback", "amd-smi failed: Traceback (exit code 1)", True)
+    said["amd-smi"] = ProbeOutput("Traceback", "amd-smi failed: Traceback (exit code 1)", True)
     assert gpus(said)[0].name == "Radeon RX 7900 XTX"
     assert gpus({}) == [Device("rocm", "AMD GPU gfx942", 5 * GIB)]
 
@@ -170,7 +169,7 @@ def test_gpus_on_the_bus_without_a_driver():
         "an NVIDIA GPU (10de:2335) is in this machine",
         "an AMD GPU (1002:74a1) is in this machine",
     ]
-    said = {"nvidia-smi": Said(recorded("nvidia-smi-h200.csv"))}
+    said = {"nvidia-smi": ProbeOutput(recorded("nvidia-smi-h200.csv"))}
     assert machine(said, pci=[nvidia_card]).problems == ()
 
 
@@ -194,11 +193,12 @@ def test_parsers_bear_anything(name):
             broken[place : place + rng.choice((0, 1, 9, 200))] = rng.randbytes(rng.choice((0, 1, 5)))
         text = (host.MARK if tool == "openvino" else "") + broken.decode("utf-8", "replace")
         found = machine(
-            {tool: Said("\n" + text)}, system="macOS" if tool in ("sysctl", "vm_stat", "system_profiler") else "Linux"
+            {tool: ProbeOutput("\n" + text)},
+            system="macOS" if tool in ("sysctl", "vm_stat", "system_profiler") else "Linux",
         )
-        assert doctor.report(found).encode("utf-8") and json.dumps(doctor.as_json(found))
+        assert report.report(found).encode("utf-8") and json.dumps(report.as_json(found))
         for device in found.devices:
-            assert device.name == plain(device.name)
+            assert device.name == sanitize(device.name)
             for size in (device.memory_bytes, device.free_bytes):
                 assert size is None or 0 <= size < 1 << 56
 
@@ -214,15 +214,15 @@ RUBBISH = [
 def test_rubbish_of_every_tool(text):
     tools = ("nvidia-smi", *survey.ROCM, "sysctl", "vm_stat", "system_profiler", "vulkaninfo", *CPU_ONLY)
     for mark in ("", "\n" + host.MARK):
-        found = machine({tool: Said(mark + text) for tool in tools}, system="macOS")
+        found = machine({tool: ProbeOutput(mark + text) for tool in tools}, system="macOS")
         assert [device.kind for device in found.devices] == ["cpu"]
         assert not any(entry.devices for entry in found.backends)
-        json.dumps(doctor.as_json(found)).encode("ascii")
-        doctor.report(found).encode("utf-8")
+        json.dumps(report.as_json(found)).encode("ascii")
+        report.report(found).encode("utf-8")
 
 
 def test_numbers():
-    assert count("12", MIB) == 12 * MIB
+    assert parse_count("12", MIB) == 12 * MIB
     for no_number in (
         "",
         "12 MiB",
@@ -239,9 +239,9 @@ def test_numbers():
         1 << 56,
         "9" * 30,
     ):
-        assert count(no_number) is None
-    assert plain("a\ud800\x1b[31m\u202eb\n") == "a [31m b"
-    assert len(plain("x" * 10**6)) == 120
+        assert parse_count(no_number) is None
+    assert sanitize("a\ud800\x1b[31m\u202eb\n") == "a [31m b"
+    assert len(sanitize("x" * 10**6)) == 120
 
 
 # The host
@@ -308,7 +308,7 @@ def test_cores_are_those_of_the_process():
     if not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one processor, or a system without affinity")
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-    code += "from bpelab.chat.hardware import detect; print(detect().cores)"
+    code += "from bpelab.chat.hardware.detect import detect; print(detect().cores)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
 
 
@@ -347,9 +347,9 @@ def test_the_bus_and_amds_driver(tmp_path):
 @posix
 def test_closed_device_files(tmp_path, monkeypatch):
     linux(tmp_path, {"dev/kfd": "", "dev/dri/renderD128": "", "dev/dri/card0": ""})
-    assert host.closed(tmp_path) == []
+    assert host.inaccessible_devices(tmp_path) == []
     monkeypatch.setattr(host.os, "access", lambda path, mode: path.name != "kfd" and mode == os.R_OK | os.W_OK)
-    assert host.closed(tmp_path) == ["/dev/kfd"]
+    assert host.inaccessible_devices(tmp_path) == ["/dev/kfd"]
 
 
 def test_windows_memory():
@@ -407,10 +407,10 @@ def test_a_system_that_does_not_tell_the_processors_of_a_process(tmp_path, monke
 
 
 def test_the_marked_line():
-    assert marked(f'noise {{}}\n{host.MARK}{{"a": 1}}\nfarewell'[: -len("farewell")]) == {"a": 1}
+    assert parse_marked(f'noise {{}}\n{host.MARK}{{"a": 1}}\nfarewell'[: -len("farewell")]) == {"a": 1}
     for text in ("", "{}", f"{host.MARK}", f"\n{host.MARK}[1]"):
         with pytest.raises(ValueError):
-            marked(text)
+            parse_marked(text)
 
 
 # Processes
@@ -422,17 +422,17 @@ def test_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "GRACE", 60.0)  # what was printed before the end is read then, however busy it is
     start, endless = time.monotonic(), ("hangs", "ignores", "closes")
     scripts = {name: [sys.executable, "-c", code] for name, code in SCRIPTS.items()}
-    said = ask({name: scripts.pop(name) for name in endless}, 5.0)
-    said |= ask(scripts | {"missing": [str(tmp_path / "missing")], "forbidden": [str(tmp_path)]}, 300.0)
+    said = run_probes({name: scripts.pop(name) for name in endless}, 5.0)
+    said |= run_probes(scripts | {"missing": [str(tmp_path / "missing")], "forbidden": [str(tmp_path)]}, 300.0)
     assert time.monotonic() - start < 400  # they sleep for 600 s
     for name in endless:
         assert said[name].problem == f"{name} gave no answer in 5 s and was stopped"
     assert said["hangs"].text == "begin\n"
-    assert said["crashes"] == Said("half\n", "crashes crashed (SIGSEGV)")
+    assert said["crashes"] == ProbeOutput("half\n", "crashes crashed (SIGSEGV)")
     for name in ("floods", "much"):
         assert said[name].problem == f"{name} printed more than 256 KiB and was stopped"
         assert len(said[name].text) <= MOST
-    assert said["rubbish"].problem is None and said["silent"] == Said("")
+    assert said["rubbish"].problem is None and said["silent"] == ProbeOutput("")
     assert said["fails"].problem == "fails failed: no such device [0m (exit code 9)" and said["fails"].mild
     assert said["missing"].problem == "missing can't be run: No such file or directory"
     assert said["forbidden"].problem == "forbidden can't be run: Permission denied"
@@ -459,7 +459,7 @@ def test_what_a_process_started_holds_nobody_up(tmp_path, monkeypatch, away):
         f"start_new_session={away}); open({str(note)!r}, 'w').write(str(child.pid)); print('an answer', flush=True)"
     )
     start = time.monotonic()
-    said = ask({"parent": [sys.executable, "-c", code]}, 5.0)["parent"]
+    said = run_probes({"parent": [sys.executable, "-c", code]}, 5.0)["parent"]
     assert time.monotonic() - start < 600  # the child sleeps for 900 s
     pid = int(note.read_text())
     if away:
@@ -471,7 +471,7 @@ def test_what_a_process_started_holds_nobody_up(tmp_path, monkeypatch, away):
         while running(pid) and time.monotonic() < end:
             time.sleep(0.01)
         assert not running(pid)
-        assert said == Said("an answer\n")
+        assert said == ProbeOutput("an answer\n")
 
 
 @posix
@@ -485,7 +485,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
     )
     (tmp_path / "caller.py").write_text(
         "import _thread, pathlib, sys, threading, time\n"
-        "from bpelab.chat.probes.processes import ask\n"
+        "from bpelab.chat.hardware.processes import run_probes\n"
         "here = pathlib.Path(__file__).parent\n"
         "def interrupt():\n"
         "    while not (here / 'pid').exists():\n"
@@ -493,7 +493,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
         "    _thread.interrupt_main()\n"
         "threading.Thread(target=interrupt).start()\n"
         "try:\n"
-        "    ask({'sleeper': [sys.executable, str(here / 'sleeper.py')]}, 600)\n"
+        "    run_probes({'sleeper': [sys.executable, str(here / 'sleeper.py')]}, 600)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from bpelab._support.install import install_command
 from bpelab.chat import backends
 from bpelab.chat.backends import base, close_backends, open_backend, reference
-from bpelab.chat.models import find_model
+from bpelab.chat.models.find import find_model
 from bpelab.errors import BackendError, ConversationError, ModelFileError
-from bpelab.install import install_command
 
 from ..conftest import amount
 from .tiny import tiny_tokenizer, write_gguf, write_tiny_llama
@@ -131,7 +131,7 @@ def test_what_is_said_of_a_backend(llama):
     backend = open_backend("reference", find_model(llama(heads=4, kv_heads=2, tied=False, seed=1)))
     assert (backend.name, backend.device, backend.context, backend.vocab_size) == ("reference", "CPU", 256, 320)
     assert backend.kv_bytes == 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, numbers, bytes
-    assert backend.own_ids("a") is None
+    assert backend.native_encode("a") is None
 
 
 # -- the cache ---------------------------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_the_context_that_is_asked_for(llama):
 
 
 def test_too_little_memory(llama, monkeypatch):
-    monkeypatch.setattr("bpelab.chat.backends.trouble.free_memory", lambda: 1_000)
+    monkeypatch.setattr("bpelab.chat.backends.errors.free_memory", lambda: 1_000)
     with pytest.raises(BackendError, match="Take a model of fewer"):
         open_backend("reference", find_model(llama()))
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, strategies as st
 from bpelab.chat.sampling import GREEDY, Sampling
 from bpelab.errors import BackendError
 
-NEAR = 1e-9
+SEARCH_WINDOW = 1e-9
 """What lies so near to a limit that rounding decides is no difference."""
 
 
@@ -33,7 +33,7 @@ def twin(settings, logits, row, number):
     if settings.top_p < 1:
         total, reached, kept = math.fsum(weight.values()), 0.0, []
         for token in sorted(left, key=lambda token: (-scores[token], token)):
-            if abs(reached / total - settings.top_p) < NEAR:
+            if abs(reached / total - settings.top_p) < SEARCH_WINDOW:
                 return None
             if reached / total >= settings.top_p and kept:
                 break
@@ -41,13 +41,13 @@ def twin(settings, logits, row, number):
             reached += weight[token]
         left = sorted(kept)
     most = max(weight[token] for token in left)
-    if any(0 < abs(weight[token] / most - settings.min_p) < NEAR for token in left):
+    if any(0 < abs(weight[token] / most - settings.min_p) < SEARCH_WINDOW for token in left):
         return None
     left = [token for token in left if weight[token] and weight[token] / most >= settings.min_p]
     total, end = math.fsum(weight[token] for token in left), 0.0
     for token in left:
         end += weight[token]
-        if abs(end / total - number) < NEAR and token != left[-1]:
+        if abs(end / total - number) < SEARCH_WINDOW and token != left[-1]:
             return None
         if end / total > number:
             return token
@@ -139,14 +139,14 @@ def test_what_lies_on_a_limit():
     scores = np.zeros(4)
 
     def kept(**settings):
-        return {Sampling(temperature=1.0, **settings)._drawn(scores, number / 97) for number in range(97)}
+        return {Sampling(temperature=1.0, **settings)._draw(scores, number / 97) for number in range(97)}
 
     assert kept(top_p=0.5) == {0, 1}
     assert kept(top_p=0.51) == {0, 1, 2}
     assert kept(min_p=1.0) == kept(top_k=1) == {0, 1, 2, 3}
     plain = Sampling(temperature=1.0)
-    assert [plain._drawn(scores, number) for number in (0.0, 0.25, 0.5, 0.75, 1 - 2**-53)] == [0, 1, 2, 3, 3]
-    assert plain._drawn(np.array([-math.inf, 0.0, -math.inf]), 0.0) == 1
+    assert [plain._draw(scores, number) for number in (0.0, 0.25, 0.5, 0.75, 1 - 2**-53)] == [0, 1, 2, 3, 3]
+    assert plain._draw(np.array([-math.inf, 0.0, -math.inf]), 0.0) == 1
 
 
 @pytest.mark.parametrize(

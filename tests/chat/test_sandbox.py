@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from bpelab.chat import apply_chat_template, budget
+from bpelab.chat import apply_chat_template
+from bpelab.chat_templates import resource_limits
 from bpelab.errors import TemplateError
 
 from ..conftest import ROOT
@@ -162,7 +163,7 @@ LEAKS = ("<", "os.", "root:", "subclasses", "object at", "function ", "class '")
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack(name, monkeypatch):
-    monkeypatch.setattr(budget, "SECONDS", 0.1)
+    monkeypatch.setattr(resource_limits, "SECONDS", 0.1)
     started = time.thread_time()
     before = [dict(message) for message in MESSAGES]
     try:

@@ -13,9 +13,10 @@ from .hostile_templates import FOUND, hostile
 CHILD = """
 import json, resource, signal, sys
 from tests.chat.conftest import tokenizer
-from bpelab.chat import apply_chat_template, budget
+from bpelab.chat import apply_chat_template
+from bpelab.chat_templates import resource_limits
 from bpelab.errors import TemplateError
-budget.SECONDS = 0.1
+resource_limits.SECONDS = 0.1
 which, unit = tokenizer(), 1 if sys.platform == "darwin" else 1024
 messages = [{"role": "user", "content": "hi"}]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

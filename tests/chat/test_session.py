@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.chat import NAMED, hardware, models, opening
+from bpelab.chat import NAMED, opening
 from bpelab.chat.backends import open_backend
+from bpelab.chat.hardware import detect
+from bpelab.chat.models import find
 from bpelab.chat.sampling import Sampling
 from bpelab.chat.session import ChatSession
-from bpelab.chat.stopping import stop_ids
+from bpelab.chat.stop_tokens import stop_ids
+from bpelab.chat_templates import apply
 from bpelab.errors import BackendError, BPELabError, ConversationError, ModelFileError, TemplateError
 
 from ..conftest import amount
@@ -227,11 +230,11 @@ def test_a_prompt_is_as_the_template_has_it():
     for name in tokenizer.special_tokens:
         session = ChatSession(backend=backend, tokenizer=tokenizer, template=template, system=f"{name} in the system")
         session.ask(f"{name}{name} said {name}")
-        control = [number for number in backend._held if number in tokenizer.special_tokens.values()]
-        harmless = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
-        expected = tokenizer.apply_chat_template(harmless, template, add_generation_prompt=True)
+        control = [number for number in backend._cached_ids if number in tokenizer.special_tokens.values()]
+        ordinary = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
+        expected = tokenizer.apply_chat_template(ordinary, template, add_generation_prompt=True)
         assert control == [number for number in expected if number in tokenizer.special_tokens.values()], name
-        assert backend._held.count(tokenizer.token_to_id("<|begin_of_text|>")) == 1
+        assert backend._cached_ids.count(tokenizer.token_to_id("<|begin_of_text|>")) == 1
 
 
 # -- ends that nobody planned ----------------------------------------------------------------------------------------
@@ -518,7 +521,7 @@ def test_200_turns_without_growth():
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert len(session.backend._held) <= 200
+    assert len(session.backend._cached_ids) <= 200
     assert len(session.messages) == 2 * (2 * (turns // 2))
     assert grown < turns * 3_000, f"{grown / (turns // 2):,.0f} bytes a turn"
 
@@ -571,23 +574,23 @@ def test_the_backend_is_chosen(llama, monkeypatch):
     class Machine:
         def explain(self, files):
             assert files.folder == llama
-            return hardware.Choice("reference", "it is the only one")
+            return detect.Choice("reference", "it is the only one")
 
     monkeypatch.delenv("BPELAB_BACKEND", raising=False)
-    monkeypatch.setattr(hardware, "detect", Machine)
+    monkeypatch.setattr(detect, "detect", Machine)
     session = ChatSession(llama)
     assert session.backend.name == "reference"
     assert session.choice.why == "it is the only one"
     assert ChatSession(llama, backend="reference").choice.why == "it was asked for"
-    monkeypatch.setattr(models, "SHIPPED", llama)
-    monkeypatch.setattr(hardware, "detect", None)  # nobody looks at the machine for the shipped model
+    monkeypatch.setattr(find, "SHIPPED", llama)
+    monkeypatch.setattr(detect, "detect", None)  # nobody looks at the machine for the shipped model
     assert ChatSession().backend.name == "reference"
 
 
 class _WithGPU:
     """A machine whose reference backend has a GPU, which no real one has."""
 
-    backends = (hardware.BackendStatus("reference", "1", ("cuda: a GPU", "cpu"), None, ""),)
+    backends = (detect.BackendStatus("reference", "1", ("cuda: a GPU", "cpu"), None, ""),)
 
 
 def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
@@ -601,7 +604,7 @@ def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
         return open_backend(name, files, **options)
 
     monkeypatch.setattr(opening, "open_backend", opened)
-    monkeypatch.setattr(hardware, "detect", _WithGPU)
+    monkeypatch.setattr(detect, "detect", _WithGPU)
     with pytest.warns(opening.OnProcessor, match=r"on the processor, since the GPU failed: .*memory\. Close") as warned:
         session = ChatSession(llama, backend="reference", max_new_tokens=2)
     assert len(warned) == 1 and "\n" not in str(warned[0].message)
@@ -610,7 +613,7 @@ def test_the_processor_where_the_gpu_fails(llama, monkeypatch):
     for options in ({"device": "gpu"}, {"n_gpu_layers": 3}):
         with pytest.raises(BackendError, match="not enough memory"):
             ChatSession(llama, backend="reference", **options)
-    monkeypatch.setattr(hardware, "detect", machine)
+    monkeypatch.setattr(detect, "detect", machine)
     with pytest.raises(BackendError, match="not enough memory"):  # there is no GPU that could have failed
         ChatSession(llama, backend="reference")
 
@@ -670,9 +673,25 @@ def test_the_shipped_model():
     special = list(session.tokenizer.special_tokens)
     session.reset()
     session.ask(" ".join(special))
-    held = session.backend._held
+    held = session.backend._cached_ids
     plain = ChatSession()
     plain.ask("x")
     assert sum(map(held.count, session.tokenizer.special_tokens.values())) == sum(
-        map(plain.backend._held.count, session.tokenizer.special_tokens.values())
+        map(plain.backend._cached_ids.count, session.tokenizer.special_tokens.values())
     )
+
+
+def test_a_turn_that_fits_is_rendered_and_encoded_once(monkeypatch):
+    session = scripted(system="Be short.")
+    calls = []
+    for name in ("render", "encode"):
+        original = getattr(apply, name)
+        monkeypatch.setattr(
+            apply, name, lambda *args, name=name, original=original, **kw: calls.append(name) or original(*args, **kw)
+        )
+    for question in ("One", "Two"):
+        calls.clear()
+        session.ask(question)
+        assert calls == ["render", "encode"]
+        ids = tiny_tokenizer().apply_chat_template(session.messages[:-1], add_generation_prompt=True)
+        assert session.backend.prompts[-1] == ids

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from bpelab.chat.screen import harmless, spelled, wants_colours
 from bpelab.chat.session import ChatSession
-from bpelab.cli import main
+from bpelab.cli.chat.output import escape_controls, show_token, wants_colours
+from bpelab.cli.main import main
 
 from ..conftest import ROOT
 from .tiny import write_tiny_llama
@@ -293,12 +293,12 @@ def test_escape_sequences_do_not_reach_the_terminal():
 
 def test_harmless():
     every = "".join(map(chr, range(0x110)))
-    shown = harmless(every)
+    shown = escape_controls(every)
     assert not [char for char in shown if (ord(char) < 32 or 127 <= ord(char) < 160) and char not in "\n\t"]
     assert [char for char in shown if char.isalpha()]
-    assert harmless("日本\n\t é") == "日本\n\t é"
-    assert spelled("é".encode()[:1]) == "\\xc3"
-    assert spelled(b"\x1b[2J") == "\\x1b[2J"
+    assert escape_controls("日本\n\t é") == "日本\n\t é"
+    assert show_token("é".encode()[:1]) == "\\xc3"
+    assert show_token(b"\x1b[2J") == "\\x1b[2J"
 
 
 def test_history(tmp_path):
@@ -371,7 +371,7 @@ def test_lines_from_a_pipe(run, llama):
     expected = [session.ask(text) for text in ("Rain", "Snow")]
     code, out, err = run(*model(llama), "--max-new-tokens", 12, stdin=b"Rain\n\nSnow\r\n")
     assert (code, err) == (0, "")
-    texts = [harmless(answer.text) for answer in expected]
+    texts = [escape_controls(answer.text) for answer in expected]
     assert out == "".join(text if text.endswith("\n") else text + "\n" for text in texts)
     code, out, err = run(*model(llama), "--max-new-tokens", 12, "--json", stdin=b"Rain\nSnow")
     answers = list(map(json.loads, out.splitlines()))
@@ -380,7 +380,7 @@ def test_lines_from_a_pipe(run, llama):
     assert answers[1]["reused"] == expected[1].reused
     assert answers[0]["reason"] == expected[0].reason
     code, out, err = run(*model(llama), "--max-new-tokens", 12, "--prompt", "Rain")
-    assert out.rstrip("\n") == harmless(expected[0].text).rstrip("\n")
+    assert out.rstrip("\n") == escape_controls(expected[0].text).rstrip("\n")
 
 
 def test_lines_that_are_wrong(run, llama):
@@ -401,7 +401,7 @@ def test_tokens_in_a_pipe(run, llama):
     out = run(*model(llama), "--max-new-tokens", 12, "--prompt", "Rain", "--tokens")[1]
     ids = ChatSession(llama, backend="reference", max_new_tokens=12).ask("Rain").ids
     tokens = ChatSession(llama, backend="reference").tokenizer.convert_ids_to_tokens(ids)
-    assert out.rstrip("\n") == "|".join(map(spelled, tokens)).rstrip("\n")
+    assert out.rstrip("\n") == "|".join(map(show_token, tokens)).rstrip("\n")
 
 
 def test_settings(run, llama, tmp_path):

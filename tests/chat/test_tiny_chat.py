@@ -9,12 +9,12 @@ import pytest
 
 import bpelab
 from bpelab import BPETokenizer
-from bpelab.data.make_tiny_chat.card import table
-from bpelab.data.make_tiny_chat.corpus import Corpus, leaks, make_corpus
-from bpelab.data.make_tiny_chat.score import judge
-from bpelab.data.make_tiny_chat.spelling import made_up, words
-from bpelab.data.make_tiny_chat.tokens import SPECIAL, make_tokenizer
-from bpelab.data.make_tiny_chat.written import blocks
+from tools.make_tiny_chat.card import table
+from tools.make_tiny_chat.corpus import Corpus, leaks, make_corpus
+from tools.make_tiny_chat.score import judge
+from tools.make_tiny_chat.spelling import made_up, words
+from tools.make_tiny_chat.tokens import SPECIAL, make_tokenizer
+from tools.make_tiny_chat.written import blocks
 
 from ..conftest import amount, encoding
 
@@ -281,7 +281,7 @@ def test_the_scores_are_those_of_the_answers(corpus, scores):
 def test_the_card_shows_these_scores(scores):
     card = (FOLDER / "README.md").read_text("utf-8")
     assert table(scores) in card
-    assert "MIT" in card and "python -m bpelab.data.make_tiny_chat" in card
+    assert "MIT" in card and "python -m tools.make_tiny_chat" in card
 
 
 def test_most_answers_are_right_and_end():

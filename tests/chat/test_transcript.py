@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab.chat import transcript
-from bpelab.chat.conversation_file import read_conversation
 from bpelab.chat.sampling import Sampling
-from bpelab.chat.transcript import Transcript, own_messages, read, write
+from bpelab.chat.transcript import Transcript, copy_messages, read, write
+from bpelab.cli.chat.conversation_file import read_conversation
 from bpelab.errors import ConversationError
 
 from ..conftest import amount
@@ -42,8 +42,8 @@ SAMPLING = st.builds(
 @given(st.lists(MESSAGE, max_size=4), TEXT, st.integers(1, 10**6), SAMPLING)
 def test_there_and_back(tmp_path_factory, messages, model, most, sampling):
     path = tmp_path_factory.getbasetemp() / "c.json"
-    messages = own_messages(messages) if messages else []
-    written = Transcript(messages, transcript.own(model), most, sampling)
+    messages = copy_messages(messages) if messages else []
+    written = Transcript(messages, transcript.deep_copy_json(model), most, sampling)
     write(path, written)
     assert read(path) == written
     assert read_conversation(path) == (messages, None)  # where other programs look for them

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bpelab.chat.wrapping import Wrap, columns
+from bpelab.cli.chat.wrapping import Wrap, columns
 
 from ..conftest import amount
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bpelab import BPETokenizer
 from bpelab.chat import NAMED
-from bpelab.formats.gguf_write import gguf_metadata
+from bpelab.formats.gguf_save import gguf_metadata
 from bpelab.notebook import book_text
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")

@@ -19,8 +19,8 @@ import pickle
 import pytest
 
 from bpelab import BPETokenizer, StreamDecoder, TokenizerFileError
-from bpelab.byte_alphabet import to_alphabet
 from bpelab.notebook import book_text
+from bpelab.unicode.byte_alphabet import to_alphabet
 
 tokenizers = pytest.importorskip("tokenizers")
 TEXTS = ["My name is John", "Hello there, how are you today?", " Hello there", "naïve café", "日本語",

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from bpelab.encoders import ENCODERS, HeapEncoder, NotBPELongestMatch, TrieEncoder, make_encoder
 from bpelab.errors import ModelError
 from bpelab.model import BPEModel
+from bpelab.model.trace import HeapStep, MergeStep, TrieStep, trace_encode
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.trace import HeapStep, MergeStep, TrieStep, trace_encode
 from bpelab.trainers import train_incremental
 
 from ..conftest import amount, random_merges, random_ranks
@@ -19,7 +19,7 @@ from ..conftest import amount, random_merges, random_ranks
 
 def defined(model: BPEModel, piece: bytes) -> list[int]:
     """BPE by definition, on bytes: of all neighbours that merge, the lowest rank, the leftmost of equals."""
-    if model.take_whole and piece in model.ids:
+    if model.ignore_merges and piece in model.ids:
         return [model.ids[piece]]
     ids = [model.ids[bytes([byte])] for byte in piece]
     while True:
@@ -66,11 +66,11 @@ class TestEveryEncoder:
                 piece = bytes(rng.choices(b"abcd", k=rng.randint(0, 25)))
                 assert encoder.encode_piece(piece) == defined(model, piece), (dict(model.merges), piece)
 
-    @pytest.mark.parametrize("take_whole", [True, False])
-    def test_agrees_on_any_rank_table(self, name, take_whole):
+    @pytest.mark.parametrize("ignore_merges", [True, False])
+    def test_agrees_on_any_rank_table(self, name, ignore_merges):
         rng = random.Random(2)
         for _ in range(amount(60, 1_500)):
-            model = BPEModel.from_ranks(random_ranks(rng, b"abc", rng.randint(1, 20)), take_whole=take_whole)
+            model = BPEModel.from_ranks(random_ranks(rng, b"abc", rng.randint(1, 20)), ignore_merges=ignore_merges)
             encoder = make_encoder(name, model)
             for _ in range(10):
                 piece = bytes(rng.choices(b"abc", k=rng.randint(0, 16)))
@@ -95,8 +95,8 @@ class TestEveryEncoder:
 
     def test_a_whole_piece_that_is_a_token(self, name):
         ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"xyz": 257}
-        for take_whole, expected in ((True, [257]), (False, [*b"xyz"])):
-            model = BPEModel.from_ranks(ranks, take_whole=take_whole)
+        for ignore_merges, expected in ((True, [257]), (False, [*b"xyz"])):
+            model = BPEModel.from_ranks(ranks, ignore_merges=ignore_merges)
             assert make_encoder(name, model).encode_piece(b"xyz") == expected
 
     def test_recording_changes_nothing(self, name, small_model):

@@ -8,7 +8,7 @@ from bpelab import encoders
 from bpelab.encoders import ENCODERS, BucketEncoder, TrieEncoder, buckets, encode_function, make_encoder
 from bpelab.errors import ModelError
 from bpelab.model import BPEModel
-from bpelab.trace import HeapStep, MergeStep, TrieStep
+from bpelab.model.trace import HeapStep, MergeStep, TrieStep
 
 from ..conftest import amount, random_merges, random_ranks
 from .test_encoders import defined
@@ -87,7 +87,7 @@ def test_the_trie_tells_its_search():
     rng, seen = random.Random(5), set()
     for _ in range(amount(150, 3_000)):
         model = BPEModel.from_merges(random_merges(rng, b"ab", rng.randint(1, 10)))
-        if not TrieEncoder.supports(model) or model.recovered.unreachable:
+        if not TrieEncoder.supports(model) or model.recovered_merges.unreachable:
             continue
         piece = bytes(rng.choices(b"ab", k=rng.randint(0, 16)))
         steps = steps_of("trie", model, piece)
@@ -100,9 +100,9 @@ def test_counts_of_prefixes_of_any_model():
     """Also of those with tokens that no text is ever encoded to."""
     rng, odd = random.Random(6), 0
     for _ in range(amount(150, 3_000)):
-        model = BPEModel.from_ranks({**BYTES, **ranks_behind(rng)}, take_whole=False)
+        model = BPEModel.from_ranks({**BYTES, **ranks_behind(rng)}, ignore_merges=False)
         if TrieEncoder.supports(model):
-            odd += bool(model.recovered.unreachable)
+            odd += bool(model.recovered_merges.unreachable)
             piece = bytes(rng.choices(b"ab", k=rng.randint(0, 14)))
             expected = [len(defined(model, piece[:end])) for end in range(len(piece) + 1)]
             assert TrieEncoder(model).prefix_counts(piece) == expected

@@ -3,11 +3,11 @@
 import pytest
 
 from bpelab import exercises
-from bpelab.exercises import record
+from bpelab.exercises import progress_store
 
 
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch):
     monkeypatch.setenv("BPELAB_NO_PROGRESS", "1")
-    monkeypatch.setattr(record, "_solved", set())
+    monkeypatch.setattr(progress_store, "_solved", set())
     monkeypatch.setattr(exercises, "_hints_given", {})

@@ -4,7 +4,7 @@ from random import Random
 
 from bpelab import ENCODERS, BPEModel
 from bpelab.exercises.chapter_11 import places_to_cut
-from bpelab.exercises.material import SINGLE, merges
+from bpelab.exercises.fixtures import BYTE_RANKS, learned_merges
 
 from ..conftest import amount
 
@@ -13,8 +13,8 @@ def test_parts_merge_as_the_whole():
     random, cut = Random(11), 0
     for _ in range(amount(60, 2000)):
         words = {bytes(random.choices(b"abcd", k=random.randint(1, 8))): random.randint(1, 5) for _ in range(6)}
-        model = BPEModel.from_merges(merges(words, random.randint(1, 12)))
-        tokens = {token for token in model.tokens.values() if token not in SINGLE} | {b"a"}
+        model = BPEModel.from_merges(learned_merges(words, random.randint(1, 12)))
+        tokens = {token for token in model.tokens.values() if token not in BYTE_RANKS} | {b"a"}
         encode = ENCODERS["heap"](model).encode_piece
         for _ in range(20):
             piece = bytes(random.choices(b"abcd", k=random.randint(1, 12)))

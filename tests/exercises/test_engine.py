@@ -17,13 +17,13 @@ import pytest
 from bpelab import exercises
 from bpelab.encoders import ENCODERS
 from bpelab.errors import BPELabError
-from bpelab.exercises import EXERCISES, UnknownExerciseError, check, hint, progress, record
-from bpelab.exercises.engine import Exercise, examine
-from bpelab.exercises.guard import Guard, Limits
-from bpelab.exercises.plain import Thing, plain
-from bpelab.exercises.show import Message, code, short
+from bpelab.exercises import EXERCISES, UnknownExerciseError, check, hint, progress, progress_store as record
+from bpelab.exercises.checker import Exercise, check_answer
+from bpelab.exercises.limits import LimitedCall, Limits
+from bpelab.exercises.plain_data import Opaque, to_plain
 from bpelab.exercises.shrink import smaller_inputs
 from bpelab.model import BPEModel
+from bpelab.notebook.messages import Message, code, short
 
 SMALL = Limits(lines=20_000, seconds=5, megabytes=20)
 
@@ -44,7 +44,7 @@ DOUBLE = Exercise(
 
 
 def said(answer, exercise=DOUBLE) -> str:
-    right, message = examine(exercise, answer)
+    right, message = check_answer(exercise, answer)
     assert not right
     assert message._repr_html_()
     return repr(message)
@@ -52,8 +52,8 @@ def said(answer, exercise=DOUBLE) -> str:
 
 class TestWhatIsSaid:
     def test_right(self):
-        assert examine(DOUBLE, double)[0]
-        assert repr(examine(DOUBLE, double)[1]) == "99.1 (Twice): Right. Checked on 5 inputs."
+        assert check_answer(DOUBLE, double)[0]
+        assert repr(check_answer(DOUBLE, double)[1]) == "99.1 (Twice): Right. Checked on 5 inputs."
 
     def test_wrong_with_the_smallest_input(self):
         text = said(lambda text: text if "c" in text else text + text)
@@ -98,7 +98,7 @@ class TestWhatIsSaid:
         assert "Your code printed:\n    looking at a" in said(answer)
 
     def test_html_is_escaped(self):
-        message = examine(DOUBLE, lambda text: "<script>alert(1)</script>")[1]
+        message = check_answer(DOUBLE, lambda text: "<script>alert(1)</script>")[1]
         assert "<script>" not in message._repr_html_()
         assert "&lt;script&gt;" in message._repr_html_()
 
@@ -219,7 +219,7 @@ class TestLimits:
             ENCODERS["naive"](model).encode_piece(b"ab" * 200)
             return text + text
 
-        assert examine(DOUBLE, answer)[0]
+        assert check_answer(DOUBLE, answer)[0]
 
     def test_a_trace_function_is_put_back(self):
         def mine(frame, event, argument):
@@ -228,8 +228,8 @@ class TestLimits:
         before = sys.gettrace()
         sys.settrace(mine)
         try:
-            examine(DOUBLE, double)
-            examine(DOUBLE, TestLimits.endless)
+            check_answer(DOUBLE, double)
+            check_answer(DOUBLE, TestLimits.endless)
             found = sys.gettrace()
         finally:
             sys.settrace(before)
@@ -238,7 +238,7 @@ class TestLimits:
     def test_tracemalloc_of_the_user_goes_on(self):
         tracemalloc.start()
         try:
-            examine(DOUBLE, double)
+            check_answer(DOUBLE, double)
             assert tracemalloc.is_tracing()
         finally:
             tracemalloc.stop()
@@ -287,7 +287,7 @@ class TestHostileAnswers:
             return found
 
         items = [1, 2]
-        assert examine(Exercise("99.3", "First", first, lambda: [(items,)], ("",)), answer)[0]
+        assert check_answer(Exercise("99.3", "First", first, lambda: [(items,)], ("",)), answer)[0]
         assert items == [1, 2]
 
     def test_output_and_input(self, capsys):
@@ -348,24 +348,24 @@ class TestHostileAnswers:
             warnings.warn("beware", stacklevel=1)
             return text + text
 
-        assert examine(DOUBLE, answer)[0]
+        assert check_answer(DOUBLE, answer)[0]
         assert not recwarn
 
     def test_subclasses_count_as_what_they_inherit_from(self):
         Point = namedtuple("Point", "x y")
         Text = type("Text", (str,), {"__eq__": lambda self, other: True, "__hash__": str.__hash__})
-        assert plain(Point(1, 2)) == (1, 2)
-        assert plain(Counter("ab")) == {"a": 1, "b": 1}
-        assert type(plain(Text("a"))) is str
-        assert plain(bytearray(b"ab")) == b"ab"
-        assert plain({frozenset({1})}) != {1}
-        assert isinstance(plain(asyncio), Thing)
+        assert to_plain(Point(1, 2)) == (1, 2)
+        assert to_plain(Counter("ab")) == {"a": 1, "b": 1}
+        assert type(to_plain(Text("a"))) is str
+        assert to_plain(bytearray(b"ab")) == b"ab"
+        assert to_plain({frozenset({1})}) != {1}
+        assert isinstance(to_plain(asyncio), Opaque)
 
     def test_numbers_of_other_types_are_numbers(self):
         Number = type("Number", (int,), {"__index__": lambda self: 7, "__eq__": lambda self, other: True})
         Share = type("Share", (float,), {"__float__": lambda self: 0.5})
-        assert [type(plain(value)) for value in (Number(3), Share(2.5))] == [int, float]
-        assert (plain(Number(3)), plain(Share(2.5))) == (3, 2.5)
+        assert [type(to_plain(value)) for value in (Number(3), Share(2.5))] == [int, float]
+        assert (to_plain(Number(3)), to_plain(Share(2.5))) == (3, 2.5)
 
     def test_what_can_not_be_compared_has_a_name(self):
         async def later():
@@ -382,8 +382,8 @@ class TestHostileAnswers:
             "an object of the type object": object(),
         }
         for name, value in named.items():
-            assert repr(plain([value])) == f"[<{name}>]"
-            assert plain(value) != plain(value)
+            assert repr(to_plain([value])) == f"[<{name}>]"
+            assert to_plain(value) != to_plain(value)
         assert next(generator, "closed") == "closed"
         with pytest.raises(RuntimeError, match="already"):
             waiting.send(None)
@@ -393,17 +393,17 @@ class TestHostileAnswers:
         for _ in range(60):
             deep = [deep]
         for value in (deep, [0] * 30_000, {"a": list(range(30_000))}):
-            assert "more than 20,000 parts, or nested more than 50 deep" in repr(plain(value))
+            assert "more than 20,000 parts, or nested more than 50 deep" in repr(to_plain(value))
 
     def test_numpy(self):
         numpy = pytest.importorskip("numpy")
-        assert plain([numpy.int64(3), numpy.array([1, 2])]) == [3, [1, 2]]
+        assert to_plain([numpy.int64(3), numpy.array([1, 2])]) == [3, [1, 2]]
 
     def test_partial_and_callable_objects(self):
         from functools import partial
 
-        assert examine(DOUBLE, partial(lambda extra, text: text + text, 1))[0]
-        assert examine(DOUBLE, type("Doubler", (), {"__call__": lambda self, text: text * 2})())[0]
+        assert check_answer(DOUBLE, partial(lambda extra, text: text + text, 1))[0]
+        assert check_answer(DOUBLE, type("Doubler", (), {"__call__": lambda self, text: text * 2})())[0]
         assert "got" in said(len)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="sends itself a signal")
@@ -442,7 +442,7 @@ class TestHostileAnswers:
         from threading import Thread
 
         found = []
-        thread = Thread(target=lambda: found.append(examine(DOUBLE, TestLimits.endless)))
+        thread = Thread(target=lambda: found.append(check_answer(DOUBLE, TestLimits.endless)))
         thread.start()
         thread.join()
         assert "Took too long" in repr(found[0][1])
@@ -473,7 +473,7 @@ class TestShrinking:
         assert "(b'k')" in text
 
     def test_only_allowed_inputs(self):
-        exercise = Exercise("99.5", "Long", len, lambda: [(b"abcdef",)], ("",), allowed=lambda data: len(data) > 2)
+        exercise = Exercise("99.5", "Long", len, lambda: [(b"abcdef",)], ("",), is_valid=lambda data: len(data) > 2)
         assert "(b'aaa')" in said(lambda data: -1, exercise)
 
     def test_inputs_that_the_worked_answer_refuses(self):
@@ -528,14 +528,34 @@ class TestProgress:
         check("3.1", lambda *arguments: 0)
         assert not home.exists()
         check("3.1", EXERCISES["3.1"].solution)
-        assert json.loads((home / "progress.json").read_text()) == {"solved": ["3.1"]}
+        assert json.loads((home / "progress.json").read_text()) == {"edition": 2, "solved": ["3.1"]}
         record._solved.clear()
         assert "[x] 3.1   [ ] 3.2" in repr(progress())
         record.forget(["3.1"])
         assert "[ ] 3.1" in repr(progress())
 
+    def test_an_earlier_edition_is_read_by_its_own_numbers(self, home):
+        """16.1 asked for what 4.5 asks for, and asks for something else now; so did 10.4 and 6.4."""
+        home.mkdir(parents=True)
+        (home / "progress.json").write_text('{"solved": ["10.4", "16.1", "16.2"]}')
+        assert record.solved() == {"6.4", "4.5", "16.2"}
+        check("16.1", EXERCISES["16.1"].solution)
+        record._solved.clear()
+        assert record.solved() == {"6.4", "4.5", "16.1", "16.2"}
+        assert json.loads((home / "progress.json").read_text())["edition"] == record.EDITION
+
     @pytest.mark.parametrize(
-        "content", ["", "{", "[]", '{"solved": 3}', '{"solved": [1, null, {}]}', "[" * 100_000, "\0"]
+        "content",
+        [
+            "",
+            "{",
+            "[]",
+            '{"solved": 3}',
+            '{"edition": [], "solved": ["3.2"]}',
+            '{"solved": [1, null, {}]}',
+            "[" * 100_000,
+            "\0",
+        ],
     )
     def test_a_damaged_file_is_no_obstacle(self, home, content):
         home.mkdir(parents=True)
@@ -568,6 +588,6 @@ def test_a_guard_leaves_everything_as_it_was():
     import signal
 
     before = builtins.input, signal.getsignal(signal.SIGINT), sys.stdout, sys.stderr
-    with Guard() as guard:
+    with LimitedCall() as guard:
         assert guard.call(lambda: 5).value == 5
     assert (builtins.input, signal.getsignal(signal.SIGINT), sys.stdout, sys.stderr) == before

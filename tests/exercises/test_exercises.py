@@ -1,6 +1,8 @@
 """Every exercise of the book: its stub is no answer, its worked answer is right, and wrong answers are found out."""
 
 import ast
+import inspect
+import itertools
 import json
 import re
 from importlib import import_module
@@ -8,7 +10,7 @@ from importlib import import_module
 import pytest
 
 from bpelab.exercises import EXERCISES, check, hint, solution
-from bpelab.exercises.engine import Exercise, examine
+from bpelab.exercises.checker import Exercise, check_answer
 
 from ..conftest import ROOT
 
@@ -47,7 +49,7 @@ class TestEveryExercise:
     def test_its_stub_is_not_started(self, exercise: Exercise):
         space: dict[str, object] = {}
         exec(exercise.stub, space)
-        right, message = examine(exercise, space[exercise.solution.__name__])
+        right, message = check_answer(exercise, space[exercise.solution.__name__])
         assert not right
         assert "Not started" in repr(message)
 
@@ -57,17 +59,17 @@ class TestEveryExercise:
             raise NotImplementedError
 
         for answer in (unwritten, lambda *arguments: print(end="")):
-            right, message = examine(exercise, answer)
+            right, message = check_answer(exercise, answer)
             assert not right
             assert "Not started" in repr(message)
 
     def test_its_solution_is_right(self, exercise: Exercise):
-        right, message = examine(exercise, exercise.solution)
+        right, message = check_answer(exercise, exercise.solution)
         assert right, message
         assert repr(message).startswith(f"{exercise.heading}: Right.")
 
     def test_a_wrong_answer_is_found_out(self, exercise: Exercise):
-        right, message = examine(exercise, WRONG[exercise.id][0])
+        right, message = check_answer(exercise, WRONG[exercise.id][0])
         assert not right
         assert "Right." not in repr(message)
 
@@ -75,16 +77,16 @@ class TestEveryExercise:
     def test_wrong_answers_are_found_out(self, exercise: Exercise):
         assert len(WRONG[exercise.id]) >= 2
         for answer in WRONG[exercise.id]:
-            right, message = examine(exercise, answer)
+            right, message = check_answer(exercise, answer)
             text = repr(message)
             assert not right, answer.__name__
             assert "got  " in text or " points; " in text or "Took too long" in text or "Raised" in text
             assert "0x7f" not in text
-            assert repr(examine(exercise, answer)[1]) == text, "the answer is another the second time"
+            assert repr(check_answer(exercise, answer)[1]) == text, "the answer is another the second time"
 
     def test_an_answer_of_another_kind_is_found_out(self, exercise: Exercise):
         for result in ("x", 10**5000, [[[]]], {1: {2}}, object(), float("nan")):
-            right, message = examine(exercise, lambda *arguments, result=result: result)
+            right, message = check_answer(exercise, lambda *arguments, result=result: result)
             assert not right
             assert len(repr(message)) < 5_000
 
@@ -93,8 +95,21 @@ class TestEveryExercise:
             text = repr(hint(exercise.id))
             assert text.count("Hint ") == min(number, len(exercise.hints))
         assert "That was the last one" in text
-        assert f"def {exercise.solution.__name__}" in solution(exercise.id)._repr_markdown_()
+        assert re.search(rf"(def|class) {exercise.solution.__name__}\b", solution(exercise.id)._repr_markdown_())
         assert "type: ignore" not in repr(solution(exercise.id))
+
+
+def test_no_exercise_is_asked_twice():
+    """No answer to one is right for another that is called with the same kind of arguments."""
+
+    ways_to_encode = {"8.5", "10.5"}, {"4.6", "8.6"}  # each asks for BPE's ids, found in a way of its own
+
+    def called_with(exercise):
+        return [*inspect.signature(exercise.solution).parameters]
+
+    for one, other in itertools.permutations(EXERCISES.values(), 2):
+        if called_with(one) == called_with(other) and not one.rubric and {one.id, other.id} not in ways_to_encode:
+            assert not check_answer(other, one.solution)[0], (one.id, other.id)
 
 
 def test_every_wrong_answer_belongs_to_an_exercise():
@@ -114,8 +129,8 @@ def test_every_exercise_stands_in_one_chapter():
         for number, (title, text) in found.items():
             exercise = EXERCISES[number]
             assert exercise.title == title, number
-            if exercise.cell:
-                assert exercise.cell in text, number
+            if exercise.stub_cell:
+                assert exercise.stub_cell in text, number
                 continue
             theirs, ours = ast.parse(text).body[0], ast.parse(exercise.stub).body[0]
             names = [[function.name, *(a.arg for a in function.args.args)] for function in (theirs, ours)]

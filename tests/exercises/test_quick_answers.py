@@ -7,7 +7,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.exercises.chapter_15 import ANSWERS
 from bpelab.notebook import book_text
-from bpelab.trainers.learn import TrainingStopped
+from bpelab.trainers.train import TrainingStopped
 
 from ..conftest import fuzz_text
 

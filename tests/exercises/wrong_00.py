@@ -29,12 +29,16 @@ def not_ascii(tokenizer, text):
     return [i for i in tokenizer.encode(text) if not tokenizer.decode([i]).isascii()]
 
 
+def shows_a_replacement(tokenizer, text):
+    return [i for i in tokenizer.encode(text) if "\ufffd" in tokenizer.decode([i])]
+
+
 def each_once(tokenizer, text):
-    return sorted({i for i in tokenizer.encode(text) if "\ufffd" in tokenizer.decode([i])})
+    return sorted(set(shows_a_replacement(tokenizer, text)))
 
 
 WRONG = {
     "0.1": [words, bytes_of_the_text],
     "0.2": [last_of_the_longest, longest_of_all, most_characters],
-    "0.3": [not_ascii, each_once, high_bytes],
+    "0.3": [shows_a_replacement, not_ascii, each_once, high_bytes],
 }

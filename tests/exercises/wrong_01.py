@@ -49,10 +49,21 @@ def never(text):
     return text
 
 
+def decode_one_by_one(vocab, ids):
+    tokens = {token_id: token for token, token_id in vocab.items()}
+    return "".join(tokens[token_id].decode("utf-8", errors="replace") for token_id in ids)
+
+
+def decode_strictly(vocab, ids):
+    tokens = {token_id: token for token, token_id in vocab.items()}
+    return b"".join(tokens[token_id] for token_id in ids).decode()
+
+
 WRONG = {
     "1.1": [euro_in_utf16, euro_shifted_wrongly],
     "1.2": [surrogates_pass, three_bytes_at_most],
     "1.3": [one_step_back, ascii_only],
     "1.4": [characters_not_bytes, replacing],
     "1.5": [always, never],
+    "1.6": [decode_one_by_one, decode_strictly],
 }

@@ -1,7 +1,10 @@
 """Plausible wrong answers to the exercises of chapter 3."""
 
-from bpelab.byte_alphabet import to_alphabet
+import itertools
+
+from bpelab.exercises import chapter_03
 from bpelab.trainers.naive import count_pairs, replace_pair, train_naive
+from bpelab.unicode.byte_alphabet import to_alphabet
 
 
 def forgets_special(vocab_size, special_tokens):
@@ -77,10 +80,34 @@ def tokens_before_bytes(words, num_merges):
     )
 
 
+def train_by_first_seen(words, vocab_size):
+    vocab = {bytes([byte]): byte for byte in range(256)}
+    sequences = [([bytes([byte]) for byte in word], count) for word, count in words.items()]
+    while len(vocab) < vocab_size:
+        counts = {}
+        for tokens, count in sequences:
+            for pair in itertools.pairwise(tokens):
+                counts[pair] = counts.get(pair, 0) + count
+        if not counts or max(counts.values()) < 2:
+            break
+        left, right = max(counts, key=counts.get)
+        vocab[left + right] = len(vocab)
+        for tokens, _ in sequences:
+            for index in range(len(tokens)):
+                if tokens[index : index + 2] == [left, right]:
+                    tokens[index : index + 2] = [left + right]
+    return vocab
+
+
+def train_on_distinct_words(words, vocab_size):
+    return chapter_03.train(dict.fromkeys(words, 2), vocab_size)
+
+
 WRONG = {
     "3.1": [forgets_special, zero_for_too_small],
     "3.2": [words_once, believes_counts],
     "3.3": [with_overlaps, halved],
     "3.4": [smallest_first, last_seen, stops_too_late],
     "3.5": [by_bytes, tokens_before_bytes],
+    "3.6": [train_by_first_seen, train_on_distinct_words],
 }

@@ -65,10 +65,31 @@ def two_letters(model):
     return b"ab"
 
 
+def longest_token_first(vocab, piece):
+    ids = []
+    while piece:
+        size = max(size for size in range(1, len(piece) + 1) if piece[:size] in vocab)
+        ids.append(vocab[piece[:size]])
+        piece = piece[size:]
+    return ids
+
+
+def first_pair_that_merges(vocab, piece):
+    tokens, index = [bytes([byte]) for byte in piece], 0
+    while index < len(tokens) - 1:
+        if tokens[index] + tokens[index + 1] in vocab:
+            tokens[index : index + 2] = [tokens[index] + tokens[index + 1]]
+            index = 0
+        else:
+            index += 1
+    return [vocab[token] for token in tokens]
+
+
 WRONG = {
     "4.1": [longest_first, left_to_right, as_text],
     "4.2": [first_line, last_line],
     "4.3": [counts_last_look, one_place_each],
     "4.4": [the_longest_token, two_letters],
     "4.5": [bpe_count, greedy_count, every_way],
+    "4.6": [longest_token_first, first_pair_that_merges],
 }

@@ -62,10 +62,23 @@ def keeps_one_piece(blocks, name):
         yield kept
 
 
+def matches_only(pattern, text):
+    import regex
+
+    return [match.group() for match in regex.finditer(pattern, text) if match.group()]
+
+
+def cut_at_matches(pattern, text):
+    import regex
+
+    return [piece for piece in regex.split(pattern, text) if piece]
+
+
 WRONG = {
     "5.1": [llama_instead, gpt2_instead],
     "5.2": [no_match_at_all, not_fullmatch],
     "5.3": [counts_pieces, only_the_set],
     "5.4": [from_the_left, gaps_stay_together, lazy_look_ahead],
     "5.5": [block_by_block, keeps_one_piece],
+    "5.6": [matches_only, cut_at_matches],
 }

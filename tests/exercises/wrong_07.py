@@ -110,10 +110,30 @@ def newest_first(turns, always, max_tokens, reserve):
     return next((n for n in range(len(turns)) if sum(turns[: len(turns) - n]) <= room), None)
 
 
+def shortest_name_first(tokenizer, special, text):
+    for name in sorted(special, key=len):
+        head, found, tail = text.partition(name)
+        if found:
+            rest = {other: value for other, value in special.items() if other != name}
+            inner = shortest_name_first(tokenizer, rest, head)
+            return [*inner, special[name], *shortest_name_first(tokenizer, special, tail)]
+    return tokenizer.encode(text)
+
+
+def unescaped(tokenizer, special, text):
+    if not special:
+        return tokenizer.encode(text)
+    ids = []
+    for part in re.split("(" + "|".join(special) + ")", text):
+        ids += [special[part]] if part in special else tokenizer.encode(part or "")
+    return ids
+
+
 WRONG = {
     "7.1": [in_the_order_of_the_list, longest_name_first, overlapping],
     "7.2": [as_it_is, twice, with_a_space],
     "7.3": [everything_allowed, filtered, header_by_itself, no_newline_at_the_end],
     "7.4": [without_the_end, by_the_length_of_the_header, the_header_too],
     "7.5": [one_too_careful, without_reserve, the_last_one_too, newest_first],
+    "7.6": [shortest_name_first, unescaped],
 }

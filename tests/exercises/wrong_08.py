@@ -1,7 +1,10 @@
 """Plausible wrong answers to the exercises of chapter 8."""
 
+import itertools
+
 from bpelab import ENCODERS, BPEModel
-from bpelab.trace import HeapStep
+from bpelab.exercises import chapter_04
+from bpelab.model.trace import HeapStep
 
 
 def all_pushes(steps):
@@ -93,10 +96,20 @@ def scanning(model, piece):
         ids[best[1] : best[1] + 2] = [best[0][1]]
 
 
+def stale_entries_merge(vocab, piece):
+    tokens, index = [bytes([byte]) for byte in piece], 0
+    ranks = sorted((vocab[a + b], index) for index, (a, b) in enumerate(itertools.pairwise(tokens)) if a + b in vocab)
+    for _, index in ranks:
+        if index + 1 < len(tokens) and tokens[index] and tokens[index + 1]:
+            tokens[index], tokens[index + 1] = tokens[index] + tokens[index + 1], None
+    return [vocab[token] for token in tokens if token in vocab]
+
+
 WRONG = {
     "8.1": [all_pushes, stale_stays, what_is_left],
     "8.2": [forgets_the_way_back, next_number, runs_off_the_end],
     "8.3": [too_short, a_run],
     "8.4": [up_to_the_limit, the_other_way],
     "8.5": [rightmost, scanning],
+    "8.6": [chapter_04.encode_piece, stale_entries_merge],
 }

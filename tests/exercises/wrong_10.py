@@ -1,8 +1,8 @@
 """Plausible wrong answers to the exercises of chapter 10."""
 
-from bpelab import ENCODERS, NotBPELongestMatch, trace_encode
+from bisect import bisect_right
 
-from .wrong_06 import longest_prefix, lowest_of_the_later
+from bpelab import ENCODERS, NotBPELongestMatch, trace_encode
 
 
 def by_trying(model, piece):
@@ -30,7 +30,7 @@ def facing_bytes(model, left, right):
 
 
 def any_rank(model, left, right):
-    splits, rank_of = model.recovered.splits, model.recovered.rank_of
+    splits, rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
     a, b = model.ids[left], model.ids[right]
     while True:
         if (a, b) in model.merges:
@@ -41,6 +41,19 @@ def any_rank(model, left, right):
             b = splits[b][0]
         else:
             return None
+
+
+def up_to_the_first_too_long(encoder, piece, limit):
+    counts = encoder.prefix_counts(piece)
+    return next((size - 1 for size, count in enumerate(counts) if count > limit), len(piece))
+
+
+def halving(encoder, piece, limit):
+    return bisect_right(encoder.prefix_counts(piece), limit) - 1
+
+
+def the_first_tokens(encoder, piece, limit):
+    return sum(len(encoder.model.tokens[i]) for i in encoder.encode_piece(piece)[:limit])
 
 
 def longest_match(model, piece):
@@ -60,10 +73,34 @@ def reversed_ids(model, piece):
     return ENCODERS["naive"](model).encode_piece(piece)[::-1]
 
 
+def longest_always(vocab):
+    def encode(piece):
+        ids = []
+        while piece:
+            size = max(size for size in range(1, len(piece) + 1) if piece[:size] in vocab)
+            ids.append(vocab[piece[:size]])
+            piece = piece[size:]
+        return ids
+
+    return encode
+
+
+def fewest_tokens(vocab):
+    def encode(piece):
+        best = [[]]
+        for end in range(1, len(piece) + 1):
+            cuts = [[*best[start], vocab[piece[start:end]]] for start in range(end) if piece[start:end] in vocab]
+            best.append(min(cuts, key=len))
+        return best[-1]
+
+    return encode
+
+
 WRONG = {
     "10.1": [by_trying, borders],
     "10.2": [times_back, rejected],
     "10.3": [facing_bytes, any_rank],
-    "10.4": [longest_prefix, lowest_of_the_later],
+    "10.4": [up_to_the_first_too_long, halving, the_first_tokens],
     "10.5": [longest_match, longest_at_the_end, reversed_ids],
+    "10.6": [longest_always, fewest_tokens],
 }

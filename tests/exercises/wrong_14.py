@@ -3,7 +3,7 @@
 import struct
 
 from bpelab import PATTERNS, BPEModel, BPETokenizer
-from bpelab.byte_alphabet import from_alphabet, to_alphabet
+from bpelab.unicode.byte_alphabet import from_alphabet, to_alphabet
 
 
 def strings_at(data, at, skipped=4):
@@ -100,7 +100,7 @@ def in_the_order_of_the_table(ranks):
     lines = []
     for token in ranks:
         if len(token) > 1:
-            left, right = model.recovered.splits[model.ids[token]]
+            left, right = model.recovered_merges.splits[model.ids[token]]
             lines.append(f"{to_alphabet(model.tokens[left])} {to_alphabet(model.tokens[right])}")
     return lines
 
@@ -113,7 +113,7 @@ def every_pair(ranks):
 
 def without_the_alphabet(ranks):
     model = BPEModel.from_ranks(ranks)
-    pairs = model.recovered.splits.values()
+    pairs = model.recovered_merges.splits.values()
     return [f"{model.tokens[a].decode('latin-1')} {model.tokens[b].decode('latin-1')}" for a, b in pairs]
 
 

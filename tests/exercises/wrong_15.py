@@ -3,9 +3,9 @@
 from collections import Counter
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.byte_alphabet import from_alphabet
 from bpelab.encoders import NaiveEncoder
 from bpelab.exercises.chapter_15 import ANSWERS
+from bpelab.unicode.byte_alphabet import from_alphabet
 
 
 def code_points():

@@ -1,21 +1,34 @@
 """Plausible wrong answers to the exercises of chapter 16."""
 
-from bpelab import ENCODERS, BPEModel, NotBPELongestMatch
+from bpelab import BPEModel
+from bpelab.exercises import EXERCISES
 from bpelab.trainers.naive import replace_pair
 
 
-def as_bpe(model, piece):
-    return len(ENCODERS["naive"](model).encode_piece(piece))
+def equals_are_cases(tokenizer, counts):
+    ordered = sorted(counts, key=counts.get, reverse=True)
+    results = [
+        tokenizer.count_tokens(more) <= tokenizer.count_tokens(less)
+        for place, more in enumerate(ordered)
+        for less in ordered[place + 1 :]
+    ]
+    return sum(results), len(results)
 
 
-def as_longest_match(model, piece):
-    return len(NotBPELongestMatch(model).encode_piece(piece))
+def has_to_be_shorter(tokenizer, counts):
+    pairs = [(one, other) for one in counts for other in counts if counts[one] > counts[other]]
+    return sum(tokenizer.count_tokens(one) < tokenizer.count_tokens(other) for one, other in pairs), len(pairs)
 
 
-def all_cuts(model, piece):
-    if not piece:
-        return 0
-    return 1 + min(all_cuts(model, piece[size:]) for size in range(1, len(piece) + 1) if piece[:size] in model.ids)
+def as_they_come(tokenizer, counts):
+    words = list(counts)
+    pairs = [(one, other) for i, one in enumerate(words) for other in words[i:] if counts[one] > counts[other]]
+    return sum(tokenizer.count_tokens(one) <= tokenizer.count_tokens(other) for one, other in pairs), len(pairs)
+
+
+def fewest(model, piece):
+    """What this exercise asked for in the first edition, as exercise 4.5 still does."""
+    return EXERCISES["4.5"].solution(model, piece)
 
 
 def always_the_same(tokenizer):
@@ -71,12 +84,12 @@ def down_the_list(merges):
 
 
 def by_any_parts(merges):
-    model = BPEModel.from_ranks(BPEModel.from_merges(merges).ids, take_whole=False)
-    return [model.tokens[i] for i in sorted(model.recovered.unreachable)]
+    model = BPEModel.from_ranks(BPEModel.from_merges(merges).ids, ignore_merges=False)
+    return [model.tokens[i] for i in sorted(model.recovered_merges.unreachable)]
 
 
 WRONG = {
-    "16.1": [as_bpe, as_longest_match, all_cuts],
+    "16.1": [equals_are_cases, has_to_be_shorter, as_they_come, fewest],
     "16.2": [always_the_same, in_english, no_ids_at_all],
     "16.3": [text_that_starts_so, only_longer_ones, keeps_all],
     "16.4": [never_a_part, down_the_list, by_any_parts],

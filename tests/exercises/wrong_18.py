@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bpelab import BPETokenizer
 from bpelab.chat import NAMED
+from bpelab.convert import convert
 from bpelab.decoders import DecoderSequence, Strip
-from bpelab.formats.convert import convert
 from bpelab.notebook import passages
 from bpelab.publishing import publish, write_hashes
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bpelab import BPELabError, BPETokenizer
 from bpelab.chat import transcript
-from bpelab.cli import main
-from bpelab.formats import table_cache
+from bpelab.cli.main import main
+from bpelab.model import disk_cache
 from bpelab.notebook import book_text
 from bpelab.shards import open_shards
 
@@ -138,7 +138,7 @@ def kept(cache: Path) -> list[Path]:
 
 def no_cache(disk: Path, number: int, rng: random.Random) -> None:
     """A cache that has no room for a table keeps none, and nobody is told."""
-    table_cache.SMALLEST = 300
+    disk_cache.SMALLEST = 300
     tokenizer = tokenizers()[0]
     tokenizer.save(disk.parent / "tok")
     os.environ["BPELAB_CACHE"] = str(disk / "cache")
@@ -158,7 +158,7 @@ def closed(folder: Path, number: int, rng: random.Random) -> None:
     What is there is read as ever; what would be written is refused by name, and the old files stay as they are.
     """
     problem = "Read-only file system" if number else "Permission denied"
-    table_cache.SMALLEST = 300
+    disk_cache.SMALLEST = 300
     old, new = tokenizers()
     places = {name: folder / name for name in [*WRITERS, "cache"]}
     for place in places.values():

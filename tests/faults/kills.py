@@ -11,9 +11,10 @@ from pathlib import Path
 from bpelab import BPETokenizer, native
 from bpelab.chat import transcript
 from bpelab.chat.transcript import Transcript
-from bpelab.cli import main
-from bpelab.exercises import record
-from bpelab.formats import gguf_write, gpt2, minbpe, table_cache, tiktoken
+from bpelab.cli.main import main
+from bpelab.exercises import progress_store
+from bpelab.formats import gguf_save, gpt2, minbpe, tiktoken
+from bpelab.model import disk_cache
 from bpelab.notebook import book_text
 from bpelab.shards import open_shards
 
@@ -32,7 +33,7 @@ WRITERS: dict[str, Callable[[BPETokenizer, Path], object]] = {
     "gpt2": gpt2.save,
     "minbpe": lambda tokenizer, folder: minbpe.save(tokenizer, folder / "t.model"),
     "tiktoken": lambda tokenizer, folder: tiktoken.save_ranks(tokenizer, folder / "t.tiktoken"),
-    "gguf": lambda tokenizer, folder: gguf_write.save(tokenizer, folder / "t.gguf"),
+    "gguf": lambda tokenizer, folder: gguf_save.save(tokenizer, folder / "t.gguf"),
     "transcript": lambda tokenizer, folder: transcript.write(folder / "c.json", _conversation(tokenizer)),
 }
 
@@ -134,7 +135,7 @@ def corpora(folder: Path, number: int, rng: random.Random) -> None:
 
 def tables(folder: Path, number: int, rng: random.Random) -> None:
     """The tables of vocabularies in BPELAB_CACHE, written by two processes of which one is ended."""
-    table_cache.SMALLEST = native.tables.SMALLEST = 300
+    disk_cache.SMALLEST = native.tables.SMALLEST = 300
     old, _ = tokenizers()
     old.save(folder / "tok")
     expected, cache = old.encode(PROBE), folder / "cache"
@@ -157,7 +158,7 @@ def tables(folder: Path, number: int, rng: random.Random) -> None:
 def progress(folder: Path, number: int, rng: random.Random) -> None:
     """Which exercises were solved."""
     os.environ.update(BPELAB_HOME=str(folder), BPELAB_NO_PROGRESS="0")
-    record.remember("one")
-    for _ in kills(partial(record.remember, "two"), number, rng):
-        assert record.solved() in ({"one"}, {"one", "two"})
-        record.forget(["two"])
+    progress_store.remember("one")
+    for _ in kills(partial(progress_store.remember, "two"), number, rng):
+        assert progress_store.solved() in ({"one"}, {"one", "two"})
+        progress_store.forget(["two"])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bpelab import BPETokenizer
 from bpelab.notebook import book_text
-from bpelab.trainers import corpus, distributed, parts
+from bpelab.trainers import corpus, distributed, partition
 
 DOCUMENTS = [book_text()[at : at + 311] for at in range(0, 40_000, 311)]
 SPECIAL = ["<|end|>", "<b>", "<a>"]
@@ -25,7 +25,7 @@ def shuffled(folder: Path, rng: random.Random, train: Train) -> BPETokenizer:
     documents = rng.sample(DOCUMENTS, len(DOCUMENTS))
     corpus.BLOCK = rng.choice((50, 1_000, 1 << 20))
     distributed.PART = rng.choice((2_000, 30_000, 1 << 25))
-    parts.WINDOW = rng.choice((100, 1 << 20))
+    partition.WINDOW = rng.choice((100, 1 << 20))
     files, at = [], 0
     while at < len(documents):
         size = rng.choice((1, 7, 60))

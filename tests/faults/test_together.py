@@ -59,7 +59,7 @@ def test_a_fork_waits_for_what_another_thread_imports():
     """In the child nobody would let go of the lock of a module."""
     program = """
 import os, threading, time
-from bpelab.forks import unforked as lock
+from bpelab._support.fork_safety import fork_guard as lock
 begun, forking, imported = threading.Event(), threading.Event(), []
 def imports():
     with lock:

@@ -8,7 +8,7 @@ import pytest
 
 from bpelab import BPETokenizer, TrainingError
 from bpelab.trainers import TRAINERS
-from bpelab.trainers.learn import TrainingStopped
+from bpelab.trainers.train import TrainingStopped
 
 from ..conftest import ROOT, SOAK, needs_extension
 

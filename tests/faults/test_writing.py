@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.textio import write_atomically, write_together
+from bpelab._support.textio import write_all_atomically, write_atomically
 
 
 def mode(path: Path) -> int:
@@ -22,7 +22,7 @@ def test_permissions(tmp_path, mask):
     old.chmod(0o600)
     before = os.umask(mask)
     try:
-        write_together({old: b"1", new: b"2"})
+        write_all_atomically({old: b"1", new: b"2"})
     finally:
         assert os.umask(before) == mask
     assert (mode(old), mode(new)) == (0o600, 0o666 & ~mask)
@@ -33,7 +33,7 @@ def test_all_or_none(tmp_path):
     first, second = tmp_path / "first", tmp_path / "none" / "second"
     first.write_text("before")
     with pytest.raises(FileNotFoundError) as raised:
-        write_together({first: b"1", second: b"2"})
+        write_all_atomically({first: b"1", second: b"2"})
     assert raised.value.filename == str(second)
     assert first.read_text() == "before"
     assert os.listdir(tmp_path) == ["first"]

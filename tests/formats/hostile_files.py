@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from bpelab import BPETokenizer
-from bpelab.byte_alphabet import to_alphabet
 from bpelab.errors import BPELabError, TokenizerFileError
-from bpelab.formats.gguf_file import write_metadata
+from bpelab.formats.gguf_container import write_metadata
+from bpelab.unicode.byte_alphabet import to_alphabet
 
 MEMORY = 500_000_000
 SECONDS = 20.0 if "COVERAGE_PROCESS_CONFIG" in os.environ else 2.0  # a tracer takes several times as long
@@ -830,7 +830,7 @@ def gguf_files() -> Iterator[Case]:
     """GGUF at the level of the tokenizer; what headers can hold is tested in test_gguf_file.py."""
     tokens = [to_alphabet(bytes([byte])) for byte in range(256)] + ["ab", "<|end|>", "Ġa"]
     scored = ["<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁a", *(f"<0x{byte:02X}>" for byte in range(256))]
-    bytewise: dict[str, Any] = {"model": "gpt2", "pre": "gpt-2", "tokens": tokens, "merges": ["a b", "Ġ a"],
+    is_byte_level: dict[str, Any] = {"model": "gpt2", "pre": "gpt-2", "tokens": tokens, "merges": ["a b", "Ġ a"],
     "token_type": [1] * 257 + [3, 1],
                                 "bos_token_id": 257, "eos_token_id": 257, "add_bos_token": True}  # fmt: skip
     spm: dict[str, Any] = {"model": "llama", "tokens": scored,
@@ -850,9 +850,9 @@ def gguf_files() -> Iterator[Case]:
         given = {f"tokenizer.ggml.{key}": value for key, value in {**base, **entries}.items() if value is not None}
         return Case(f"gguf {name}", {"x.gguf": lambda path: write_metadata(path, given, types(given))}, must, says=says)
 
-    yield case("good bytes", bytewise, "load")
+    yield case("good bytes", is_byte_level, "load")
     yield case("good scores", spm, "load")
-    for label, base in (("bytes", bytewise), ("scores", spm)):
+    for label, base in (("bytes", is_byte_level), ("scores", spm)):
         size = len(base["tokens"])
         for key in ("bos_token_id", "eos_token_id", "unknown_token_id", "padding_token_id"):
             for value in (-1, size, 2**31, 2**32 - 1, 2**63 - 1, "1", 1.0, True, [1]):
@@ -894,9 +894,9 @@ def gguf_files() -> Iterator[Case]:
         yield case(f"{label} all unknown", base, "either", token_type=[2] * size)
         yield case(f"{label} all symbols", base, "either", token_type=[4] * size)
     for name in ("bert", "t5", "rwkv", "plamo2", "none", "", "GPT2"):
-        yield case(f"model {name!r}", bytewise, says="model", model=name)
+        yield case(f"model {name!r}", is_byte_level, says="model", model=name)
     for name in ("", "junk", "qwen2 ", "x" * 10_000):
-        yield case(f"pre {name[:9]!r}", bytewise, "error", says="pre", pre=name)
+        yield case(f"pre {name[:9]!r}", is_byte_level, "error", says="pre", pre=name)
     for value in (float("nan"), float("inf"), -float("inf"), 1e38):
         yield case(f"a score of {value}", spm, "error" if isnan(value) else "either", scores=[value] * len(scored))
     yield case("equal scores", spm, "load", scores=[0.0] * len(scored))
@@ -909,7 +909,7 @@ def gguf_files() -> Iterator[Case]:
         "a space": [" "],
         "three": ["a b c"],
     }.items():
-        yield case(f"a merge {name}", bytewise, says="merges[0]", merges=merges)
+        yield case(f"a merge {name}", is_byte_level, says="merges[0]", merges=merges)
     for text in ("<0x-1>", "<0xGG>", "<0x1>", "byte", "<0x 1>", "<0x+1>", "<0x１１>"):
         yield case(f"byte token {text}", spm, says="", tokens=[*scored[:-1], text])
     symbols = scored[:8] + [f"sym{number}" for number in range(20_000)]
@@ -1109,7 +1109,7 @@ class OutOfTime(BaseException):
 def use(path: str, pattern: str | None, thorough: bool) -> Iterator[str]:
     """Open a tokenizer and do with it what people do; each step is named before it is done."""
     from bpelab.analysis.describe import describe
-    from bpelab.formats.convert import convert
+    from bpelab.convert import convert
 
     yield "open"
     tokenizer = BPETokenizer.from_pretrained(path, pattern=pattern)

@@ -7,8 +7,8 @@ import json
 import random
 from typing import Any
 
-from bpelab.byte_alphabet import CHAR_OF_BYTE, to_alphabet
-from bpelab.textio import valid_text
+from bpelab._support.textio import valid_text
+from bpelab.unicode.byte_alphabet import CHAR_OF_BYTE, to_alphabet
 
 from ..conftest import fuzz_text
 from . import zoo

@@ -8,18 +8,18 @@ from functools import lru_cache
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing
-from bpelab.added_tokens import AddedToken
+from bpelab._support.textio import valid_text
+from bpelab.convert import TARGETS, WHOLE_TEXT, check, convert, unsupported
 from bpelab.errors import BPELabError
 from bpelab.formats import huggingface, minbpe
-from bpelab.formats.convert import TARGETS, WHOLE, check, convert, losses
-from bpelab.formats.detect import open_tokenizer
+from bpelab.model_inputs.config import Padding, Truncation
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.byte_level import ByteLevel
-from bpelab.pretokenizers.components import Digits
+from bpelab.pretokenizers.char_types import Digits
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.sections import Padding, Truncation
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
+from bpelab.tokenizer import open_tokenizer
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import SHARED, SOAK, amount, fuzz_text, shared
 
@@ -63,9 +63,9 @@ def hugging(tmp_path, model, pre_tokenizer, trainer):
     return BPETokenizer.from_pretrained(tmp_path / "source.json")
 
 
-def orphans(take_whole):
+def orphans(ignore_merges):
     ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"xyz": 257}
-    return BPETokenizer(BPEModel.from_ranks(ranks, take_whole=take_whole), pattern="llama3")
+    return BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=ignore_merges), pattern="llama3")
 
 
 def with_added(*tokens):
@@ -148,7 +148,7 @@ def test_the_same_ids_or_a_reason(source, target, tmp_path):
     assert source in HELD[target]
     assert not any(loss.changes_ids for loss in lost)
     assert check(ours, out, target, texts(amount(60, 3_000))) > 60
-    again = open_tokenizer(out, pattern=None if "pattern" in TARGETS[target].holds else ours.pattern or WHOLE)
+    again = open_tokenizer(out, pattern=None if "pattern" in TARGETS[target].holds else ours.pattern or WHOLE_TEXT)
     assert again.model.ids.keys() >= ours.model.ids.keys()
     if target == "huggingface":
         assert again.encode("low") == ours.encode("low")  # with what is put around it
@@ -168,7 +168,7 @@ def test_lossy(target, tmp_path):
             assert "lossy" not in str(error)
             continue
         assert any(loss.changes_ids for loss in lost), source
-        pattern = None if "pattern" in TARGETS[target].holds else ours.pattern or WHOLE
+        pattern = None if "pattern" in TARGETS[target].holds else ours.pattern or WHOLE_TEXT
         assert open_tokenizer(out, pattern=pattern).encode("low")
 
 
@@ -183,7 +183,7 @@ def test_other_libraries_load_what_is_written(tmp_path, monkeypatch):
     convert(ours, tmp_path / "t.tiktoken", "tiktoken")
     hugging_face = tokenizers.Tokenizer.from_file(str(tmp_path / "hf" / "tokenizer.json"))
     ranks = load_tiktoken_bpe(str(tmp_path / "t.tiktoken"))
-    from bpelab.pretokenizers.patterns import PATTERNS
+    from bpelab.regex.patterns import PATTERNS
 
     encoding = tiktoken.Encoding(
         "x", pat_str=PATTERNS["llama3"].regex, mergeable_ranks=ranks, special_tokens=ours.special_tokens
@@ -208,7 +208,7 @@ def test_what_is_lost_is_named():
         "pattern", "normalizer", "special tokens", "added tokens", "flags", "post-processor", "roles", "truncation",
         "padding", "dropout", "chat template",
     ]  # fmt: skip
-    named = {target: {loss.feature: loss for loss in losses(ours, target)} for target in TARGETS}
+    named = {target: {loss.feature: loss for loss in unsupported(ours, target)} for target in TARGETS}
     assert list(named["tiktoken"]) == everything
     assert list(named["huggingface"]) == []
     assert list(named["gguf"]) == ["normalizer", "flags", "truncation", "padding", "dropout"]
@@ -218,14 +218,16 @@ def test_what_is_lost_is_named():
     assert serious == {"normalizer", "added tokens", "flags"}
     assert "<m>" in named["tiktoken"]["flags"].what and "xy" in named["tiktoken"]["added tokens"].what
     with pytest.raises(ValueError, match="there is no format 'word'"):
-        losses(ours, "word")
+        unsupported(ours, "word")
 
 
 def test_patterns_that_llama_cpp_approximates():
-    (loss,) = [loss for loss in losses(trained(pattern="o200k"), "gguf") if loss.feature not in ("roles", "pattern")]
+    (loss,) = [
+        loss for loss in unsupported(trained(pattern="o200k"), "gguf") if loss.feature not in ("roles", "pattern")
+    ]
     assert (loss.feature, loss.changes_ids) == ("llama.cpp's splitter", False)
     assert "gpt-4o" in loss.what
-    assert losses(trained(pattern="gpt2"), "gguf") == losses(trained(pattern="llama3"), "gguf") == []
+    assert unsupported(trained(pattern="gpt2"), "gguf") == unsupported(trained(pattern="llama3"), "gguf") == []
 
 
 @pytest.mark.parametrize("target", TARGETS)

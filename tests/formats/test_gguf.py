@@ -8,16 +8,16 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
-from bpelab.added_tokens import AddedToken
-from bpelab.formats import gguf
-from bpelab.formats.convert import convert
-from bpelab.formats.gguf_file import read_metadata, write_metadata
-from bpelab.formats.gguf_write import gguf_metadata, save
+from bpelab._support.textio import valid_text
+from bpelab.convert import convert
+from bpelab.formats import gguf_load
+from bpelab.formats.gguf_container import read_metadata, write_metadata
+from bpelab.formats.gguf_pre_tokenizers import GGUF_PRE
+from bpelab.formats.gguf_save import gguf_metadata, save
 from bpelab.formats.huggingface import tokenizer_json
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.gguf_names import GGUF_PRE
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import SOAK, amount, fuzz_text, random_ranks, shared
 
@@ -121,7 +121,7 @@ def test_what_stands_around_a_text(starts, ends, tmp_path):
 
 def test_what_cannot_stand_around_a_text(tmp_path):
     twice = TemplateProcessing(("<|end|>", "$A", "<|end|>"))
-    with pytest.raises(ConversionError, match="bos before a text and eos behind"):
+    with pytest.raises(ConversionError, match="bos before a text and eos after it"):
         again(trained(eos_token="<|end|>", post_processor=twice), tmp_path)
 
 
@@ -237,7 +237,7 @@ def test_characters_with_byte_fallback(model, pre, starts, tmp_path):
     theirs, values, types = characters()
     values |= {KEY + "model": model} | ({KEY + "pre": pre} if pre else {})
     write_metadata(tmp_path / "c.gguf", values, types)
-    ours = gguf.load(tmp_path / "c.gguf")
+    ours = BPETokenizer.from_spec(gguf_load.load(tmp_path / "c.gguf"))
     assert (ours.bos_token, ours.special_tokens["<eos>"]) == ("<bos>", 1)
     assert (ours.encode("low")[0] == 2) == starts  # which llama.cpp overrules for the first two
     tried = (text.replace("<unk>", "") for text in texts(amount(200, 5_000)))
@@ -248,7 +248,7 @@ def test_characters_with_byte_fallback(model, pre, starts, tmp_path):
     values[KEY + "merges"] = [merge for merge in values[KEY + "merges"] if merge != "\n \n"]
     write_metadata(tmp_path / "c.gguf", values, types)
     with pytest.raises(TokenizerFileError, match="no merges make"):
-        gguf.load(tmp_path / "c.gguf")
+        gguf_load.load(tmp_path / "c.gguf")
 
 
 def characters():
@@ -306,10 +306,10 @@ def test_every_name_of_a_pattern(name, tmp_path):
     if not pre.byte_level:
         refused = "tokens are not bytes, which is not supported" if name == "whitespace" else "<0x00> is missing"
         with pytest.raises(TokenizerFileError, match=refused):
-            gguf.load(path)
+            gguf_load.load(path)
         return
-    ours = gguf.load(path)
-    assert ours.model.take_whole == pre.ignore_merges
+    ours = BPETokenizer.from_spec(gguf_load.load(path))
+    assert ours.model.ignore_merges == pre.ignore_merges
     text = "HelloWorld it's  1234567 नमस्ते 漢字〇 low\n\n lower."
     assert ours.decode(ours.encode(text)) == text
     assert "".join(ours.pieces(text)).encode("latin-1", "replace")
@@ -325,11 +325,11 @@ def test_every_name_of_a_pattern(name, tmp_path):
 def test_names_survive_a_round_trip(tmp_path):
     """What a file's name says is written again under a name with the same patterns."""
     for name in sorted(name for name, pre in GGUF_PRE.items() if pre.byte_level):
-        ours = gguf.load(write(tmp_path / "s.gguf", pre=name))
+        ours = BPETokenizer.from_spec(gguf_load.load(write(tmp_path / "s.gguf", pre=name)))
         values, _ = gguf_metadata(ours)
         found = GGUF_PRE[values[f"{KEY}pre"]]
         assert found.regex == GGUF_PRE[name].regex
-        assert found.ignore_merges == ours.model.take_whole or not ours.model.recovered.unreachable
+        assert found.ignore_merges == ours.model.ignore_merges or not ours.model.recovered_merges.unreachable
 
 
 TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "merges"))
@@ -352,8 +352,8 @@ TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "
         ({"tokens": ["é"] * 3}, "already"),
         ({"token_type": [1] * 269}, "ggml.token_type: has 269 entries for 270 tokens"),
         ({"token_type": [1] * 271}, "ggml.token_type: has 271 entries for 270 tokens"),
-        ({"token_type": [0] + [1] * 269}, r"ggml.token_type\[0\]: 0 is no kind of token"),
-        ({"token_type": [1] * 269 + [7]}, r"ggml.token_type\[269\]: 7 is no kind of token"),
+        ({"token_type": [0] + [1] * 269}, r"ggml.token_type\[0\]: 0 is not a type of token"),
+        ({"token_type": [1] * 269 + [7]}, r"ggml.token_type\[269\]: 7 is not a type of token"),
         ({"token_type": None}, None),
         ({"merges": None}, "ggml.merges: is missing"),
         ({"merges": ["l"]}, r"ggml.merges\[0\]"),
@@ -366,17 +366,17 @@ TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "
         ({"add_bos_token": "yes"}, "ggml.add_bos_token: expected true or false"),
         ({"model": "llama"}, "ggml.scores: is missing"),
         ({"model": "llama", "scores": [0.5] * 3}, "ggml.scores: has 3 entries for 270 tokens"),
-        ({"model": "llama", "scores": [float("nan")] * 270}, "no number"),
+        ({"model": "llama", "scores": [float("nan")] * 270}, "not a number"),
         ({"model": "llama", "scores": [0.0] * 270, "token_type": [6] * 270}, "is marked as a byte"),
     ],
 )
 def test_files_that_are_wrong(changes, message, tmp_path):
     path = write(tmp_path / "s.gguf", **changes)
     if message is None:
-        gguf.load(path)
+        gguf_load.load(path)
         return
     with pytest.raises(TokenizerFileError, match=message) as caught:
-        gguf.load(path)
+        gguf_load.load(path)
     assert "s.gguf" in str(caught.value)
 
 
@@ -405,7 +405,7 @@ def test_whole_pieces_decide_the_name(tmp_path):
     whole = BPETokenizer(BPEModel.from_ranks(ranks), pattern="llama3")
     theirs = again(whole, tmp_path)
     assert theirs.encode("xyz") == whole.encode("xyz") == [256]
-    merged = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=False), pattern="llama3")
+    merged = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=False), pattern="llama3")
     theirs = again(merged, tmp_path)
     assert GGUF_PRE[read_metadata(tmp_path / "t.gguf").metadata[f"{KEY}pre"]].ignore_merges is False
     assert theirs.encode("xyz") == merged.encode("xyz") == [*b"xyz"]

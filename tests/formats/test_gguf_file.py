@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bpelab import ConversionError, TokenizerFileError
-from bpelab.formats.gguf_file import MAX_HEADER, read_metadata, write_metadata
+from bpelab.formats.gguf_container import MAX_HEADER, read_metadata, write_metadata
 
 from ..conftest import amount
 
@@ -255,15 +255,15 @@ def test_changed_anywhere(small, tmp_path):
         (256, "uint8", "too large for uint8"),
         (-1, "uint32", "too large for uint32"),
         (1e300, "float32", "too large for float32"),
-        (True, "uint8", "is no int"),
-        (1, "bool", "is no bool"),
-        (1, "float32", "is no float"),
-        (["a", 5], None, "'5' is no str"),
-        (["a"], "[int32]", "is no int"),
-        ("a", "[string]", "is no list"),
-        ("a", "text", "no type"),
-        (["a"], "[array]", "no type"),
-        (["a"], "[string", "is no list"),
+        (True, "uint8", "is not of the type int"),
+        (1, "bool", "is not of the type bool"),
+        (1, "float32", "is not of the type float"),
+        (["a", 5], None, "'5' is not of the type str"),
+        (["a"], "[int32]", "is not of the type int"),
+        ("a", "[string]", "is not a list"),
+        ("a", "text", "is not a type"),
+        (["a"], "[array]", "is not a type"),
+        (["a"], "[string", "is not a list"),
         ([[[[["a"]]]]], "[[[[[string]]]]]", "at most 4 deep"),
         ([[[[["a"]]]]], None, "several types"),
         ("\ud800", None, "surrogates not allowed"),

@@ -6,9 +6,9 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TokenizerFileError
+from bpelab._support.textio import valid_text
 from bpelab.formats import gpt2
 from bpelab.notebook import book_text
-from bpelab.textio import valid_text
 
 from ..conftest import amount, encoding, fuzz_text, shared
 
@@ -33,7 +33,7 @@ def configure(folder, **entries):
 
 def test_the_files_of_openai():
     ours = BPETokenizer.from_pretrained(shared("conformance/tokenizers/gpt2"))  # its tokenizer.json
-    files = gpt2.load(shared("conformance/tokenizers/gpt2"))  # encoder.json and vocab.bpe
+    files = BPETokenizer.from_spec(gpt2.load(shared("conformance/tokenizers/gpt2")))  # encoder.json and vocab.bpe
     theirs = encoding("gpt2")
     assert files.special_tokens == {END: 50_256}
     assert files.get_vocab() == ours.get_vocab()
@@ -174,7 +174,7 @@ def test_merges_that_are_wrong(merges, message, tmp_path):
     [
         (lambda vocab: vocab.update({"th": "5"}), r"vocab.json: \['th'\]: expected an integer"),
         (lambda vocab: vocab.update({"th": 5}), r"vocab.json: \['.*'\]: has the id 5"),
-        (lambda vocab: vocab.update({"th": -5}), r"vocab.json: \['th'\]: -5 is no id"),
+        (lambda vocab: vocab.update({"th": -5}), r"vocab.json: \['th'\]: -5 is not an id"),
         (lambda vocab: vocab.clear(), "vocab.json: is empty"),
         (lambda vocab: vocab.pop("th"), r"merges.txt: merge \d+: .*is not in vocab.json"),
     ],

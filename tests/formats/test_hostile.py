@@ -17,8 +17,9 @@ from threading import Thread
 
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, ModelError, TokenizerFileError, model
-from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece
+from bpelab import BPEModel, BPETokenizer, ModelError, TokenizerFileError
+from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece_load
+from bpelab.model import bpe
 
 from ..conftest import ROOT, SOAK, amount
 from .hostile_files import MAKERS, Case, random_cases, wrong_types
@@ -176,12 +177,12 @@ def test_what_opens_opens_in_tokenizers_too(tmp_path):
 @pytest.mark.parametrize("name", ["~nobody-is-called-that/x", "a\0b", "n" * 5_000, "", "."])
 def test_names(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for opening in (BPETokenizer.from_pretrained, BPETokenizer.from_gguf, sentencepiece.load, minbpe.load):
+    for opening in (BPETokenizer.from_pretrained, BPETokenizer.from_gguf, sentencepiece_load.load, minbpe.load):
         with pytest.raises(TokenizerFileError):
             opening(Path(name))
 
 
-OPENING = [BPETokenizer.from_gguf, sentencepiece.load, minbpe.load, huggingface.load, gpt2.load]
+OPENING = [BPETokenizer.from_gguf, sentencepiece_load.load, minbpe.load, huggingface.load, gpt2.load]
 
 
 @pytest.mark.parametrize("opening", OPENING)
@@ -203,7 +204,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_tokens_with_too_many_parts(monkeypatch):
     runs = BPEModel.from_ranks({bytes([byte]): byte for byte in range(256)} | {b"a" * n: 300 + n for n in range(2, 90)})
     assert len(runs.merges) == sum(range(1, 89))
-    monkeypatch.setattr(model, "MAX_WORK", 10_000)
+    monkeypatch.setattr(bpe, "MAX_WORK", 10_000)
     with pytest.raises(ModelError, match="so long and so alike"):
         len(runs.merges)
     assert BPETokenizer(runs).encode("a" * 100) == [364, 336]

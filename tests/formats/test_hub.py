@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bpelab import BPELabError, BPETokenizer, MissingDependencyError, TokenizerFileError
+from bpelab._support.install import install_command
 from bpelab.formats.hub import fetch
-from bpelab.install import install_command
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT
@@ -286,7 +286,7 @@ WRONG = {
     "missing revision": (PUBLIC | {"revision": "v9"}, "'org/public' has no revision 'v9'"),
     "missing commit": (PUBLIC | {"revision": "d" * 40}, "has no revision 'ddd"),
     "no tokenizer": (EMPTY, r"has no tokenizer .* none of tokenizer.json, .*\*.tiktoken is among its 3"),
-    "no token": (PUBLIC | {"token": True}, "was to be read with a token, and there is none"),
+    "no token": (PUBLIC | {"token": True}, "was to be read with a token, but none was found"),
     "three parts": ({"repo_or_path": "a/b/c"}, "'a/b/c' is neither a file or folder here nor the name of a repo"),
     "dots": ({"repo_or_path": "a..b"}, "nor the name of a repository"),
     "nothing": ({"repo_or_path": ""}, "nor the name of a repository"),
@@ -331,7 +331,7 @@ def test_a_copy_serves_while_the_hub_is_in_trouble(hub, tmp_path):
 def test_an_answer_that_is_not_the_hubs(hub, tmp_path):
     hub.page = b"<html>Welcome to the train's network</html>"
     (answer,) = ask(tmp_path, hub, PUBLIC)
-    assert "answered as the Hub doesn't" in answer["message"]
+    assert "didn't answer like the Hub" in answer["message"]
 
 
 # -- no network --------------------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing, TokenizerFileError
-from bpelab.added_tokens import AddedToken
+from bpelab._support.json_document import JSONFile
 from bpelab.formats.huggingface import tokenizer_json
-from bpelab.formats.json_file import JSONFile
-from bpelab.formats.tokenizer_json import _in_columns, read_added_tokens
+from bpelab.formats.tokenizer_json import _read_uniform, read_added_tokens
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -204,7 +204,7 @@ def broken(change) -> str:
         (lambda d: d.update(model=None), "model: expected"),
         (lambda d: d["model"].update(type="WordPiece"), "model.type: only BPE"),
         (lambda d: d["model"].update(vocab=[1]), "model.vocab: expected"),
-        (lambda d: d["model"]["vocab"].update({"Ġthe": -5}), r"model.vocab\['Ġthe'\]: -5 is no id"),
+        (lambda d: d["model"]["vocab"].update({"Ġthe": -5}), r"model.vocab\['Ġthe'\]: -5 is not an id"),
         (lambda d: d["model"]["vocab"].update({"Ġthe": "5"}), r"model.vocab\['Ġthe'\]: expected an integer"),
         (lambda d: d["model"]["vocab"].update({"Ġthe": True}), r"model.vocab\['Ġthe'\]: expected an integer"),
         (lambda d: d["model"]["vocab"].update({"zzzz": 5}), r"model.vocab\['zzzz'\]: has the id 5"),
@@ -229,7 +229,7 @@ def broken(change) -> str:
         (lambda d: d["added_tokens"][0].update(strip=True), r"added_tokens\[0\].strip: .*no such key"),
         (lambda d: d["added_tokens"][0].update(content="x" * 5_000), r"\[0\].content: has 5,000 characters; at most"),
         (lambda d: d["added_tokens"][0].update(id=True), r"added_tokens\[0\].id: expected an integer"),
-        (lambda d: d["added_tokens"][0].update(id=1 << 32), r"added_tokens\[0\].id: 4294967296 is no id"),
+        (lambda d: d["added_tokens"][0].update(id=1 << 32), r"added_tokens\[0\].id: 4294967296 is not an id"),
         (lambda d: (d["model"].update(vocab={}), d.update(added_tokens=[])), "model.vocab: is empty, and there are no"),
         (lambda d: d.update(normalizer={"type": "Lower"}), "normalizer.type: 'Lower' is not supported"),
         (lambda d: d.update(normalizer={"type": "Lowercase", "locale": "tr"}), "normalizer.locale: .*no such key"),
@@ -276,12 +276,12 @@ def test_added_tokens_in_columns_and_one_by_one(tmp_path):
             {"id": n, "content": f"<{n}>" * rng.randint(1, 3), **{flag: rng.random() < 0.5 for flag in flags}}
             for n in ids
         ]
-        in_columns = _in_columns(entries)
+        in_columns = _read_uniform(entries)
         assert in_columns == [AddedToken(**entry) for entry in entries]
         file = JSONFile(tmp_path / "tokenizer.json", json.dumps({"added_tokens": entries}).encode())
         assert read_added_tokens(file) == in_columns
         file.data["added_tokens"] = [*entries, dict(entries[0])]  # the same again is no fault, and is no column
-        assert _in_columns(file.data["added_tokens"]) is None
+        assert _read_uniform(file.data["added_tokens"]) is None
         assert read_added_tokens(file) == in_columns
         wrong = rng.choice(
             [

@@ -3,16 +3,16 @@
 import pytest
 
 from bpelab import BPETokenizer, ConversionError, TokenizerFileError
-from bpelab.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE, from_alphabet, to_alphabet
 from bpelab.formats import minbpe
-from bpelab.formats.readable import listing, save_listing, visible
+from bpelab.formats.listing import listing, printable, save_listing
 from bpelab.notebook import book_text
+from bpelab.unicode.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE, from_alphabet, to_alphabet
 
 
 def test_both_ways(tmp_path):
     ours = BPETokenizer.train(book_text()[:30_000], 600, special_tokens=["<|end|>"])
     minbpe.save(ours, tmp_path / "a.model")
-    again = minbpe.load(tmp_path / "a.model")
+    again = BPETokenizer.from_spec(minbpe.load(tmp_path / "a.model"))
     assert again.pattern == ours.pattern
     assert again.special_tokens == ours.special_tokens
     text = book_text()[:9_000] + "<|end|>"
@@ -49,7 +49,7 @@ def test_as_minbpe_reads_it(tmp_path):
 
 def test_a_file_of_minbpes(tmp_path):
     (tmp_path / "m.model").write_text("minbpe v1\n\n1\n<|x|> 300\n97 97\n256 97\n")
-    tokenizer = minbpe.load(tmp_path / "m.model")
+    tokenizer = BPETokenizer.from_spec(minbpe.load(tmp_path / "m.model"))
     assert tokenizer.pattern is None
     assert tokenizer.encode("aaa<|x|>", allowed_special="all") == [257, 300]
 
@@ -116,4 +116,4 @@ def test_a_listing(tmp_path):
     assert lines[-1] == "   257 special  '<x>'"
     save_listing(tokenizer, tmp_path / "list.txt")
     assert (tmp_path / "list.txt").read_text() == listing(tokenizer)
-    assert visible(b"\x00\n\xff") == "\\u0000\\u000a\ufffd"
+    assert printable(b"\x00\n\xff") == "\\u0000\\u000a\ufffd"

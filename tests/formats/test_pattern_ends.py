@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.formats.components import portable_end
+from bpelab.formats.json_components import portable_end
 from bpelab.notebook import book_text
 
 from ..conftest import amount, fuzz_text

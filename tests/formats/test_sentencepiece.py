@@ -7,9 +7,9 @@ from functools import lru_cache
 import pytest
 
 from bpelab import BPETokenizer, TokenizerFileError
-from bpelab.formats import sentencepiece
+from bpelab._support.textio import valid_text
+from bpelab.formats import sentencepiece_load
 from bpelab.notebook import book_text
-from bpelab.textio import valid_text
 
 from ..conftest import amount, fuzz_text, shared_text
 
@@ -179,12 +179,12 @@ UNK, A = piece("<unk>", kind=2), piece("a")
         (model(UNK, A, piece("b", kind=5)), r"pieces\[2\]: 'b' is marked as unused"),
         (model(UNK, A, A), r"pieces\[2\]: 'a' is piece 1 already"),
         (model(UNK, A, piece("")), r"pieces\[2\]: is empty"),
-        (model(UNK, A, piece("b", float("nan"))), r"pieces\[2\]: has a score that is no number"),
+        (model(UNK, A, piece("b", float("nan"))), r"pieces\[2\]: has a score that is not a number"),
         (model(UNK, A, piece("<0xZZ>", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
         (model(UNK, A, piece("<0x-1>", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
         (model(UNK, A, piece("<0x1 >", kind=6), trainer=b"\x18\x02\x98\x02\x01"), "marked as a byte"),
-        (model(UNK, A, piece("ab")), "'ab' holds 'b', which is no piece itself"),
-        (model(UNK, A, piece("abc"), piece("bc")), "holds '[bc]', which is no piece itself"),
+        (model(UNK, A, piece("ab")), "'ab' holds 'b', which is not a piece itself"),
+        (model(UNK, A, piece("abc"), piece("bc")), "holds '[bc]', which is not a piece itself"),
         (b"", "holds no piece|is empty"),
         (b"version https://git-lfs.github.com/spec/v1\n", "pointer of Git LFS|minbpe"),
     ],
@@ -200,13 +200,13 @@ def test_what_is_refused(data, message, tmp_path):
 def test_other_models_that_sentencepiece_trains(kind, tmp_path):
     (tmp_path / "m.model").write_bytes(trained(model_type=kind, vocab_size=300, hard_vocab_limit=False))
     with pytest.raises(TokenizerFileError, match=f"is {kind.upper()}; only BPE"):
-        sentencepiece.load(tmp_path / "m.model")
+        sentencepiece_load.load(tmp_path / "m.model")
 
 
 def test_spaces_behind_words(tmp_path):
     (tmp_path / "m.model").write_bytes(trained(treat_whitespace_as_suffix=True))
     with pytest.raises(TokenizerFileError, match="treat_whitespace_as_suffix"):
-        sentencepiece.load(tmp_path / "m.model")
+        sentencepiece_load.load(tmp_path / "m.model")
 
 
 def test_equal_scores_and_pieces_of_one_kind(tmp_path):

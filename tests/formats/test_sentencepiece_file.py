@@ -10,14 +10,8 @@ from functools import lru_cache
 import pytest
 
 from bpelab import TokenizerFileError
-from bpelab.formats import sentencepiece_file
-from bpelab.formats.sentencepiece_file import (
-    NormalizerSpec,
-    Piece,
-    SentencePieceModel,
-    TrainerSpec,
-    read_model,
-)
+from bpelab.formats import sentencepiece_proto
+from bpelab.formats.sentencepiece_proto import NormalizerSpec, Piece, SentencePieceModel, TrainerSpec, read_model
 from bpelab.notebook import book_text
 
 from ..conftest import amount
@@ -245,11 +239,11 @@ def test_files_that_are_wrong(data, problem, tmp_path):
 
 def test_limits(tmp_path, monkeypatch):
     for name, limit in (("MAX_FIELDS", 1_500), ("MAX_PIECES", 1_000), ("MAX_BYTES", 1_000)):
-        monkeypatch.setattr(sentencepiece_file, name, limit)
+        monkeypatch.setattr(sentencepiece_proto, name, limit)
     assert len(load(tmp_path, b"\x0a\0" * 500).pieces) == 500
     with pytest.raises(TokenizerFileError, match="larger than 1,000 bytes"):
         load(tmp_path, b"\x0a\0" * 501)
-    monkeypatch.setattr(sentencepiece_file, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(sentencepiece_proto, "MAX_BYTES", 10_000)
     with pytest.raises(TokenizerFileError, match="more than 1,000 pieces"):
         load(tmp_path, b"\x0a\0" * 1_001)
     with pytest.raises(TokenizerFileError, match="more than 1,500 fields"):

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, native
-from bpelab.formats import huggingface, table_cache
-from bpelab.units import Units
-from bpelab.user_cache import cache_folder
+from bpelab._support.cache_dir import cache_dir
+from bpelab.formats import huggingface
+from bpelab.model import disk_cache
+from bpelab.model.initial_symbols import InitialSymbols
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -29,7 +30,7 @@ def kept(tmp_path, monkeypatch):
     """An empty folder for tables."""
     folder = tmp_path / "tables"
     monkeypatch.setenv("BPELAB_CACHE", str(folder))
-    monkeypatch.setattr(table_cache, "SMALLEST", TOKENS)
+    monkeypatch.setattr(disk_cache, "SMALLEST", TOKENS)
     return folder
 
 
@@ -66,7 +67,7 @@ def same(one, two):
     assert one.model.tokens == two.model.tokens
     assert dict(one.model.merges) == dict(two.model.merges)
     assert one.model.alphabet == two.model.alphabet
-    assert (one.model.take_whole, one.model.units) == (two.model.take_whole, two.model.units)
+    assert (one.model.ignore_merges, one.model.units) == (two.model.ignore_merges, two.model.units)
     assert one.special_tokens == two.special_tokens
     assert huggingface.tokenizer_json(one) == huggingface.tokenizer_json(two)
 
@@ -99,20 +100,22 @@ def test_an_encoding_of_tiktoken(kept):
 
 
 def test_units_are_kept(kept, large):
-    units = Units(characters=False, byte_tokens={1: 5}, unk_id=7, fuse_unk=True, prefix=b"#\xff", suffix=b"</w>")
+    units = InitialSymbols(
+        characters=False, byte_tokens={1: 5}, unk_id=7, fuse_unk=True, prefix=b"#\xff", suffix=b"</w>"
+    )
     model = BPEModel(large.tokens, large.merges, {b"a": large.ids[b"a"]}, True, units)
-    table_cache.store("x", model, "é\0".encode())
-    found, extra = table_cache.fetch("x")
-    assert (found.units, found.take_whole, extra) == (units, True, "é\0".encode())
+    disk_cache.store("x", model, "é\0".encode())
+    found, extra = disk_cache.fetch("x")
+    assert (found.units, found.ignore_merges, extra) == (units, True, "é\0".encode())
     assert found.tokens == model.tokens and found.merges == model.merges
 
 
 def test_what_is_not_kept(kept, large):
-    table_cache.store("small", BPEModel.from_merges([(b"a", b"b")]))
-    symbols = Units(characters=True, symbols={b"the": 5})
-    table_cache.store("symbols", BPEModel(large.tokens, large.merges, {}, False, symbols))
+    disk_cache.store("small", BPEModel.from_merges([(b"a", b"b")]))
+    symbols = InitialSymbols(characters=True, symbols={b"the": 5})
+    disk_cache.store("symbols", BPEModel(large.tokens, large.merges, {}, False, symbols))
     assert tables(kept) == []
-    assert table_cache.fetch("small") is None
+    assert disk_cache.fetch("small") is None
 
 
 DAMAGE = {
@@ -196,7 +199,7 @@ def test_nothing_is_written_where_nobody_wants_it(source, monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert cache_folder() is None
+    assert cache_dir() is None
     BPETokenizer.from_pretrained(source)
     assert list(tmp_path.iterdir()) == []
 
@@ -204,15 +207,15 @@ def test_nothing_is_written_where_nobody_wants_it(source, monkeypatch, tmp_path)
 def test_where_the_folder_is(monkeypatch, tmp_path):
     monkeypatch.delenv("BPELAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == str(tmp_path / "bpelab")
+    assert cache_dir() == str(tmp_path / "bpelab")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert cache_folder() == str(tmp_path / "home" / ".cache" / "bpelab")
+    assert cache_dir() == str(tmp_path / "home" / ".cache" / "bpelab")
     monkeypatch.setenv("BPELAB_CACHE", "~/x")
-    assert cache_folder() == str(tmp_path / "home" / "x")
+    assert cache_dir() == str(tmp_path / "home" / "x")
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # which is what it does where there is no home
     for variable in ("BPELAB_CACHE", "none"):
-        assert cache_folder() is None
+        assert cache_dir() is None
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -227,7 +230,7 @@ def test_a_folder_that_cannot_be_written(source, kept, tmp_path, monkeypatch):
     kept.mkdir(mode=0o500)
     monkeypatch.setenv("BPELAB_CACHE", str(kept))
     if os.geteuid() == 0:  # to whom no folder is closed
-        for module in (table_cache, native.tables):
+        for module in (disk_cache, native.tables):
             monkeypatch.setattr(module, "write_atomically", no_room)
     assert BPETokenizer.from_pretrained(source).encode("the cat") == ours.encode("the cat")
     assert tables(kept) == []
@@ -247,7 +250,7 @@ def test_another_content_is_another_file(source, kept, tmp_path):
     assert len(tables(kept)) == 2
     assert dict(other.model.merges) != dict(ours.model.merges)
     assert dict(BPETokenizer.from_pretrained(tmp_path).model.merges) == dict(other.model.merges)
-    assert table_cache.fingerprint(b"ab", b"c") != table_cache.fingerprint(b"a", b"bc")
+    assert disk_cache.fingerprint(b"ab", b"c") != disk_cache.fingerprint(b"a", b"bc")
 
 
 def test_what_the_config_says_is_read_each_time(source, kept, tmp_path):
@@ -270,14 +273,14 @@ def test_no_pickle_is_ever_read(source, kept, monkeypatch):
 
 def test_how_many_tokens_it_takes(kept, monkeypatch, large):
     monkeypatch.undo()
-    assert table_cache.SMALLEST == 20_000
+    assert disk_cache.SMALLEST == 20_000
     monkeypatch.setenv("BPELAB_CACHE", str(kept))
-    table_cache.store("x", large)
+    disk_cache.store("x", large)
     assert tables(kept) == []
 
 
 def open_it(folder: str) -> list[int]:
-    table_cache.SMALLEST = TOKENS  # in a process of its own too
+    disk_cache.SMALLEST = TOKENS  # in a process of its own too
     return BPETokenizer.from_pretrained(folder).encode("the cat's hat")
 
 
@@ -287,24 +290,24 @@ def test_several_processes_at_once(source, kept):
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         assert pool.map(open_it, [str(source)] * 4, chunksize=1) == [expected] * 4
     (path,) = tables(kept)
-    assert table_cache.fetch(path.stem) is not None
+    assert disk_cache.fetch(path.stem) is not None
 
 
 def test_a_model_that_was_kept_is_loaded_when_something_looks_into_it(kept, monkeypatch):
     """By any number of threads, and not for special tokens that are surely none of its own."""
-    monkeypatch.setattr(table_cache, "SMALLEST", 10)
+    monkeypatch.setattr(disk_cache, "SMALLEST", 10)
     model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
-    table_cache.store("name", model)
+    disk_cache.store("name", model)
 
     def fetched() -> BPEModel:
-        found = table_cache.fetch("name")
+        found = disk_cache.fetch("name")
         assert found is not None and not {"tokens", "merges", "alphabet", "ids"} & set(vars(found[0]))
         return found[0]
 
     for name in ("tokens", "merges", "alphabet", "ids", "byte_ids", "max_token_bytes"):
         assert getattr(fetched(), name) == getattr(model, name)
     assert fetched() == model and pickle.loads(pickle.dumps(fetched())) == model
-    assert copy.copy(fetched()) == model and fetched().bytewise
+    assert copy.copy(fetched()) == model and fetched().is_byte_level
     with pytest.raises(AttributeError, match="nothing"):
         fetched().nothing  # noqa: B018
     shared = fetched()

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TokenizerFileError
+from bpelab._support.install import install_command
 from bpelab.errors import MissingDependencyError
-from bpelab.formats.detect import open_tokenizer
 from bpelab.formats.tiktoken import encoding_name, load_ranks, read_ranks, save_ranks
-from bpelab.install import install_command
 from bpelab.notebook import book_text
+from bpelab.tokenizer import open_tokenizer
 
 from ..conftest import ENCODINGS, encoding
 
@@ -118,10 +118,10 @@ def test_what_tiktoken_cannot_hold():
     with pytest.raises(ConversionError, match="NFC"):
         BPETokenizer.train("abab", 257, normalizer="NFC").to_tiktoken()
     ranks = {bytes([b]): b for b in range(256)} | {b"xyz": 256}
-    orphan = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=False))
+    orphan = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=False))
     with pytest.raises(ConversionError, match="no merge makes them"):
         orphan.to_tiktoken()
-    whole = BPETokenizer(BPEModel.from_ranks(ranks, take_whole=True))
+    whole = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=True))
     assert whole.to_tiktoken().encode("xyz") == whole.encode("xyz") == [256]
 
 

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from bpelab import BPETokenizer, TokenizerFileError
-from bpelab.byte_alphabet import to_alphabet
-from bpelab.formats.detect import open_tokenizer
 from bpelab.notebook import book_text
+from bpelab.tokenizer import open_tokenizer
+from bpelab.unicode.byte_alphabet import to_alphabet
 
 from ..conftest import amount, fuzz_text
 
@@ -61,8 +61,8 @@ def test_merges_as_pairs_or_by_name(learned, tmp_path):
     check(learned, write(learned, tmp_path / "named.json", merges=named))
     as_tuples = {str(pair): new for pair, (_, new) in learned.model.merges.items()}
     check(learned, write(learned, tmp_path / "tuples.json", merges=as_tuples))
-    with_ids = [[pair, new] for pair, (_, new) in learned.model.merges.items()]
-    check(learned, write(learned, tmp_path / "with_ids.json", merges=with_ids))
+    resolve_ids = [[pair, new] for pair, (_, new) in learned.model.merges.items()]
+    check(learned, write(learned, tmp_path / "with_ids.json", merges=resolve_ids))
 
 
 @pytest.mark.parametrize("shape", [list, typed, in_base64, lambda token: f"data:{in_base64(token)}"])
@@ -131,7 +131,7 @@ def test_like_a_tokenizer_json(learned, tmp_path):
         ({"merges": [], "special_tokens": {"<e>": -1}}, "special_tokens"),
         ({"merges": [], "pattern": 5}, "pattern: expected a regular expression"),
         ({"merges": [], "pattern": "("}, "pattern: .*group is not closed"),
-        ({"merges": [], "more": 1}, "more: is no key of such a file"),
+        ({"merges": [], "more": 1}, "more: is not a key of such a file"),
         ({"merges": [[97, 97], *[[n, n] for n in range(256, 300)]]}, "bytes together"),
         ({"model": {}, "special_tokens": {}, "decoder": {}}, "its special tokens are added_tokens"),
     ],

@@ -14,8 +14,8 @@ from typing import TypeVar
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.byte_alphabet import CHAR_OF_BYTE
 from bpelab.formats.huggingface import tokenizer_json
+from bpelab.unicode.byte_alphabet import CHAR_OF_BYTE
 
 from ..conftest import amount
 from . import random_zoo, zoo

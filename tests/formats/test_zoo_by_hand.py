@@ -5,8 +5,8 @@ import json
 import pytest
 
 from bpelab import BPETokenizer, TokenizerFileError
-from bpelab.byte_alphabet import CHAR_OF_BYTE
-from bpelab.formats import table_cache
+from bpelab.model import disk_cache
+from bpelab.unicode.byte_alphabet import CHAR_OF_BYTE
 
 from ..conftest import amount
 from .families import families
@@ -232,7 +232,7 @@ def test_a_partly_allowed_special_token_inside_another(tmp_path):
 
 
 def test_kept_tables_say_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_cache, "SMALLEST", 1)
+    monkeypatch.setattr(disk_cache, "SMALLEST", 1)
     monkeypatch.setenv("BPELAB_CACHE", str(tmp_path / "cache"))
     for name, data in [*families().items(), *MADE.items()]:
         first = opened(data, tmp_path)

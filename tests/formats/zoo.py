@@ -12,8 +12,8 @@ from typing import Any
 import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
-from bpelab.byte_alphabet import CHAR_OF_BYTE
 from bpelab.notebook import book_text
+from bpelab.unicode.byte_alphabet import CHAR_OF_BYTE
 
 JSON = dict[str, Any]
 SUPERBPE = r"(?=(\d{3})+(?!\d))"

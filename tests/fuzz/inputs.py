@@ -48,7 +48,7 @@ def models() -> st.SearchStrategy[dict[str, Any]]:
         pairs.map(lambda found: {"merges": found}), ranks.map(lambda found: {"ranks": found[0], "bytes_from": found[1]})
     )
     pieces = st.one_of(st.text("abcd", max_size=30), _runs(st.text("abc", max_size=6), 100))
-    return st.fixed_dictionaries({"table": tables, "take_whole": st.booleans(), "piece": pieces})
+    return st.fixed_dictionaries({"table": tables, "ignore_merges": st.booleans(), "piece": pieces})
 
 
 def encodings() -> st.SearchStrategy[dict[str, Any]]:

@@ -18,13 +18,13 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder, StreamEncoder
+from bpelab._support.textio import valid_text
 from bpelab.encoders import ENCODERS, make_encoder
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
 from bpelab.trainers import corpus
 from bpelab.trainers.corpus import count_words
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..encoders.test_encoders import defined
 from ..formats import random_zoo
@@ -71,7 +71,7 @@ def parts(items: Any, sizes: list[int]) -> Iterator[Any]:
         at += size
 
 
-def check_model(table: dict[str, Any], take_whole: bool, piece: str) -> None:
+def check_model(table: dict[str, Any], ignore_merges: bool, piece: str) -> None:
     """Every encoder gives what the definition of BPE gives."""
     data = piece.encode()
     if "merges" in table:
@@ -81,11 +81,11 @@ def check_model(table: dict[str, Any], take_whole: bool, piece: str) -> None:
             if pair not in merges:
                 merges.append(pair)
                 tokens.append(pair[0] + pair[1])
-        model = BPEModel.from_merges(merges, take_whole=take_whole)
+        model = BPEModel.from_merges(merges, ignore_merges=ignore_merges)
     else:
         order = [text.encode() for text in table["ranks"]]
         order[table["bytes_from"] : table["bytes_from"]] = [bytes([byte]) for byte in range(256)]
-        model = BPEModel.from_ranks({token: rank for rank, token in enumerate(order)}, take_whole=take_whole)
+        model = BPEModel.from_ranks({token: rank for rank, token in enumerate(order)}, ignore_merges=ignore_merges)
     expected = defined(model, data)
     for name in ENCODERS:
         assert make_encoder(name, model).encode_piece(data) == expected, name

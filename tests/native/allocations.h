@@ -1,6 +1,6 @@
-/* Allocations that fail when a test wants them to, and are counted: included before everything by `-include`.
+/* Counted allocations that fail on request: included before everything else by `-include`.
 
-   `allocations_until_failure` counts down; at 0 the allocation returns NULL, and all after it, too. */
+   `allocations_until_failure` counts down; at 0 this allocation and all later ones return NULL. Below 0 none fails. */
 #include <stdlib.h>
 #include <string.h>
 

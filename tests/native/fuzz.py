@@ -11,25 +11,25 @@ from array import array
 from pathlib import Path
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, native
+from bpelab._support.textio import valid_text
 from bpelab.native.plan import levels_for, preparation
-from bpelab.pretokenizers.components import BertPreTokenizer, Digits, Punctuation, Whitespace, WhitespaceSplit
-from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.char_types import BertPreTokenizer, Digits, Punctuation, Whitespace, WhitespaceSplit
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split
 from bpelab.pretokenizers.split_pattern import SplitPattern
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
+from bpelab.regex.matchers import Pattern
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.incremental import train_incremental
 from bpelab.trainers.native import WordCounter, count_native, train_native
-from bpelab.trainers.words import Words
+from bpelab.trainers.pretoken_counts import Words
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
 from ..pretokenizers import test_implied
 from ..test_units import random_file as random_units
-from . import sanitized  # noqa: F401 - what BPELAB_CORE names is used
+from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 
 PATTERNS = (
     "gpt2",
@@ -50,17 +50,17 @@ ALPHABETS = (b"ab", b"abc ", bytes(range(97, 110)) + b" \n", "aé日\U0001f600 "
 def random_model(rng):
     alphabet, size = rng.choice(ALPHABETS), rng.randint(0, 200)
     if rng.random() < 0.5:
-        return BPEModel.from_ranks(random_ranks(rng, alphabet, size), take_whole=rng.random() < 0.6)
-    model = BPEModel.from_merges(random_merges(rng, alphabet, size), take_whole=rng.random() < 0.3)
+        return BPEModel.from_ranks(random_ranks(rng, alphabet, size), ignore_merges=rng.random() < 0.6)
+    model = BPEModel.from_merges(random_merges(rng, alphabet, size), ignore_merges=rng.random() < 0.3)
     if rng.random() < 0.5:
         return model
-    new = rng.sample(range(5_000), len(model.tokens))  # ids that aren't the tokens' numbers
+    new = rng.sample(range(5_000), len(model.tokens))  # ids that aren't the tokens' indices
     ids = dict(zip(model.tokens, new))
     return BPEModel(
         {ids[n]: token for n, token in model.tokens.items()},
         {(ids[a], ids[b]): (rank, ids[c]) for (a, b), (rank, c) in model.merges.items()},
         {unit: ids[n] for unit, n in model.alphabet.items()},
-        model.take_whole,
+        model.ignore_merges,
     )
 
 
@@ -68,7 +68,7 @@ def random_text(rng):
     text = valid_text(fuzz_text(rng))
     if rng.random() < 0.4:
         text = "".join(rng.choices("abc é日\n", k=rng.randint(0, 300)))
-    if rng.random() < 0.15:  # so long that four readers scan it: words, now and then something else
+    if rng.random() < 0.15:  # long enough for four readers: words, now and then something else
         words = [
             "low",
             "Lower",
@@ -101,32 +101,32 @@ STEPS = (
 
 
 def compare(python, in_c, texts):
-    """The encoder in C with a tokenizer; how many texts were read in vain."""
-    vain, prepare = 0, preparation(python.pre_tokenizer)
+    """Compare the encoder in C with a tokenizer; returns how many texts needed too much look-ahead for C."""
+    exceeded, prepare = 0, preparation(python.pre_tokenizer)
     for text in texts:
         expected = python.encode(text)
         prepared = text if prepare is None else prepare(text, True)
         found = in_c.encode(prepared)
         if found is None:
-            vain += 1
+            exceeded += 1
             continue
         assert found == expected, (python, text[:300])
         assert array("I", bytes(in_c.encode_array(prepared))).tolist() == expected
     prepared = [text if prepare is None else prepare(text, True) for text in texts]
     if (several := in_c.encode_texts(prepared)) is not None:
         assert in_c.lists(*several) == [python.encode(text) for text in texts]
-    return vain
+    return exceeded
 
 
 def of_bytes(rng):
-    """One byte-level model and one pattern, on some texts."""
+    """Compare one byte-level model and one pattern on some texts."""
     model, pattern = random_model(rng), rng.choice(PATTERNS)
     split = None if pattern is None else Split(pattern)
     python = BPETokenizer(model, pattern=pattern, encoder="heap")
     in_c = native.encoder_for(model, split)
     assert in_c is not None, pattern
     texts = [random_text(rng) for _ in range(10)]
-    if rng.random() < 0.5:  # as a process has it that finds the tables in a file
+    if rng.random() < 0.5:  # as in a process that finds the tables in a file
         in_c = type(in_c).from_tables(in_c.tables(), levels_for(split, model))
     for text in texts:
         data = text.encode()[: rng.randint(0, 300)]
@@ -138,7 +138,7 @@ def of_bytes(rng):
 
 
 def of_levels(rng):
-    """Several steps, some of which drop pieces."""
+    """Compare several steps, some of which drop pieces."""
     step, model = PreTokenizerSequence(rng.choices(STEPS, k=rng.randint(1, 4))), random_model(rng)
     in_c = native.encoder_for(model, step)
     if in_c is None:  # a Metaspace that isn't the first step
@@ -148,7 +148,7 @@ def of_levels(rng):
 
 
 def of_files(rng):
-    """A tokenizer.json of any parts: units that are missing, marked, fused, spelled; `▁` anywhere."""
+    """Compare a tokenizer.json of any parts: units missing, marked, fused, spelled in bytes; `▁` anywhere."""
     seed, letters = rng.randrange(1 << 30), test_implied.LETTERS + "abcé😀 zŋ"
     draw = rng.choice(
         (
@@ -172,21 +172,21 @@ def of_files(rng):
             continue
         assert in_c.encode(text, allowed_special="all", add_special_tokens=False) == expected, (seed, text, data)
         assert in_c.encode_array(text, allowed_special="all").tolist() == expected, (seed, text, data)
-    if (encoder := in_c._pipeline.native) is not None:
+    if (encoder := in_c.pipeline.native) is not None:
         data = bytes(rng.choices("aé日😀▁".encode() + b"\xff", k=rng.randint(0, 300)))
-        encoder.encode_piece(data)  # None, or some ids: bytes that are no text have none in Python either
+        encoder.encode_piece(data)  # None, or some ids: Python has none for bytes that are not UTF-8
         again = type(encoder).from_tables(encoder.tables(), levels_for(python.pre_tokenizer, python.model))
         assert again.encode(texts[0]) == encoder.encode(texts[0])
     return 0
 
 
 def round_of(rng):
-    """Compare one model on some texts; how many of them were read in vain."""
+    """Compare one model on some texts; returns how many of them needed too much look-ahead for C."""
     return rng.choice((of_bytes, of_bytes, of_levels, of_files))(rng)
 
 
 def training_round(rng):
-    """Count some texts, add tables of counts, and learn merges: all as in Python."""
+    """Count some texts, add tables of counts, and learn merges, and compare each with Python."""
     pattern = rng.choice(PATTERNS)
     split = None if pattern is None else Split(pattern)
     texts = [fuzz_text(rng) if rng.random() < 0.2 else random_text(rng) for _ in range(rng.randint(0, 12))]
@@ -211,6 +211,6 @@ def training_round(rng):
 if __name__ == "__main__":
     seed, rounds = map(int, sys.argv[1:])
     rng = random.Random(seed)
-    print("read in vain:", sum(round_of(rng) for _ in range(rounds)))
+    print("too much look-ahead:", sum(round_of(rng) for _ in range(rounds)))
     for _ in range(rounds):
         training_round(rng)

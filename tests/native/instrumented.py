@@ -1,4 +1,4 @@
-"""The extension, built with what looks for bugs: a folder that `fuzz.py` and others load it from."""
+"""Build the extension with sanitizers, into a folder that `fuzz.py` and others load it from."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "
 
 
 def build(folder: Path, *flags: str) -> Path:
-    """Compile the extension's sources with `flags`; the shared library. Skips where that can't be tried."""
+    """Compile the extension's sources with `flags`; returns the shared library. Skips where that can't be tried."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("instrumented builds are tried with GCC on Linux")
@@ -27,7 +27,7 @@ def build(folder: Path, *flags: str) -> Path:
 
 
 def runtime(*names: str) -> str:
-    """The sanitizers' libraries, as LD_PRELOAD takes them. Skips for a compiler that comes without them."""
+    """Return the sanitizers' libraries, for LD_PRELOAD. Skips if the compiler comes without them."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("sanitizers are tried with GCC on Linux")

@@ -1,7 +1,7 @@
 """Every allocation of the extension fails once: `python -m tests.native.out_of_memory`, with its folder in BPELAB_CORE.
 
-What fails has to raise MemoryError, or leave the work to Python, and to give back what it had; what comes after has to
-be right.
+A call that fails has to raise MemoryError, or leave the work to Python, and to free what it had allocated; later calls
+have to be right.
 """
 
 import ctypes
@@ -11,23 +11,23 @@ import random
 from pathlib import Path
 
 from bpelab import BPEModel, native
-from bpelab.native.arrays import made
+from bpelab.native.arrays import build_encoder
 from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
 
-from . import sanitized  # noqa: F401 - what BPELAB_CORE names is used
+from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 from .fuzz import random_model
 
-MOST = 2_000
-"""More allocations than any of these calls makes."""
+MAX_ALLOCATIONS = 2_000
+"""More than any of these calls makes."""
 TEXT = "low lower 日本語 " * 40
 LONG = TEXT * 60 + "o" * 5_000
 """Merged on the heap, and without the interpreter's lock."""
 
 
 def failures_of(core, call, keeps_nothing):
-    """Fail each allocation of `call` in turn; how many there were."""
-    for count in range(MOST):
+    """Fail each allocation of `call` in turn; returns their number."""
+    for count in range(MAX_ALLOCATIONS):
         gc.collect()
         before = core.live_allocations()
         core.fail_after(count)
@@ -47,12 +47,12 @@ def failures_of(core, call, keeps_nothing):
 
 
 def failures_with(core, model):
-    """The same for everything that is done with a model."""
+    """Do the same for everything that is done with a model."""
     levels, core_type = levels_for(Split("cl100k"), model), native.extension()
-    encoder = made(model, core_type, levels)
+    encoder = build_encoder(model, core_type, levels)
     expected, tables = encoder.encode(LONG), encoder.tables()
     by_themselves = [
-        lambda: made(model, core_type, levels),
+        lambda: build_encoder(model, core_type, levels),
         lambda: core_type.from_tables(tables, levels),
         lambda: core_type.from_tables(tables, levels).encode(TEXT),
         lambda: native.decoder_for(model.tokens).join(expected),

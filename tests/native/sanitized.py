@@ -1,6 +1,6 @@
-"""What was built with sanitizers, in the folder BPELAB_CORE, in place of the installed extension: for who imports this.
+"""Importing this loads the extension in the folder BPELAB_CORE, built with sanitizers, instead of the installed one.
 
-Whole tests run on it so: `pytest -p tests.native.sanitized`.
+Whole tests run on it with `pytest -p tests.native.sanitized`.
 """
 
 import importlib.util

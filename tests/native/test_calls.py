@@ -1,4 +1,4 @@
-"""Short texts straight to lists: the same ids as the pure-Python encoder's, whoever calls and whatever the text."""
+"""Short texts straight to lists: the same ids as the pure-Python encoder's, for any caller and any text."""
 
 import gc
 import os
@@ -16,8 +16,8 @@ from ..conftest import amount, fuzz_text
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 
-BRIEF = 4096
-"""Bytes of the longest text that is encoded without letting go of the lock; see module.c."""
+MAX_SHORT_TEXT = 4096
+"""Bytes of the longest text that is encoded without releasing the interpreter's lock; see module.c."""
 
 
 def pair(**options) -> tuple[BPETokenizer, BPETokenizer]:
@@ -39,18 +39,25 @@ def test_texts_of_all_kinds(both):
     for text in texts:
         expected = slow.encode(text)
         assert fast.encode(text) == fast.encode_ordinary(text) == expected, text
-    brief = fast._pipeline.brief
-    assert brief("é日😀 a") == slow.encode("é日😀 a")
-    assert brief("a\ud800b") is None
+    encode_short = fast.pipeline.encode_short
+    assert encode_short("é日😀 a") == slow.encode("é日😀 a")
+    assert encode_short("a\ud800b") is None
 
 
 def test_texts_around_the_longest(both):
     slow, fast = both
     text = book_text()[:40_000]
-    for size in (BRIEF - 64, BRIEF - 1, BRIEF, BRIEF + 1, BRIEF + 64, 3 * BRIEF):
+    for size in (
+        MAX_SHORT_TEXT - 64,
+        MAX_SHORT_TEXT - 1,
+        MAX_SHORT_TEXT,
+        MAX_SHORT_TEXT + 1,
+        MAX_SHORT_TEXT + 64,
+        3 * MAX_SHORT_TEXT,
+    ):
         for end in ("", "é", "😀"):
             assert fast.encode(text[:size] + end) == slow.encode(text[:size] + end)
-    worst = "\U0010ffff" * BRIEF  # the most bytes, and as many ids
+    worst = "\U0010ffff" * MAX_SHORT_TEXT  # the most bytes, and as many ids
     assert fast.encode(worst) == slow.encode(worst)
 
 
@@ -169,7 +176,7 @@ def test_what_encodes_outlives_its_owner():
     model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     fast = BPETokenizer(model, encoder="native")
     assert fast.encode("lo") == [256]
-    brief = fast._pipeline.brief
+    encode_short = fast.pipeline.encode_short
     del fast
     gc.collect()
-    assert brief("low") == [257]
+    assert encode_short("low") == [257]

@@ -11,15 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, documents, native
-from bpelab.added_tokens import AddedToken
+from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, native
+from bpelab.core import batch
 from bpelab.normalizers import Strip
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.byte_level import ByteLevel
-from bpelab.pretokenizers.components import Digits, WhitespaceSplit
+from bpelab.pretokenizers.char_types import Digits, WhitespaceSplit
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.special_tokens import SpecialTokens
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text
 
@@ -30,8 +31,8 @@ OPTIONS = (
     {"pattern": "gpt2", "special_tokens": ["<|end|>", "<|en"]},
     {"normalizer": "NFC", "special_tokens": ["<|end|>"]},
     {"pattern": None},
-    {"pattern": r"(?<=a)b|\w+"},  # Python cuts
-    {"pattern": "a*b|a| +"},  # with gaps, and reads far ahead in vain
+    {"pattern": r"(?<=a)b|\w+"},  # split in Python
+    {"pattern": "a*b|a| +"},  # with gaps and too much look-ahead
 )
 
 
@@ -80,7 +81,7 @@ def test_as_one_by_one(pairs, monkeypatch):
     rng = random.Random(1)
     for _ in range(amount(25, 1_000)):
         texts = random_texts(rng)
-        monkeypatch.setattr(documents, "SMALLEST", rng.choice([1, 50, 1_000, 100_000]))
+        monkeypatch.setattr(batch, "MIN_BLOCK_CHARS", rng.choice([1, 50, 1_000, 100_000]))
         for slow, in_c in pairs:
             for allowed in ((), "all"):
                 expected = [slow.encode(text, allowed_special=allowed) for text in texts]
@@ -89,7 +90,7 @@ def test_as_one_by_one(pairs, monkeypatch):
         check(slow, texts, list(map(slow.encode, texts)), 3, ())
 
 
-def test_reading_in_vain(pairs):
+def test_too_much_lookahead(pairs):
     slow, in_c = pairs[5]
     texts = ["a" * 20_000, "ab", "b" + "a" * 15_000, "", "a b"]
     check(in_c, texts, [slow.encode(text) for text in texts], 2, ())
@@ -99,7 +100,7 @@ def test_blocks():
     rng = random.Random(2)
     for _ in range(300):
         texts = ["x" * rng.choice([0, 0, 1, 5, 30]) for _ in range(rng.randint(0, 30))]
-        found = documents.blocks(texts, 20)
+        found = batch.group_by_size(texts, 20)
         assert [text for block in found for text in block] == texts
         assert all(found) and all(sum(map(len, block)) >= 20 for block in found[:-1])
         assert all(sum(map(len, block[:-1])) < 20 for block in found)
@@ -175,7 +176,7 @@ def test_what_goes_wrong_in_a_thread_comes_out(wrong):
         done.append(number)
 
     with pytest.raises(wrong, match="here"):
-        documents.shared_out(work, range(100), 3)
+        batch.map_in_threads(work, range(100), 3)
     assert len(done) <= 3
 
 
@@ -184,7 +185,7 @@ def test_no_thread_to_be_had(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", submit)
-    assert documents.shared_out(lambda number: number + 1, range(9), 4) == list(range(1, 10))
+    assert batch.map_in_threads(lambda number: number + 1, range(9), 4) == list(range(1, 10))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -192,9 +193,10 @@ def test_no_thread_to_be_had(monkeypatch):
 def test_a_fork_after_threads():
     code = """
 import os, sys, warnings
-from bpelab import BPETokenizer, documents
+from bpelab import BPETokenizer
+from bpelab.core import batch
 warnings.simplefilter("ignore")  # that of Python 3.12 on about a fork amid threads
-documents.SMALLEST = 1000
+batch.MIN_BLOCK_CHARS = 1000
 t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="native")
 texts = ["lowest newer " * 90] * 20
 expected = t.encode_batch(texts, threads=4)
@@ -212,9 +214,10 @@ def test_ctrl_c_ends_a_batch():
     """Sent while several threads work; the batch ends early, and the tokenizer is as good as before."""
     code = """
 import os, signal, threading
-from bpelab import BPETokenizer, documents
+from bpelab import BPETokenizer
+from bpelab.core import batch
 t = BPETokenizer.train("low lower lowest " * 9, 262, encoder="native")
-texts, begun, undivided = ["lowest newer " * 900] * 200_000, threading.Event(), documents.undivided
+texts, begun, undivided = ["lowest newer " * 900] * 200_000, threading.Event(), batch.undivided
 t.encode_batch_array(texts[:99], threads=3)  # all that is loaded for it is there
 def watched(*given):
     if threading.current_thread() is not threading.main_thread():
@@ -223,7 +226,7 @@ def watched(*given):
 def press():
     begun.wait()
     os.kill(os.getpid(), signal.SIGINT)
-documents.undivided = watched
+batch.undivided = watched
 threading.Thread(target=press).start()
 try:
     t.encode_batch_array(texts, threads=3)
@@ -236,7 +239,7 @@ except KeyboardInterrupt:
 
 def test_lists_of_ints(pairs):
     _, in_c = pairs[0]
-    encoder = in_c._pipeline.native
+    encoder = in_c.pipeline.native
     for ids in ([], [0], [255] * 300, [*range(400), 2**32 - 1]):  # the last one is no id of the tokenizer's
         array, stops = np.array(ids, np.uint32), np.array([0, 0, len(ids) // 2, len(ids)])
         (listed,) = encoder.lists(array, stops[[0, 3]])

@@ -11,9 +11,9 @@ from bpelab import BPEModel, BPETokenizer, native
 from bpelab.encoders import HeapEncoder
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.dfa import NotRegular, dfa_for
-from bpelab.pretokenizers.patterns import PATTERNS
 from bpelab.pretokenizers.split import Split
+from bpelab.regex.dfa import NotRegular, dfa_for
+from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import amount, encoding
 from .test_plan import greedy
@@ -31,12 +31,12 @@ LETTERS = [
 MODEL = greedy(
     ["aabbcc", "aé日b c", "".join(LETTERS), *("".join(random.Random(n).choices(LETTERS, k=90)) for n in range(40))]
 )
-"""With merges across what a pattern cuts, so that a cut in the wrong place changes ids."""
+"""With merges across the boundaries of a pattern, so that a wrong boundary changes ids."""
 HEAP = HeapEncoder(MODEL)
 
 
 def check(split: Split, in_c, text: str) -> bool:
-    """Whether C has an answer; it is that of Python then."""
+    """Whether C has an answer; if so it is compared with Python's."""
     found = in_c.encode(text)
     if found is not None:
         pieces = split.split(text)
@@ -44,7 +44,7 @@ def check(split: Split, in_c, text: str) -> bool:
     return found is not None
 
 
-def test_named_patterns_are_cut_as_by_split():
+def test_named_patterns_split_as_in_python():
     rng = random.Random(1)
     for name in PATTERNS:
         split = Split(name)
@@ -70,7 +70,7 @@ def random_pattern(rng: random.Random, depth: int = 0) -> str:
 
 
 def test_what_follows_changes_no_piece_that_is_certain():
-    """In a text of more than 4,096 bytes all but the last 64 are cut without a look at these."""
+    """In a text of more than 4,096 bytes all but the last 64 are split without looking at these."""
     rng, answers, tried = random.Random(7), 0, 0
     patterns = [named.regex for named in PATTERNS.values()] + [random_pattern(rng) for _ in range(amount(60, 2_000))]
     for pattern in patterns:
@@ -86,8 +86,8 @@ def test_what_follows_changes_no_piece_that_is_certain():
     assert tried / 2 < answers
 
 
-def test_random_patterns_are_cut_as_by_split():
-    """Those with gaps, look-ahead and laziness too; those that look behind or match nothing are left to Python."""
+def test_random_patterns_split_as_in_python():
+    """With gaps, look-ahead and laziness too; those with look-behind or empty matches are left to Python."""
     rng, tried, left = random.Random(2), 0, 0
     while tried < amount(150, 5_000):
         pattern = random_pattern(rng)
@@ -106,8 +106,8 @@ def test_random_patterns_are_cut_as_by_split():
     assert left > tried / 10
 
 
-def test_a_scan_that_reads_in_vain_is_given_up():
-    """Quadratic for a plain scan: Python's notes about failures take over, and the ids are the same."""
+def test_a_scan_with_too_much_lookahead_is_given_up():
+    """Quadratic for a plain scan: Python, which memoizes failures, takes over, and the ids are the same."""
     text = "a" * 20_000
     tokenizer = BPETokenizer(BPEModel.from_merges([(b"a", b"a")]), pattern="a*b|a", encoder="heap")
     assert native.encoder_for(tokenizer.model, Split("a*b|a")).encode(text) is None
@@ -117,7 +117,7 @@ def test_a_scan_that_reads_in_vain_is_given_up():
 def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
     """Trained-looking merges, or any table of ranks: also ones where a token ranks before its parts.
 
-    Of letters, or of the bytes of other characters, where pieces are cut into parts.
+    Of letters, or of the bytes of other characters, where pieces are split into parts.
     """
     alphabet = rng.sample(rng.choice([b"abcdefgh", "aé日語😀".encode()]), rng.randint(1, 5))
     if rng.random() < 0.5:
@@ -128,17 +128,17 @@ def random_model(rng: random.Random) -> tuple[BPEModel, list[int]]:
                 seen.add(pair)
                 merges.append(pair)
                 tokens.append(b"".join(pair))
-        return BPEModel.from_merges(merges, take_whole=rng.random() < 0.5), alphabet
+        return BPEModel.from_merges(merges, ignore_merges=rng.random() < 0.5), alphabet
     words = {bytes(rng.choices(alphabet, k=rng.randint(2, rng.choice([4, 8, 24])))) for _ in range(rng.randint(0, 60))}
     order = rng.sample(sorted(words), len(words))
     if rng.random() < 0.5:
         order.sort(key=len)
-    ranks = {bytes([byte]): byte for byte in range(256)} | {word: 256 + place for place, word in enumerate(order)}
-    return BPEModel.from_ranks(ranks, take_whole=rng.random() < 0.7), alphabet
+    ranks = {bytes([byte]): byte for byte in range(256)} | {word: 256 + i for i, word in enumerate(order)}
+    return BPEModel.from_ranks(ranks, ignore_merges=rng.random() < 0.7), alphabet
 
 
-def test_every_way_to_merge_gives_the_ids_of_the_heap():
-    """Scanned, backtracked, on the heap, in parts, and from the cache."""
+def test_every_merge_algorithm_returns_the_ids_of_the_heap():
+    """By scanning, by backtracking, on the heap, in parts, and from the cache."""
     rng = random.Random(3)
     for _ in range(amount(120, 10_000)):
         model, alphabet = random_model(rng)
@@ -168,7 +168,7 @@ def test_real_vocabularies(name):
 
 
 def test_parts_around_the_encoder():
-    """Normalizers, added tokens, other pre-tokenizers, models that Python alone encodes."""
+    """Normalizers, added tokens, other pre-tokenizers, and models that only Python encodes."""
     text = book_text()[:3_000] + "<|end|>e\u0301 <|end|>" + "x" * 100
     for options in (
         {"normalizer": "NFC"},

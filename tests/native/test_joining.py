@@ -1,21 +1,23 @@
 """Joining the bytes of tokens, in C and in Python, against `decoding.join_tokens`."""
 
 import random
+from array import array
+from itertools import accumulate
 from operator import index
 
 import numpy as np
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, UnknownTokenError, native
-from bpelab.decoding import join_tokens
-from bpelab.joining import CHUNK, IDS_A_TOKEN, LONG_ENOUGH, Joiner
+from bpelab.core.detokenize import join_tokens
+from bpelab.core.token_bytes import CHUNK, IDS_A_TOKEN, LONG_ENOUGH, TokenDecoder
 
 from ..conftest import amount
 
-IN_ROW = 15
-"""Bytes of the longest token that is in its row itself; see decode.h."""
-NO_IDS = (299, 300, 301, 2**31, 2**32, 2**63, 2**64, 2**70, -1, -(2**63))
-SIZES = (0, 1, 7, 8, 9, IN_ROW, IN_ROW + 1, 17, 23, 24, 31, 32, 33, 200)
+INLINE_BYTES = 15
+"""Bytes of the longest token that is stored in its row; see decode.h."""
+INVALID_IDS = (299, 300, 301, 2**31, 2**32, 2**63, 2**64, 2**70, -1, -(2**63))
+SIZES = (0, 1, 7, 8, 9, INLINE_BYTES, INLINE_BYTES + 1, 17, 23, 24, 31, 32, 33, 200)
 
 
 def random_tokens(rng: random.Random) -> dict[int, bytes]:
@@ -28,13 +30,13 @@ def random_tokens(rng: random.Random) -> dict[int, bytes]:
     return tokens
 
 
-def joiner_of(tokens, special, in_c):
+def decoder_of(tokens, special, in_c):
     """In C from the first list on, or never."""
     if in_c and native.extension() is None:
         pytest.skip("the extension was not built: no C compiler")
-    joiner = Joiner(tokens, special)
-    joiner._before_native = 0 if in_c else 1 << 60
-    return joiner
+    decoder = TokenDecoder(lambda: tokens, special)
+    decoder._before_native = 0 if in_c else 1 << 60
+    return decoder
 
 
 def slow(ids, tokens, special, unknown, skip):
@@ -46,9 +48,9 @@ def slow(ids, tokens, special, unknown, skip):
         return str(error)
 
 
-def fast(joiner, ids, unknown, skip):
+def fast(decoder, ids, unknown, skip):
     try:
-        return bytes(joiner.join(ids, unknown, skip))
+        return bytes(decoder.join(ids, unknown, skip))
     except UnknownTokenError as error:
         return str(error)
 
@@ -59,67 +61,88 @@ def test_as_token_by_token(in_c):
     for _ in range(amount(150, 5_000)):
         tokens = random_tokens(rng)
         special = rng.sample(sorted(tokens), rng.randint(0, min(3, len(tokens))))
-        joiner = joiner_of(tokens, special, in_c)
+        decoder = decoder_of(tokens, special, in_c)
         for _ in range(12):
             ids = rng.choices(list(tokens), k=rng.choice([0, 1, 5, LONG_ENOUGH - 1, LONG_ENOUGH, 300]))
             if ids and rng.random() < 0.3:
-                ids[rng.randrange(len(ids))] = rng.choice(NO_IDS)
+                ids[rng.randrange(len(ids))] = rng.choice(INVALID_IDS)
             unknown, skip = rng.choice(["error", "replace", "skip"]), rng.random() < 0.5
             expected = slow(ids, tokens, special, unknown, skip)
-            assert fast(joiner, ids, unknown, skip) == expected
-            assert fast(joiner, tuple(ids), unknown, skip) == expected
+            assert fast(decoder, ids, unknown, skip) == expected
+            assert fast(decoder, tuple(ids), unknown, skip) == expected
             if all(-(2**63) <= i < 2**63 for i in ids):
-                assert fast(joiner, np.array(ids, np.int64), unknown, skip) == expected
-                assert fast(joiner, [np.int64(i) if rng.random() < 0.1 else i for i in ids], unknown, skip) == expected
+                assert fast(decoder, np.array(ids, np.int64), unknown, skip) == expected
+                assert fast(decoder, [np.int64(i) if rng.random() < 0.1 else i for i in ids], unknown, skip) == expected
 
 
 @pytest.mark.parametrize("in_c", [True, False])
 def test_every_kind_of_array(in_c):
     rng = random.Random(2)
     tokens = {i: rng.randbytes(rng.choice(SIZES)) for i in range(128)}
-    joiner = joiner_of(tokens, (), in_c)
+    decoder = decoder_of(tokens, (), in_c)
     ids = rng.choices(range(128), k=3 * LONG_ENOUGH)
     expected = b"".join(map(tokens.__getitem__, ids))
     for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u2", ">i4", ">u8", "<u4"):
-        array = np.array(ids, kind)
-        wide = np.repeat(array, 3)
-        frozen = array.copy()
+        plain = np.array(ids, kind)
+        wide = np.repeat(plain, 3)
+        frozen = plain.copy()
         frozen.flags.writeable = False
-        for one in (array, wide[::3], array[::-1][::-1], frozen, np.ma.array(array)):
-            assert fast(joiner, one, "error", False) == expected, kind
+        for one in (plain, wide[::3], plain[::-1][::-1], frozen, np.ma.array(plain)):
+            assert fast(decoder, one, "error", False) == expected, kind
     huge = np.array([1] * 200 + [2**64 - 1], np.uint64)
-    assert "the id 18446744073709551615 (position 200" in fast(joiner, huge, "error", False)
+    assert "the id 18446744073709551615 (position 200" in fast(decoder, huge, "error", False)
     for wrong in (np.ones(200), np.ones(200, bool), np.ones((20, 10), int), np.ones((200, 1), int), np.array(1)):
         with pytest.raises(TypeError):
-            joiner.join(wrong)
+            decoder.join(wrong)
 
 
 @pytest.mark.parametrize("in_c", [True, False])
 @pytest.mark.parametrize("bad", [True, False, 1.0, 0.0, "5", b"5", None, [1], np.float64(1), np.True_, 1 + 0j])
 def test_what_is_no_id_in_a_long_list(in_c, bad):
-    joiner = joiner_of({i: b"%d" % i for i in range(128)}, (), in_c)
+    decoder = decoder_of({i: b"%d" % i for i in range(128)}, (), in_c)
     for place in (0, 57, 299):
         ids = [*range(100)] * 3
         ids[place] = bad
         with pytest.raises(TypeError, match=f"at position {place} "):
-            joiner.join(ids)
+            decoder.join(ids)
+
+
+def test_tokens_as_arrays():
+    """As a model has them that was read from the cache: added tokens above and below its ids, and silent ones."""
+    if native.extension() is None:
+        pytest.skip("the extension was not built: no C compiler")
+    rng = random.Random(6)
+    for _ in range(amount(60, 2_000)):
+        tokens = random_tokens(rng)
+        parts = [array("I", tokens), array("I", accumulate(map(len, tokens.values()))), b"".join(tokens.values())]
+        ids, ends, joined = (memoryview(part) for part in parts)
+        added = {rng.randrange(600): rng.randbytes(rng.choice(SIZES)) for _ in range(rng.randrange(5))}
+        everything = {**added, **tokens}
+        special = rng.sample(sorted(everything), rng.randint(0, min(4, len(everything))))
+        decoder = TokenDecoder(everything.copy, special, (ids, ends, joined, max(tokens)), added)
+        for _ in range(12):
+            given = rng.choices(list(everything), k=rng.choice([0, 1, 5, 300]))
+            if given and rng.random() < 0.3:
+                given[rng.randrange(len(given))] = rng.choice(INVALID_IDS)
+            unknown, skip = rng.choice(["error", "replace", "skip"]), rng.random() < 0.5
+            assert fast(decoder, given, unknown, skip) == slow(given, everything, special, unknown, skip)
 
 
 def test_long_lists_in_python():
     rng = random.Random(3)
     tokens = {i: rng.randbytes(i % 40) for i in range(1_000)}
     ids = rng.choices(range(1_000), k=2 * CHUNK + 1)
-    assert Joiner(tokens, ()).join(ids) == b"".join(join_tokens(ids, tokens))
+    assert TokenDecoder(lambda: tokens, ()).join(ids) == b"".join(join_tokens(ids, tokens))
 
 
 def test_ids_far_apart_are_left_to_python():
     """A row for each id below the highest one would fill the memory."""
     tokens = {0: b"a", 1: b"bc", 2**28 - 1: b"d", 2**60: b"e"}
-    joiner = joiner_of(tokens, [1], in_c=True)
+    decoder = decoder_of(tokens, [1], in_c=True)
     assert native.decoder_for(tokens) is None and native.decoder_for({0: b"a", 60_000: b"b"}) is not None
     ids = [0, 1, 2**28 - 1, 2**60] * LONG_ENOUGH
-    assert joiner.join(ids) == b"abcde" * LONG_ENOUGH
-    assert joiner.join(np.array(ids), skip=True) == b"ade" * LONG_ENOUGH
+    assert decoder.join(ids) == b"abcde" * LONG_ENOUGH
+    assert decoder.join(np.array(ids), skip=True) == b"ade" * LONG_ENOUGH
 
 
 @pytest.mark.parametrize("encoder", ["auto", "native"])
@@ -129,7 +152,7 @@ def test_through_a_tokenizer(encoder):
     rng = random.Random(4)
     for _ in range(amount(100, 3_000)):
         ids = rng.choices([97, 98, 0xE2, 0x82, 0xAC, 0xFF, 256, 257, 258, 300], k=rng.choice([3, 99, 100, 400]))
-        data = b"".join(join_tokens(ids, tokenizer._joined))
+        data = b"".join(join_tokens(ids, tokenizer.decoded_bytes))
         for given in (ids, np.array(ids, np.uint16)):
             assert tokenizer.decode_bytes(given) == data and type(tokenizer.decode_bytes(given)) is bytes
             for errors in ("replace", "ignore", "surrogateescape", "backslashreplace"):
@@ -147,9 +170,9 @@ def test_through_a_tokenizer(encoder):
 
 
 def test_in_c_only_where_it_pays():
-    joiner = Joiner(dict.fromkeys(range(200), b"a"), ())
+    decoder = TokenDecoder(lambda: dict.fromkeys(range(200), b"a"), ())
     for _ in range(IDS_A_TOKEN * 200 // 400):
-        assert "_native" not in vars(joiner)
-        assert joiner.join([0] * 400) == b"a" * 400
-        assert joiner.join([0]) == b"a"
-    assert joiner.join([0] * 400) == b"a" * 400 and "_native" in vars(joiner)
+        assert "_native" not in vars(decoder)
+        assert decoder.join([0] * 400) == b"a" * 400
+        assert decoder.join([0]) == b"a"
+    assert decoder.join([0] * 400) == b"a" * 400 and "_native" in vars(decoder)

@@ -9,7 +9,7 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, native
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.patterns import PATTERNS
+from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import amount
 

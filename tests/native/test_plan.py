@@ -1,6 +1,6 @@
-"""What C cuts: the pieces of the pre-tokenizers in Python, whatever the steps and their behaviours.
+"""C splits texts into the same pieces as the pre-tokenizers in Python, whatever the steps and their behaviours.
 
-Pieces are compared by their ids, in models whose merges go across any cut that is missing.
+Pieces are compared by their ids, in models with merges across any boundary that is missing.
 """
 
 import random
@@ -8,12 +8,13 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, native
+from bpelab._support.textio import valid_text
 from bpelab.encoders import HeapEncoder
-from bpelab.native.arrays import AT_KNOWN_SPACES, AT_PAIRS, AT_SPACES, NO_CUTS, _cuts
+from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.native.arrays import AT_KNOWN_SPACES, AT_SPACES, AT_UNSEEN_PAIRS, NO_BOUNDARIES, _boundary_rule
 from bpelab.native.plan import levels_for, preparation
-from bpelab.pretokenizers.behaviors import BEHAVIORS
 from bpelab.pretokenizers.byte_level import ByteLevel
-from bpelab.pretokenizers.components import (
+from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
     CharDelimiterSplit,
     Digits,
@@ -23,13 +24,12 @@ from bpelab.pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
-from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split
+from bpelab.pretokenizers.split_behaviors import BEHAVIORS
 from bpelab.pretokenizers.split_pattern import SplitPattern
-from bpelab.textio import valid_text
-from bpelab.units import Units
+from bpelab.regex.matchers import Pattern
 
 from ..conftest import amount, fuzz_text
 
@@ -83,7 +83,7 @@ def texts(rng: random.Random, count: int) -> list[str]:
 
 
 def greedy(some: list[str]) -> BPEModel:
-    """A model with a merge for most neighbours in these texts, so that a cut that is missing changes ids."""
+    """A model with a merge for most neighbours in these texts, so that a missing boundary changes ids."""
     return BPETokenizer.train("\0".join(some * 2), 1_500, pattern=None).model
 
 
@@ -131,7 +131,7 @@ def test_more_pieces_than_a_block_has():
 
 
 def test_slices_of_a_long_text():
-    """Megabytes, so that the first pattern sees the text in slices: what follows a slice changes no piece of it."""
+    """Megabytes, so that the first pattern sees the text in slices: the text after a slice changes no piece of it."""
     step = PreTokenizerSequence((SplitPattern(Pattern("Regex", r"\s+"), "Removed"), Digits(), Split(r"a+b|é+|.")))
     both = Both(step, BPEModel.from_merges([(b"a", b"a"), (b"aa", b"aa"), (b"a", b"b"), (b" ", b" ")]))
     text = "".join(random.Random(3).choices(["aaa", "ab", " ", "é", "12", "  \n"], k=400_000)) + " "
@@ -158,13 +158,13 @@ def test_more_steps_than_there_are_levels():
     assert native.encoder_for(BYTES, PreTokenizerSequence(steps)) is None
 
 
-def test_reading_in_vain_is_given_up():
+def test_too_much_lookahead_is_given_up():
     for steps in ((Digits(), Split("a*b|a")), (Split("a*b|a"), Digits())):
         in_c = native.encoder_for(BYTES, PreTokenizerSequence(steps))
         assert in_c.encode("a" * 20_000) is None and in_c.encode("aab" * 200) is not None
 
 
-def test_where_the_tokens_say_that_text_may_be_cut():
+def test_boundaries_from_the_tokens_alone():
     words = ["ab", "bé", "日本", "本a"]
     units = [*"abé日本", *(f"<0x{byte:02X}>" for byte in range(256))]
     tokens = {number: token.encode() for number, token in enumerate([*units, *words])}
@@ -172,8 +172,8 @@ def test_where_the_tokens_say_that_text_may_be_cut():
     merges = {(ids[w[0].encode()], ids[w[1].encode()]): (n, ids[w.encode()]) for n, w in enumerate(words)}
     spelled = {byte: 5 + byte for byte in range(256)}
     alphabet = {token.encode(): ids[token.encode()] for token in "abé日本"}
-    model = BPEModel(tokens, merges, alphabet, False, Units(True, byte_tokens=spelled, unk_id=None))
-    assert _cuts(model, model.units) == AT_PAIRS
+    model = BPEModel(tokens, merges, alphabet, False, InitialSymbols(True, byte_tokens=spelled, unk_id=None))
+    assert _boundary_rule(model, model.units) == AT_UNSEEN_PAIRS
     in_c, heap, rng = native.encoder_for(model, None), HeapEncoder(model), random.Random(4)
     for _ in range(amount(300, 20_000)):
         text = "".join(rng.choices("abé日本xü\0", k=rng.choice((1, 5, 40, 300))))
@@ -183,11 +183,14 @@ def test_where_the_tokens_say_that_text_may_be_cut():
     for other in (
         BPEModel(tokens, merges, alphabet, True, model.units),  # whole pieces are looked up
         BPEModel(more, merging, alphabet, False, model.units),  # bytes merge
-        BPEModel(tokens, merges, alphabet, False, Units(True, unk_id=7, fuse_unk=True)),
+        BPEModel(tokens, merges, alphabet, False, InitialSymbols(True, unk_id=7, fuse_unk=True)),
     ):
-        assert _cuts(other, other.units) == NO_CUTS
+        assert _boundary_rule(other, other.units) == NO_BOUNDARIES
     space = {**alphabet, "▁".encode(): len(tokens)}
     spaced = {**tokens, len(tokens): "▁".encode()}
-    unknown = BPEModel(spaced, merges, space, False, Units(True, unk_id=7, fuse_unk=True))
-    vanishing = BPEModel(spaced, merges, space, False, Units(True))
-    assert (_cuts(unknown, unknown.units), _cuts(vanishing, vanishing.units)) == (AT_SPACES, AT_KNOWN_SPACES)
+    unknown = BPEModel(spaced, merges, space, False, InitialSymbols(True, unk_id=7, fuse_unk=True))
+    vanishing = BPEModel(spaced, merges, space, False, InitialSymbols(True))
+    assert (_boundary_rule(unknown, unknown.units), _boundary_rule(vanishing, vanishing.units)) == (
+        AT_SPACES,
+        AT_KNOWN_SPACES,
+    )

@@ -1,4 +1,4 @@
-"""Tables that are kept in files: read when they fit, made again when they don't, never trusted."""
+"""Tables cached in files: read if they are intact, built again if not, never trusted."""
 
 import hashlib
 import os
@@ -7,11 +7,11 @@ import random
 import pytest
 
 from bpelab import BPEModel, native
-from bpelab.formats import table_cache
+from bpelab.model import disk_cache
+from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.native import tables
 from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
-from bpelab.units import Units
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 
@@ -20,11 +20,11 @@ TEXT = "lower xylophones, flow"
 
 
 def of_characters() -> BPEModel:
-    """A model whose tables have those of units, and of neighbours."""
+    """A model with tables of units and of adjacent characters."""
     names = [*"lowerxy ▁", "lo", "low", "er", *(f"<0x{byte:02X}>" for byte in range(256))]
     tokens = {number: name.encode() for number, name in enumerate(names)}
     ids = {token: number for number, token in tokens.items()}
-    units = Units(True, byte_tokens={byte: ids[f"<0x{byte:02X}>".encode()] for byte in range(256)})
+    units = InitialSymbols(True, byte_tokens={byte: ids[f"<0x{byte:02X}>".encode()] for byte in range(256)})
     merges = {(ids[a], ids[b]): (rank, ids[a + b]) for rank, (a, b) in enumerate(MERGES[:3])}
     return BPEModel(tokens, merges, {name.encode(): ids[name.encode()] for name in names[:9]}, False, units)
 
@@ -48,15 +48,15 @@ def ids_of(model: BPEModel) -> list[int]:
 def test_tables_are_kept_and_read(model, folder, monkeypatch):
     expected = ids_of(model)
     (file,) = folder.iterdir()
-    whole = BPEModel(model.tokens, model.merges, model.alphabet, True, model.units)
-    ids_of(whole)
+    ignoring = BPEModel(model.tokens, model.merges, model.alphabet, True, model.units)
+    ids_of(ignoring)
     assert len(list(folder.iterdir())) == 2 and file.exists()
 
     def never(*given):
         raise AssertionError("the tables should have been read")
 
-    monkeypatch.setattr("bpelab.native.arrays.made", never)
-    again = BPEModel(model.tokens, model.merges, model.alphabet, model.take_whole, model.units)
+    monkeypatch.setattr("bpelab.native.arrays.build_encoder", never)
+    again = BPEModel(model.tokens, model.merges, model.alphabet, model.ignore_merges, model.units)
     assert ids_of(again) == expected
     assert native.encoder_for(again, None).encode("low") == [next(i for i, t in model.tokens.items() if t == b"low")]
 
@@ -67,7 +67,7 @@ def test_damaged_tables_are_made_again(model, folder):
     good = file.read_bytes()
     damaged = [b"", b"x", good[:31], good[:40], good[:-1], good + b"\0", good[:200] + b"\1" + good[201:]]
     step = len(good) // 20 | 1
-    damaged += [good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :] for place in range(0, len(good), step)]
+    damaged += [good[:offset] + bytes([good[offset] ^ 1]) + good[offset + 1 :] for offset in range(0, len(good), step)]
     for data in damaged:
         file.write_bytes(data)
         assert ids_of(model) == expected
@@ -84,7 +84,7 @@ def test_a_file_with_a_fitting_hash_and_nonsense_is_not_used(model, folder):
 
 
 def test_sizes_that_are_wrong(model):
-    """Damage in the head of a block, which says how large all tables are, is seen, or changes no size."""
+    """Damage in the header of a block, which has the sizes of all tables, is detected, or changes no size."""
     levels = levels_for(Split("gpt2"), model)
     core = native.extension()
     block = native.encoder_for(model, Split("gpt2")).tables()
@@ -115,18 +115,18 @@ def test_the_oldest_tables_are_removed(folder, monkeypatch):
         (new,) = set(folder.iterdir()) - set(files)
         files.append(new)
         os.utime(new, (number, number))
-        monkeypatch.setattr(tables, "ROOM", 3 * new.stat().st_size)
+        monkeypatch.setattr(tables, "MAX_BYTES", 3 * new.stat().st_size)
     assert sorted(folder.iterdir()) == sorted(files[-3:])
 
 
 def test_the_hash_of_a_model():
     one = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
-    assert table_cache.model_hash(one) == table_cache.model_hash(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]))
+    assert disk_cache.model_hash(one) == disk_cache.model_hash(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]))
     others = [
         BPEModel.from_merges([(b"l", b"o")]),
         BPEModel.from_merges([(b"l", b"o"), (b"w", b"lo")]),
         BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")], reserved=[0]),
-        BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")], take_whole=True),
+        BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")], ignore_merges=True),
         BPEModel.from_ranks(dict(one.ids)),
     ]
-    assert len({table_cache.model_hash(model) for model in [one, *others]}) == 6
+    assert len({disk_cache.model_hash(model) for model in [one, *others]}) == 6

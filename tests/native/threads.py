@@ -1,6 +1,6 @@
 """One encoder, used by many threads at once: `python -m tests.native.threads`, with the extension in BPELAB_CORE.
 
-Under ThreadSanitizer, which reports what two threads touch without agreeing on it first.
+For ThreadSanitizer, which reports memory that two threads access without synchronization.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from bpelab import BPETokenizer, native
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.split import Split
 
-from . import sanitized  # noqa: F401 - what BPELAB_CORE names is used
+from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 
 
 def main() -> None:
@@ -20,8 +20,8 @@ def main() -> None:
 
     def check(number: int) -> bool:
         order = texts[number:] + texts[:number]
-        ids, stops = encoder.encode_texts(order)
-        lists = encoder.lists(ids, stops)
+        ids, offsets = encoder.encode_texts(order)
+        lists = encoder.lists(ids, offsets)
         alone = [encoder.encode(text) for text in order]
         joined = [decoder.join(row).decode() for row in alone]
         return lists == alone == expected[number:] + expected[:number] and joined == order

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from bpelab.pretokenizers.behaviors import BEHAVIORS, pieces
-from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.split import Split
+from bpelab.pretokenizers.split_behaviors import BEHAVIORS, pieces
 from bpelab.pretokenizers.split_pattern import SplitPattern
+from bpelab.regex.matchers import Pattern
 
 from ..conftest import amount
 

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from bpelab.pretokenizers import gguf_names
-from bpelab.pretokenizers.gguf_names import GGUF_PRE, HANDLERS, names_for
-from bpelab.pretokenizers.patterns import PATTERNS
+from bpelab.formats import gguf_pre_tokenizers
+from bpelab.formats.gguf_pre_tokenizers import GGUF_PRE, HANDLERS, names_for
+from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import amount, fuzz_text, shared
 
@@ -24,7 +24,7 @@ def test_the_names_and_patterns_of_llama_cpp():
     assert len(GGUF_PRE) == 91 and set(GGUF_PRE) == set(facts)
     for name, fact in facts.items():
         pre = GGUF_PRE[name]
-        assert (pre.name, pre.written, pre.byte_level) == (name, tuple(fact["regex"]), fact["byte_level"])
+        assert (pre.name, pre.llama_cpp_regex, pre.byte_level) == (name, tuple(fact["regex"]), fact["byte_level"])
         if "original_regex" in fact:
             assert pre.original[-len(fact["original_regex"]) :] == tuple(fact["original_regex"])
 
@@ -41,11 +41,11 @@ def test_what_else_a_name_says():
 
 
 def test_the_mapping_is_lazy_and_cannot_be_changed():
-    assert gguf_names.GGUF_PRE is gguf_names.gguf_pre()
+    assert gguf_pre_tokenizers.GGUF_PRE is gguf_pre_tokenizers.gguf_pre()
     with pytest.raises(TypeError):
         GGUF_PRE["x"] = None
     with pytest.raises(AttributeError, match="no attribute 'GGUF_POST'"):
-        gguf_names.GGUF_POST  # noqa: B018
+        gguf_pre_tokenizers.GGUF_POST  # noqa: B018
 
 
 def test_names_for_patterns():
@@ -56,7 +56,7 @@ def test_names_for_patterns():
     assert names_for([r"\p{N}", PATTERNS["gpt2"].oniguruma])[:2] == ["starcoder", "command-r"]
     assert names_for([]) == names_for(["[a-z]"]) == names_for([PATTERNS["gpt2"].oniguruma] * 2) == []
     for name, pre in GGUF_PRE.items():
-        for patterns in (pre.regex, pre.written, pre.original or pre.regex):
+        for patterns in (pre.regex, pre.llama_cpp_regex, pre.original or pre.regex):
             found = names_for(patterns)
             assert name in found
             assert {GGUF_PRE[other].regex for other in found} == {pre.regex}
@@ -87,4 +87,4 @@ def test_every_pattern_can_be_used():
 )
 def test_what_llama_cpp_does(name, text, pieces):
     assert isolated(GGUF_PRE[name].regex, text) == pieces
-    assert all(pattern in HANDLERS or pattern in GGUF_PRE[name].regex for pattern in GGUF_PRE[name].written)
+    assert all(pattern in HANDLERS or pattern in GGUF_PRE[name].regex for pattern in GGUF_PRE[name].llama_cpp_regex)

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.pretokenizers.implied import ImpliedCuts
+from bpelab.boundaries.from_vocabulary import VocabularyBoundaries
 
 from ..conftest import amount
 
@@ -47,7 +47,7 @@ def test_the_same_ids_with_and_without(seed, tmp_path):
         data = json.dumps(random_file(rng))
         (tmp_path / "tokenizer.json").write_text(data)
         ours, theirs = BPETokenizer.from_pretrained(tmp_path), tokenizers.Tokenizer.from_str(data)
-        cutter = ImpliedCuts.of(ours.model)
+        cutter = VocabularyBoundaries.of(ours.model)
         for _ in range(12):
             text = "".join(rng.choices(LETTERS + "z", k=rng.randint(0, 14)))
             assert ours.encode(text) == theirs.encode(text).ids, (text, data)
@@ -59,10 +59,10 @@ def test_the_same_ids_with_and_without(seed, tmp_path):
 
 
 def test_where_nothing_is_cut(small_model):
-    assert ImpliedCuts.of(small_model) is None  # bytes
+    assert VocabularyBoundaries.of(small_model) is None  # bytes
 
 
 def test_a_long_text_is_cut_in_linear_time():
-    cutter = ImpliedCuts(frozenset(","))
+    cutter = VocabularyBoundaries(frozenset(","))
     assert len(cutter.split("▁a" * 200_000)) == 200_000
     assert len(cutter.split("▁" * 400_000)) == 1

@@ -9,11 +9,12 @@ import time
 import pytest
 
 from bpelab.errors import PatternError
-from bpelab.pretokenizers import PATTERNS, backtracking, matching
-from bpelab.pretokenizers.backtracking import BacktrackingMatcher
-from bpelab.pretokenizers.dfa import DFA
-from bpelab.pretokenizers.matching import NamedMatcher, Pattern, matcher
-from bpelab.pretokenizers.regex_ahead import AheadDFA
+from bpelab.pretokenizers import PATTERNS
+from bpelab.regex import backtracking, matchers
+from bpelab.regex.backtracking import BacktrackingMatcher
+from bpelab.regex.dfa import DFA
+from bpelab.regex.lookahead import AheadDFA
+from bpelab.regex.matchers import NamedMatcher, Pattern, matcher
 
 from ..conftest import amount, fuzz_text
 
@@ -45,7 +46,7 @@ def test_hostile_patterns_stay_within_memory():
     script = """
 import resource, sys
 from bpelab.errors import PatternError
-from bpelab.pretokenizers.matching import matcher
+from bpelab.regex.matchers import matcher
 matcher("cl100k", "rust"), matcher(r"(a)\\\\1", "rust")
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 500_000_000,) * 2)
@@ -115,9 +116,9 @@ def test_long_numbers_take_linear_time():
 
 
 def test_looks_that_remember_too_much_begin_anew(monkeypatch):
-    from bpelab.pretokenizers import regex_ahead
+    from bpelab.regex import lookahead
 
-    monkeypatch.setattr(regex_ahead, "MOST_KNOWN", 5)
+    monkeypatch.setattr(lookahead, "MOST_KNOWN", 5)
     test_looks_ahead_against_the_backtracking_engine(AHEAD[0])
 
 
@@ -152,7 +153,7 @@ def test_a_reference_in_a_long_text_is_refused_beforehand():
 
 def test_without_the_regex_package(monkeypatch):
     monkeypatch.setattr(backtracking, "regex_package", None)
-    make = matching.matcher.__wrapped__
+    make = matchers.matcher.__wrapped__
     assert list(make(r"\p{Lu}+", "oniguruma").spans("aBCd")) == [(1, 3)]
     assert list(make("gpt2", "rust").spans("a b")) == [(0, 1), (1, 3)]
     with pytest.raises(ImportError, match="pip install regex"):

@@ -9,18 +9,18 @@ from bisect import bisect_right
 
 import pytest
 
-from bpelab.data.make_dfa_tables import contents
+from bpelab._support.textio import valid_text
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
-from bpelab.pretokenizers.behaviors import pieces
-from bpelab.pretokenizers.dfa import NotRegular, dfa_for
-from bpelab.pretokenizers.matching import matcher
-from bpelab.pretokenizers.portable import portable
-from bpelab.pretokenizers.regex_dfa import alphabet, compile_dfa
-from bpelab.pretokenizers.regex_nfa import build_nfa
-from bpelab.pretokenizers.regex_syntax import parse
-from bpelab.textio import valid_text
+from bpelab.pretokenizers.split_behaviors import pieces
+from bpelab.regex.dfa import NotRegular, dfa_for
+from bpelab.regex.dfa_construction import alphabet, compile_dfa
+from bpelab.regex.matchers import matcher
+from bpelab.regex.nfa import build_nfa
+from bpelab.regex.parser import parse
+from bpelab.regex.translate import portable
+from tools.make_dfa_tables import contents
 
 from ..conftest import amount, fuzz_text, shared
 from .random_patterns import random_pattern, random_text
@@ -133,7 +133,7 @@ def test_the_two_stage_lookup_gives_the_classes():
     for code_point in range(0, 0x110000, 7):
         kind = table.stage2[table.stage1[code_point >> 8] * 256 + (code_point & 255)]
         assert kind == classes[bisect_right(starts, code_point) - 1]
-        assert kind == ord(chr(code_point).translate(table._codes))
+        assert kind == ord(chr(code_point).translate(table.codes))
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,7 @@ def test_a_text_that_takes_too_many_steps_is_refused():
 
 def test_the_shipped_tables_are_those_of_the_named_patterns():
     for name, pattern in PATTERNS.items():
-        assert dfa_for(pattern.regex) == compile_dfa(pattern.regex), (
-            f"run python -m bpelab.data.make_dfa_tables: {name}"
-        )
+        assert dfa_for(pattern.regex) == compile_dfa(pattern.regex), f"run python -m tools.make_dfa_tables: {name}"
     for path, content in contents().items():
         assert path.read_bytes() == content
 

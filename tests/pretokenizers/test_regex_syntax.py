@@ -6,10 +6,10 @@ import io
 import pytest
 
 from bpelab.errors import PatternError
-from bpelab.pretokenizers.matching import matcher
-from bpelab.pretokenizers.regex_nodes import Choice, single
-from bpelab.pretokenizers.regex_syntax import MAX_PATTERN, parse
 from bpelab.pretokenizers.split import Split
+from bpelab.regex.ast import Alternation, single
+from bpelab.regex.matchers import matcher
+from bpelab.regex.parser import MAX_PATTERN, parse
 
 CONSTRUCTS = [
     (r"a{2}?", "aaaa"), (r"a{,2}", "aaaaa"), (r"a{1,3}+b?", "aaaaaaab"), (r"(?:a{1,2}+)a", "aaaa"), (r"a{", "a{a"),
@@ -105,5 +105,5 @@ def test_as_deep_as_allowed_is_no_problem():
 
 def test_nodes():
     tree = parse("(?:a|b)|c+")
-    assert isinstance(tree, Choice) and single(tree.options[0]).ranges == ((97, 98),)
+    assert isinstance(tree, Alternation) and single(tree.options[0]).ranges == ((97, 98),)
     assert parse("") == parse("(?:)") and single(parse("")) is None

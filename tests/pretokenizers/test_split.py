@@ -12,9 +12,10 @@ from hypothesis import given, strategies as st
 from bpelab import BPEModel, BPETokenizer
 from bpelab.errors import PatternError
 from bpelab.notebook import book_text
-from bpelab.pretokenizers import PATTERNS, Split, backtracking, find_pattern, matching
-from bpelab.pretokenizers.patterns import ALIASES, refuse_misspelt
-from bpelab.pretokenizers.portable import NotPortable, portable
+from bpelab.pretokenizers import PATTERNS, Split, find_pattern
+from bpelab.regex import backtracking, matchers
+from bpelab.regex.patterns import ALIASES, refuse_misspelt
+from bpelab.regex.translate import NotPortable, portable
 from bpelab.trainers.corpus import HardlyCut
 
 from ..conftest import amount, fuzz_text, needs_extension
@@ -28,7 +29,7 @@ def clean(text: str) -> str:
 
 def without_regex(pattern: str, monkeypatch) -> Split:
     monkeypatch.setattr(backtracking, "regex_package", None)
-    monkeypatch.setattr(matching, "matcher", matching.matcher.__wrapped__)  # not the one made before
+    monkeypatch.setattr(matchers, "matcher", matchers.matcher.__wrapped__)  # not the one made before
     return Split(pattern)
 
 

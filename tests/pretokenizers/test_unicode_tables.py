@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from bpelab.errors import PatternError
-from bpelab.pretokenizers.unicode_tables import (
+from bpelab.unicode.tables import (
     case_variants,
     category,
     class_body,

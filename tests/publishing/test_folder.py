@@ -10,12 +10,12 @@ import subprocess
 import pytest
 
 from bpelab import BPETokenizer, ConversionError, PublishingError
-from bpelab.cli import main
-from bpelab.formats.detect import open_tokenizer
+from bpelab.analysis.adversarial_texts import hostile_texts
+from bpelab.cli.main import main
 from bpelab.notebook import passages
 from bpelab.publishing import card, changed_files, folder, measure, publish, stated, write_hashes
-from bpelab.publishing.card import FORMS, agrees, written
-from bpelab.publishing.hostile import hostile_texts
+from bpelab.publishing.card import MEASURES, agrees, format_measure
+from bpelab.tokenizer import open_tokenizer
 
 TEXT = "\n\n".join(passages("letters").values())
 STORIES = "\n\n".join(passages("stories").values())
@@ -52,9 +52,9 @@ def test_the_card_can_be_read_back(tokenizer, published):
     assert text.startswith("---\ntags:\n")
     assert "About `it`." in text
     assert tokenizer.pattern in text
-    assert list(measured) == list(FORMS)
+    assert list(measured) == list(MEASURES)
     for name, value in measured.items():
-        assert rows[name] == written(name, value)
+        assert rows[name] == format_measure(name, value)
         assert agrees(rows[name], value)
     for entry in formats:
         assert rows[entry.file] == " ".join(str(entry).replace("|", "&#124;").split())
@@ -93,7 +93,7 @@ def test_links_pipes_and_huge_files_are_refused(published, tmp_path):
         changed_files(copy)
     (copy / "link").unlink()
     os.mkfifo(copy / "pipe")
-    with pytest.raises(PublishingError, match="pipe is a link or no file"):
+    with pytest.raises(PublishingError, match="pipe is a link or not a file"):
         changed_files(copy)
     (copy / "pipe").unlink()
     with (copy / "huge").open("wb") as file:
@@ -113,7 +113,7 @@ class TestNothingIsLeft:
         (tmp_path / "there" / "mine").write_text("kept", encoding="utf-8")
         (tmp_path / "file").write_text("kept", encoding="utf-8")
         for name in ("there", "file"):
-            with pytest.raises(PublishingError, match="there already"):
+            with pytest.raises(PublishingError, match="exists already"):
                 publish(tokenizer, tmp_path / name, TEXT)
         for text in ("", " \n\t"):
             with pytest.raises(PublishingError, match="without words"):
@@ -199,15 +199,15 @@ def test_on_the_command_line(tokenizer, tmp_path, monkeypatch, capsys):
     assert "harbour.model: not written: minbpe can't hold" in said
     assert "For tests." in (tmp_path / "harbour" / "README.md").read_text(encoding="utf-8")
     for line, problem in (
-        ("publish mine harbour --text unseen.txt", "there already"),
+        ("publish mine harbour --text unseen.txt", "exists already"),
         ("publish mine other --text latin.txt", "latin.txt is not UTF-8"),
         ("publish mine other --text none.txt", "none.txt"),
         ("publish mine other --text unseen.txt --public", "--upload"),
         ("publish none other --text unseen.txt", "none"),
         ("publish mine other --text unseen.txt --upload me/harbour", "there is no token for the Hub"),
-        ("publish mine other --text unseen.txt --upload a/b/c", "'a/b/c' is no name of a repository"),
+        ("publish mine other --text unseen.txt --upload a/b/c", "'a/b/c' is not the name of a repository"),
         ("upload harbour me/harbour", "there is no token for the Hub"),
-        ("upload harbour a/b/c", "no name of a repository"),
+        ("upload harbour a/b/c", "is not the name of a repository"),
         ("upload mine me/harbour", "has no SHA256SUMS"),
     ):
         assert main(line.split()) == 1

@@ -16,7 +16,7 @@ from hashlib import sha256
 import pytest
 
 from bpelab import BPETokenizer, PublishingError
-from bpelab.install import install_command
+from bpelab._support.install import install_command
 from bpelab.notebook import passages
 from bpelab.publishing import publish, upload, write_hashes
 
@@ -148,7 +148,7 @@ COMMANDS = """
 import json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
-from bpelab.cli import main
+from bpelab.cli.main import main
 for words in json.load(sys.stdin):
     with redirect_stdout(StringIO()) as out, redirect_stderr(out):
         code = main(words)
@@ -168,7 +168,7 @@ def test_on_the_command_line_what_was_written_is_uploaded_later(server, folder, 
     words = shlex.split(again)[1:]
     said = ask(tmp_path, server, words, words, [*words, "--update"], child=COMMANDS, HF_TOKEN=TOKEN)
     assert said[0] == [0, page]
-    assert said[1][0] == 1 and "is there already, and was left as it is: with --update its files" in said[1][1]
+    assert said[1][0] == 1 and "exists already, and was left unchanged: with --update its files" in said[1][1]
     assert said[2] == [0, page]
     assert server.repos["me/harbour"][MAIN] == files == contents(tmp_path / "a harbour")
     assert server.private == {"me/harbour": "private"}
@@ -189,7 +189,7 @@ def test_a_repository_that_is_there_is_left_alone_unless_told_otherwise(server, 
     question = {"folder": str(folder), "repo": "me/harbour", "token": TOKEN}
     said = ask(tmp_path, server, question, {**question, "update": True}, child=CHILD)
     assert said[0]["kind"] == "PublishingError"
-    assert "is there already, and was left as it is" in said[0]["message"]
+    assert "exists already, and was left unchanged" in said[0]["message"]
     assert said[1]["page"].endswith("/me/harbour")
     assert server.repos["me/harbour"][MAIN] == {"model.safetensors": b"weights", **contents(folder)}
 
@@ -198,12 +198,12 @@ def test_refusals_say_what_to_do_and_hide_the_token(server, folder, tmp_path):
     question = {"folder": str(folder), "repo": "me/harbour", "token": TOKEN}
     said = ask(tmp_path, server, {**question, "token": "hf_other"}, {**question, "repo": "a/b/c"}, child=CHILD)
     assert "was refused (401)" in said[0]["message"]
-    assert "no name of a repository" in said[1]["message"]
+    assert "is not the name of a repository" in said[1]["message"]
     assert server.repos == {}
     server.refuse = {"/commit/": 403}
     message = ask(tmp_path, server, question, child=CHILD)[0]["message"]
     assert "was refused (403)" in message
-    assert "It was made, and may be without files" in message
+    assert "It was created, and may have no files" in message
     assert server.repos == {"me/harbour": {MAIN: {}}}
 
 
@@ -227,7 +227,7 @@ def test_a_folder_that_was_changed_is_refused_before_all_else(folder, tmp_path, 
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     (copy / "README.md").write_text("other", encoding="utf-8")
-    with pytest.raises(PublishingError, match=r"not as SHA256SUMS has it: README\.md"):
+    with pytest.raises(PublishingError, match=r"differs from SHA256SUMS: README\.md"):
         upload(copy, "me/harbour", token=TOKEN)
     (copy / "README.md").unlink()
     write_hashes(copy)

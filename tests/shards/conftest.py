@@ -6,9 +6,10 @@ import random
 import pytest
 
 from bpelab import BPETokenizer
+from bpelab._support.textio import valid_text
+from bpelab.corpus import compression, documents, parquet as columns
 from bpelab.notebook import book_text
-from bpelab.shards import blocks, columns, documents, parts
-from bpelab.textio import valid_text
+from bpelab.shards import partition
 
 from ..conftest import fuzz_text
 
@@ -43,13 +44,13 @@ def tiny(monkeypatch):
 
     def sizes(size: int) -> None:
         for module, name in (
-            (blocks, "BLOCK"),
-            (blocks, "FED"),
+            (compression, "BLOCK"),
+            (compression, "ZSTD_CHUNK"),
             (columns, "BATCH"),
             (documents, "FRAGMENT"),
-            (parts, "FRAGMENT"),
-            (parts, "BATCH"),
-            (parts, "WINDOW"),
+            (partition, "FRAGMENT"),
+            (partition, "BATCH"),
+            (partition, "WINDOW"),
         ):
             monkeypatch.setattr(module, name, max(2, size))
 

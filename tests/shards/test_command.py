@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bpelab.cli import main
+from bpelab.cli.main import main
 from bpelab.shards import open_shards
 
 from .corpora import write
@@ -26,7 +26,7 @@ def run(capsys, tmp_path, tokenizer, monkeypatch):
 def test_there_and_verified(run, tmp_path, tokenizer):
     (tmp_path / "a.txt").write_text("one\n\ntwo words\n\n")
     (tmp_path / "b.md").write_text("three")
-    words = ["encode-files", "a.txt", "*.md", "--input-form", "text", "--out", "out", "--separator", r"\n\n"]
+    words = ["encode-files", "a.txt", "*.md", "--input-format", "text", "--out", "out", "--separator", r"\n\n"]
     code, out, err = run(*words, "--end-of-document", "<|endoftext|>")
     shards = open_shards("out")
     assert (code, err) == (0, "")
@@ -47,7 +47,7 @@ def test_there_and_verified(run, tmp_path, tokenizer):
 def test_json_and_options(run, tmp_path):
     write(tmp_path / "a.jsonl.gz", ["<|other|>", "b"], "content")
     words = ["encode-files", "a.jsonl.gz", "--out", "out", "--field", "content", "--special", "--eos", "--json"]
-    code, out, _ = run(*words, "--shard-tokens", "3", "--shard-form", "bin", "--dtype", "uint32", "--threads", "1")
+    code, out, _ = run(*words, "--shard-tokens", "3", "--shard-format", "bin", "--dtype", "uint32", "--threads", "1")
     assert code == 0
     assert json.loads(out) == {"out": "out", "shards": 2, "tokens": 4, "documents": 2, "dtype": "uint32"}
     assert (tmp_path / "out" / "shard-00001.bin").stat().st_size == 4
@@ -59,8 +59,11 @@ def test_what_is_wrong_is_said_in_a_line(run, tmp_path):
     (tmp_path / "a.txt").write_text("a")
     for words, said in (
         (["encode-files", "a.jsonl", "--out", "out"], "a.jsonl: line 1: there is no field 'text'; it has none"),
-        (["encode-files", "a.txt", "--out", "o2", "--separator", r"\x"], r"--separator: \x is none of \n, \r, \t, \\"),
-        (["encode-files", "a.txt", "--out", "o3", "--end-of-document", "<e>"], "is no special token of this tokenizer"),
+        (["encode-files", "a.txt", "--out", "o2", "--separator", r"\x"], r": \x is not one of \n, \r, \t, \\"),
+        (
+            ["encode-files", "a.txt", "--out", "o3", "--end-of-document", "<e>"],
+            "is not a special token of this",
+        ),
         (["verify", "out"], "isn't finished: 0 shards are there"),
         (["verify", "none"], "holds no index.json"),
     ):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, Split, TemplateProcessing
-from bpelab.added_tokens import AddedToken
+from bpelab._support.textio import valid_text
 from bpelab.normalizers import NFC, NormalizerSequence, Prepend, Replace
-from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
-from bpelab.special_tokens import SpecialTokens
-from bpelab.textio import valid_text
+from bpelab.regex.matchers import Pattern
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
 from .corpora import RECORDS, SEPARATOR, TEXTS, write
@@ -143,7 +143,7 @@ def test_the_post_processor_adds_nothing(tmp_path, tokenizer):
     assert shards.document(0).tolist() == tokenizer.encode("ab") == changed.encode("ab")[1:]
 
 
-def test_dtype_and_shard_form(tmp_path, tokenizer, texts):
+def test_dtype_and_shard_format(tmp_path, tokenizer, texts):
     path = write(tmp_path / "a.jsonl", texts)
     wide = tokenizer.with_special_tokens({"<|far|>": 65_535})
     wider = tokenizer.with_special_tokens({"<|far|>": 65_536})
@@ -152,7 +152,7 @@ def test_dtype_and_shard_form(tmp_path, tokenizer, texts):
     ):
         for form in ("npy", "bin"):
             folder = tmp_path / f"{form}{number}"
-            shards = made.encode_files(path, folder, dtype=dtype, shard_form=form, shard_tokens=999)
+            shards = made.encode_files(path, folder, dtype=dtype, shard_format=form, shard_tokens=999)
             check(shards, made, texts)
             assert shards.dtype == np.dtype(chosen)
             first = folder / f"shard-00000.{form}"
@@ -181,7 +181,7 @@ def test_folders_globs_and_forms(tmp_path, tokenizer, texts):
     shards.verify(tokenizer, corpus)
     shards = tokenizer.encode_files([f"{corpus}/**/*.parquet", corpus / "b.jsonl"], tmp_path / "globbed")
     check(shards, tokenizer, texts[5:9] + texts[:3])
-    shards = tokenizer.encode_files(corpus / "notes.md", tmp_path / "md", input_form="text")
+    shards = tokenizer.encode_files(corpus / "notes.md", tmp_path / "md", input_format="text")
     check(shards, tokenizer, ["left out"])
 
 

@@ -27,7 +27,7 @@ def test_tokens_and_documents(made, tokenizer, texts):
         assert np.array_equal(made.tokens(start, stop), whole[start:stop])
     lengths = [len(tokenizer.encode(text)) for text in ["", *texts, "", ""]]
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    assert [made.document_at(place) for place in range(0, len(made), 37)] == owners[::37].tolist()
+    assert [made.find_document(place) for place in range(0, len(made), 37)] == owners[::37].tolist()
     assert made.begins(0, made.documents).tolist() == np.cumsum([0, *lengths[:-1]]).tolist()
     assert isinstance(made.tokens(10, 20), np.memmap)
     assert repr(made).startswith(f"<Shards: {len(made):,} tokens, {made.documents:,} documents, ")
@@ -42,7 +42,7 @@ def test_tokens_and_documents(made, tokenizer, texts):
         lambda s: s.tokens(-1, 2),
         lambda s: s.tokens(2, 1),
         lambda s: s.tokens(0, len(s) + 1),
-        lambda s: s.document_at(len(s)),
+        lambda s: s.find_document(len(s)),
     ],
 )
 def test_what_is_not_there(made, ask):
@@ -72,7 +72,7 @@ def test_against_other_inputs(tmp_path, tokenizer, texts):
         ([*texts[20:23], "", *texts[24:]], 23, f"document 3 of {other}"),
         (["x", *texts[20:]], 20, f"document 0 of {other}"),
         ([*texts[20:], "more"], len(texts), f"document {len(texts) - 20} of {other}"),
-        (texts[20:-1], len(texts) - 1, "behind the end of the inputs"),
+        (texts[20:-1], len(texts) - 1, "after the end of the inputs"),
     ):
         write(other, documents)
         with pytest.raises(ShardsError) as caught:
@@ -148,9 +148,17 @@ def test_an_index_is_not_believed(made, place, value, said):
     assert str(made.folder / "index.json") in str(caught.value)
 
 
+def test_keys_of_the_settings_stay(made):
+    """Folders that were written before the arguments had these names open."""
+    settings = json.loads((made.folder / "index.json").read_text())["settings"]
+    assert (settings["shard_form"], settings["input_form"]) == ("npy", None)
+    assert not {"shard_format", "input_format"} & settings.keys()
+    assert (made.index.settings.shard_format, made.index.settings.input_format) == ("npy", None)
+
+
 def test_no_index(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ShardsError, match=r"holds no index.json, so it is no folder of shards"):
+        with pytest.raises(ShardsError, match=r"holds no index.json, so it is not a folder of shards"):
             open_shards(folder)
 
 

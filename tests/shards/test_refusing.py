@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from bpelab import CorpusError, MissingDependencyError, ShardsError, SpecialTokenError
-from bpelab.install import install_command
+from bpelab._support.install import install_command
+from bpelab.corpus.prefetch import prefetch
 from bpelab.shards import open_shards
-from bpelab.shards.ahead import ahead
 
 from ..conftest import ROOT, amount
 from .corpora import SEPARATOR, write
@@ -63,7 +63,7 @@ def test_text_that_is_not_utf8(tmp_path, tokenizer, tiny, size):
 
 
 def packed_wrongly(data: bytes, kind: str) -> list[tuple[bytes, str]]:
-    end = f"{kind}'s data ends before its end; fetch it again, or pack it again"
+    end = f"{kind}'s data ends before its end; fetch it again, or compress it again"
     middle = bytearray(data)
     middle[len(data) // 2] ^= 0xFF
     return [
@@ -71,8 +71,8 @@ def packed_wrongly(data: bytes, kind: str) -> list[tuple[bytes, str]]:
         (data[: len(data) // 2], f"is cut off: {end}"),
         (bytes(middle), "a.jsonl."),
         (b"", "fetch it again"),
-        (b'{"text": "a"}', f"is not a whole file of {kind}: "),
-        (data + b"garbage", f"is not a whole file of {kind}: "),
+        (b'{"text": "a"}', f"is not a complete {kind} file: "),
+        (data + b"garbage", f"is not a complete {kind} file: "),
     ]
 
 
@@ -93,9 +93,9 @@ def test_packed_files_by_another_name(tmp_path, tokenizer, name):
     plain = tmp_path / name.rpartition(".")[0]
     write(tmp_path / name, ["one", "two"]).rename(plain)
     kind = {"a.txt.gz": "text.gz", "a.jsonl.zst": "jsonl.zst"}[name]
-    with pytest.raises(CorpusError, match=f"is packed with g?zs?[it]?[pd]?[td]?; name the input form '{kind}'"):
+    with pytest.raises(CorpusError, match=f"is compressed with g?zs?[it]?[pd]?[td]?; pass input_format='{kind}'"):
         tokenizer.encode_files(plain, tmp_path / "out")
-    shards = tokenizer.encode_files(plain, tmp_path / "out2", input_form=kind, separator=SEPARATOR)
+    shards = tokenizer.encode_files(plain, tmp_path / "out2", input_format=kind, separator=SEPARATOR)
     assert shards.documents == 2
 
 
@@ -134,7 +134,10 @@ def test_paths(tmp_path, tokenizer):
     for paths, said in (
         ([], "there is no input: name at least one file"),
         (tmp_path / "none.txt", "none.txt: can't be read: No such file or directory"),
-        (tmp_path / "a.md", "a.md: the name doesn't tell what it holds; name the input form, one of text, text.gz"),
+        (
+            tmp_path / "a.md",
+            "a.md: the name doesn't tell what it holds; pass input_format, one of text",
+        ),
         (tmp_path / "folder", "folder: the folder holds no file whose name ends as in .txt"),
         (f"{tmp_path}/*.jsonl", "*.jsonl: no file fits this pattern"),
         (tmp_path / "pipe.txt", "pipe.txt: is not a regular file"),
@@ -152,8 +155,8 @@ def test_paths(tmp_path, tokenizer):
 def test_options(tmp_path, tokenizer):
     path = write(tmp_path / "a.txt", ["a"])
     for options, kind, said in (
-        ({"input_form": "json"}, ValueError, "an input form is one of text, text.gz"),
-        ({"shard_form": "pt"}, ValueError, "shard_form is one of 'npy', 'bin', not 'pt'"),
+        ({"input_format": "json"}, ValueError, "input_format is one of text, text.gz"),
+        ({"shard_format": "pt"}, ValueError, "shard_format is one of 'npy', 'bin', not 'pt'"),
         ({"dtype": "int64"}, ValueError, "dtype is one of 'auto', 'uint16', 'uint32', not 'int64'"),
         ({"errors": "ignore"}, ValueError, "errors is one of 'strict', 'replace', not 'ignore'"),
         ({"separator": ""}, ValueError, "separator is a string of at least one character, not ''"),
@@ -202,8 +205,8 @@ def test_only_what_is_needed_is_imported(tmp_path):
 BOMBS = """
 import gzip, json, resource, sys
 from bpelab import BPELabError, BPETokenizer
-import numpy, zstandard, bpelab.shards.run
-bpelab.shards.parts.MOST_HELD = 1 << 23  # of which every place is looked at
+import numpy, zstandard, bpelab.shards.write
+bpelab.shards.partition.MAX_BUFFER = 1 << 23  # of which every place is looked at
 tokenizer = BPETokenizer.train("abab", 257)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -270,7 +273,7 @@ def test_reading_ahead_stops_where_nobody_takes():
             taken.append(number)
             yield number
 
-    found = ahead(items(), 2)
+    found = prefetch(items(), 2)
     assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
     found.close()
     assert len(taken) <= 5 + 2 + 1
@@ -281,7 +284,7 @@ def test_reading_ahead_hands_errors_on():
         yield 1
         raise KeyError("gone")
 
-    found = ahead(items())
+    found = prefetch(items())
     assert next(found) == 1
     with pytest.raises(KeyError, match="gone"):
         next(found)

@@ -94,7 +94,7 @@ def test_killed_at_random_moments(corpus, tokenizer, tmp_path, tiny):
 @pytest.mark.parametrize("tokens", [1, 2, 50])
 def test_going_on_from_every_shard(tokenizer, texts, tmp_path, tiny, monkeypatch, way, tokens):
     """A run that fails behind each of its shards in turn: also in a document that is encoded as a stream."""
-    from bpelab.shards.writing import ShardWriter
+    from bpelab.shards.writer import ShardWriter
 
     from .test_forms import WAYS
 
@@ -178,7 +178,7 @@ def test_other_arguments_are_refused(tokenizer, texts, tmp_path, tiny):
         ({"separator": "--", "dtype": "uint32"}, "dtype was 'uint16' and is 'uint32'; separator was None and is '--'"),
         ({"end_of_document": True}, "end_of_document was None and is '<|endoftext|>'"),
         ({"allowed_special": "all"}, "allowed_special was [] and is ['<|endoftext|>', '<|other|>']"),
-        ({"shard_form": "bin"}, "shard_form was 'npy' and is 'bin'"),
+        ({"shard_format": "bin"}, "shard_format was 'npy' and is 'bin'"),
         ({"paths": [path]}, f"input 1 was '{bad}' and is none (2 inputs, now 1)"),
         ({"paths": [path, other]}, f"input 1 was '{bad}' and is '{other}'"),
     ):
@@ -223,7 +223,7 @@ def test_a_folder_of_something_else(tokenizer, tmp_path):
 
 
 def test_an_input_that_changes_under_way(tokenizer, tmp_path, monkeypatch):
-    from bpelab.pipeline import Pipeline
+    from bpelab.core.pipeline import Pipeline
 
     path, arrays = write(tmp_path / "a.jsonl", ["a"] * 9), Pipeline.arrays
 
@@ -233,6 +233,6 @@ def test_an_input_that_changes_under_way(tokenizer, tmp_path, monkeypatch):
         return arrays(self, *args)
 
     monkeypatch.setattr(Pipeline, "arrays", slow)
-    monkeypatch.setattr("bpelab.shards.parts.MOST_PARTS", 1)
+    monkeypatch.setattr("bpelab.shards.partition.MAX_PARTS", 1)
     with pytest.raises(CorpusError, match=r"a.jsonl: was changed while it was read"):
         tokenizer.encode_files(path, tmp_path / "out")

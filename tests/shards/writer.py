@@ -11,7 +11,8 @@ import signal
 import sys
 
 from bpelab import BPELabError, BPETokenizer
-from bpelab.shards import blocks, documents, parts
+from bpelab.corpus import compression, documents
+from bpelab.shards import partition
 
 
 def die_at(number: int) -> None:
@@ -34,7 +35,7 @@ def die_at(number: int) -> None:
 
 def main() -> None:
     arguments = json.loads(sys.argv[1])
-    blocks.BLOCK = documents.FRAGMENT = parts.FRAGMENT = parts.BATCH = arguments.pop("sizes")
+    compression.BLOCK = documents.FRAGMENT = partition.FRAGMENT = partition.BATCH = arguments.pop("sizes")
     if stop_at := arguments.pop("stop_at", 0):
         die_at(stop_at)
     if largest := arguments.pop("largest", 0):

@@ -5,16 +5,16 @@ import random
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, StreamEncoder, TemplateProcessing, encode_iterable
-from bpelab.added_tokens import AddedToken
+from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.normalizers import NFKD, Lowercase, NormalizerSequence, Prepend, Replace, Strip
-from bpelab.pretokenizers.components import Digits, FixedLength, WhitespaceSplit
-from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.char_types import Digits, FixedLength, WhitespaceSplit
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.special_tokens import SpecialTokens
-from bpelab.streaming.cutting import Cutter
-from bpelab.streaming.held import add
-from bpelab.units import Units
+from bpelab.regex.matchers import Pattern
+from bpelab.streaming.pre_tokenizing import StreamSplitter
+from bpelab.streaming.text_buffer import add
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount
 from .streams import check_encoding
@@ -24,7 +24,7 @@ def of_characters(characters: str, *more: str, **options) -> BPETokenizer:
     """A tokenizer whose ids are the places of characters, or of what follows them."""
     tokens = dict(enumerate(token.encode() for token in [*characters, *more]))
     alphabet = {char.encode(): number for number, char in enumerate(characters)}
-    return BPETokenizer(BPEModel(tokens, {}, alphabet, units=Units(characters=True)), pattern=None, **options)
+    return BPETokenizer(BPEModel(tokens, {}, alphabet, units=InitialSymbols(characters=True)), pattern=None, **options)
 
 
 def seen(tokenizer, parts, **options) -> list[tuple]:
@@ -35,31 +35,40 @@ def seen(tokenizer, parts, **options) -> list[tuple]:
 
 def test_cuts_of_fixed_lengths():
     for steps in (FixedLength(3), PreTokenizerSequence((FixedLength(3), Digits()))):
-        cutter = Cutter(of_characters("ab", pre_tokenizer=steps)._pipeline)
-        assert [cutter.place(None, "ab"), cutter.place(None, "abc"), cutter.place(None, "abcd")] == [None, 3, 3]
-        assert [cutter.place(add(None, "ab"), text) for text in ("", "c", "cde", "cdef")] == [None, 1, 1, 4]
-        assert cutter.place(add(None, "a"), "bcdef") == 5
-    assert Cutter(of_characters("ab", pre_tokenizer=Digits())._pipeline).place(None, "aaa1") == 3
+        cutter = StreamSplitter(of_characters("ab", pre_tokenizer=steps).pipeline)
+        assert [
+            cutter.last_boundary(None, "ab"),
+            cutter.last_boundary(None, "abc"),
+            cutter.last_boundary(None, "abcd"),
+        ] == [None, 3, 3]
+        assert [cutter.last_boundary(add(None, "ab"), text) for text in ("", "c", "cde", "cdef")] == [None, 1, 1, 4]
+        assert cutter.last_boundary(add(None, "a"), "bcdef") == 5
+    assert StreamSplitter(of_characters("ab", pre_tokenizer=Digits()).pipeline).last_boundary(None, "aaa1") == 3
 
 
 def test_cuts_that_a_vocabulary_implies():
     """No token has b before a space, and one has a."""
-    cutter = Cutter(of_characters("ab▁", "a▁")._pipeline)
-    assert [cutter.place(None, text) for text in ("b▁a", "a▁a", "bb", "▁▁")] == [1, None, None, None]
-    assert cutter.place(add(None, "b"), "▁") == 0
+    cutter = StreamSplitter(of_characters("ab▁", "a▁").pipeline)
+    assert [cutter.last_boundary(None, text) for text in ("b▁a", "a▁a", "bb", "▁▁")] == [1, None, None, None]
+    assert cutter.last_boundary(add(None, "b"), "▁") == 0
     assert cutter.more_pieces("▁ab▁a") == ["▁ab", "▁a"]
     spaces = of_characters("ab▁", "a▁", pre_tokenizer=Metaspace("▁", "first", False))
-    assert [Cutter(spaces._pipeline).place(None, text) for text in ("b▁a", "b a", "a a", "bb")] == [1, 1, None, None]
-    nothing = Cutter(of_characters("ab")._pipeline)
-    assert nothing.place(None, "b▁a b") is None
+    assert [StreamSplitter(spaces.pipeline).last_boundary(None, text) for text in ("b▁a", "b a", "a a", "bb")] == [
+        1,
+        1,
+        None,
+        None,
+    ]
+    nothing = StreamSplitter(of_characters("ab").pipeline)
+    assert nothing.last_boundary(None, "b▁a b") is None
     assert nothing.more_pieces("ab") == ["ab"]
 
 
 def test_pieces_of_the_rest():
-    cutter = Cutter(of_characters("ab▁", pre_tokenizer=Metaspace())._pipeline)
+    cutter = StreamSplitter(of_characters("ab▁", pre_tokenizer=Metaspace()).pipeline)
     assert (cutter.pieces("a b", 1), cutter.more_pieces("a b")) == (["▁a", "▁b"], ["a", "▁b"])
     row = PreTokenizerSequence((Digits(), Metaspace("▁", "first")))
-    assert Cutter(of_characters("ab▁", pre_tokenizer=row)._pipeline).more_pieces("a1") == ["a", "1"]
+    assert StreamSplitter(of_characters("ab▁", pre_tokenizer=row).pipeline).more_pieces("a1") == ["a", "1"]
 
 
 def test_what_comes_of_each_part():

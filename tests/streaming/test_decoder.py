@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, StreamDecoder, UnknownTokenError
 from bpelab.decoders import BPEDecoder, ByteFallback, Decoder, DecoderSequence, Fuse, Metaspace, Replace, Strip
+from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.matching import Pattern
-from bpelab.units import Units
+from bpelab.regex.matchers import Pattern
 
 from ..conftest import amount, encoding
 from ..formats import random_zoo
@@ -32,7 +32,7 @@ def small() -> BPETokenizer:
 def of_pieces(decoder: Decoder | None) -> BPETokenizer:
     """A tokenizer whose tokens are the pieces on which decoders are tried."""
     tokens = {number: piece.encode() for number, piece in enumerate(filter(None, PIECES))}
-    model = BPEModel(tokens, {}, {}, units=Units(characters=True))
+    model = BPEModel(tokens, {}, {}, units=InitialSymbols(characters=True))
     return BPETokenizer(model, pattern=None, decoder=decoder)
 
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer, SpecialTokenError, StreamEncoder, TemplateProcessing, encode_iterable
-from bpelab.added_tokens import AddedToken
 from bpelab.decoders import ByteLevel
 from bpelab.normalizers import BertNormalizer, Replace, Strip
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.notebook import book_text
-from bpelab.pretokenizers.components import FixedLength
-from bpelab.pretokenizers.matching import Pattern
+from bpelab.pretokenizers.char_types import FixedLength
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
-from bpelab.special_tokens import SpecialTokens
+from bpelab.regex.matchers import Pattern
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, encoding, fuzz_text, shared
 from ..formats import random_zoo

@@ -4,10 +4,11 @@ import random
 
 import pytest
 
+from bpelab.boundaries.dfa_pairs import BoundaryTable
+from bpelab.boundaries.pre_tokenizers import Boundary, boundary, boundary_predicate
 from bpelab.errors import PatternError
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.pretokenizers.behaviors import BEHAVIORS
-from bpelab.pretokenizers.components import (
+from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
     CharDelimiterSplit,
     Digits,
@@ -16,14 +17,13 @@ from bpelab.pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
-from bpelab.pretokenizers.dfa import dfa_for
-from bpelab.pretokenizers.matching import Pattern
-from bpelab.pretokenizers.regex_dfa import alphabet
-from bpelab.pretokenizers.regex_nfa import build_nfa
-from bpelab.pretokenizers.regex_syntax import parse
+from bpelab.pretokenizers.split_behaviors import BEHAVIORS
 from bpelab.pretokenizers.split_pattern import SplitPattern
-from bpelab.streaming.safe_pairs import Pairs
-from bpelab.streaming.safe_places import Place, place, safe_pair
+from bpelab.regex.dfa import dfa_for
+from bpelab.regex.dfa_construction import alphabet
+from bpelab.regex.matchers import Pattern
+from bpelab.regex.nfa import build_nfa
+from bpelab.regex.parser import parse
 
 from ..conftest import amount, boundary_characters, fuzz_text
 from ..pretokenizers.random_patterns import random_pattern, random_text
@@ -56,7 +56,7 @@ def broken(pieces: list[str], at: int, text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_pair_of_classes(name):
-    rng, split, safe = random.Random(name), Split(name), safe_pair(Split(name))
+    rng, split, safe = random.Random(name), Split(name), boundary_predicate(Split(name))
     characters = representatives(name)
     for a in characters:
         for b in characters:
@@ -72,7 +72,7 @@ def test_every_pair_of_classes(name):
 @pytest.mark.parametrize("name", PATTERNS)
 def test_what_is_safe(name):
     """Else nothing would ever be given out."""
-    safe = safe_pair(Split(name))
+    safe = boundary_predicate(Split(name))
     assert all(safe(a, b) for a, b in ["d ", "d,", "d\n", "日 ", "é ", "5 "])
     assert not any(safe(a, b) for a, b in ["dd", "  ", " d", "\n\n", " \n", "'s", "🙂🙂"])
     assert safe("1", "2") == (name == "qwen2")
@@ -87,7 +87,7 @@ def test_random_patterns():
     while tried < amount(250, 40_000):
         pattern = random_pattern(rng)
         try:
-            pairs = Pairs(dfa_for(pattern, "oniguruma"))
+            pairs = BoundaryTable(dfa_for(pattern, "oniguruma"))
         except PatternError:
             continue
         tried += 1
@@ -107,11 +107,11 @@ def test_random_patterns():
 
 
 def check_place(step, left: str, right: str) -> None:
-    found = place(step, left[-1], right[0])
+    found = boundary(step, left[-1], right[0])
     whole, halves = step.split(left + right), step.split(left) + step.split(right)
-    if found is Place.CUT:
+    if found is Boundary.CUT:
         assert whole == halves, (step, left, right)
-    elif found is Place.BROKEN:
+    elif found is Boundary.BROKEN:
         assert "".join(whole) == "".join(halves), (step, left, right)
         if "".join(whole) == left + right:
             assert broken(whole, len(left), left + right) == halves, (step, left, right)

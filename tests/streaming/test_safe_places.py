@@ -4,10 +4,11 @@ from itertools import product
 
 import pytest
 
+from bpelab.boundaries.dfa_pairs import BoundaryTable, pairs_of, pairs_of_pattern
+from bpelab.boundaries.pre_tokenizers import Boundary, _by_behavior, boundary, boundary_predicate
 from bpelab.pretokenizers import Split
-from bpelab.pretokenizers.behaviors import BEHAVIORS
 from bpelab.pretokenizers.byte_level import ByteLevel
-from bpelab.pretokenizers.components import (
+from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
     CharDelimiterSplit,
     Digits,
@@ -17,13 +18,12 @@ from bpelab.pretokenizers.components import (
     Whitespace,
     WhitespaceSplit,
 )
-from bpelab.pretokenizers.dfa import dfa_for
-from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
+from bpelab.pretokenizers.split_behaviors import BEHAVIORS
 from bpelab.pretokenizers.split_pattern import SplitPattern
-from bpelab.streaming.safe_pairs import Pairs, pairs_of, pairs_of_pattern
-from bpelab.streaming.safe_places import Place, _behaved, continued, place, safe_pair
+from bpelab.regex.dfa import dfa_for
+from bpelab.regex.matchers import Pattern
 
 UNKNOWN = (False, False, None, None)
 SIGHTS = {
@@ -42,11 +42,11 @@ SIGHTS = {
 
 @pytest.mark.parametrize("pattern", SIGHTS)
 def test_what_a_table_says(pattern):
-    pairs = Pairs(dfa_for(pattern, "oniguruma"))
+    pairs = BoundaryTable(dfa_for(pattern, "oniguruma"))
     for (a, b), expected in SIGHTS[pattern].items():
         assert pairs.look(a, b) == pairs.look(a, b) == expected
         assert pairs.restarts(a, b) == all(expected[:2])
-        assert pairs.restarts_behind(a, b) == expected[0]
+        assert pairs.restarts_with_context(a, b) == expected[0]
 
 
 def test_patterns_without_a_table():
@@ -70,8 +70,8 @@ def test_what_matches_do():
     assert len(BEHAVED) == 2 * len(BEHAVIORS)
     for (behavior, invert), expected in BEHAVED.items():
         sides = product((True, False, None), repeat=2)
-        assert [_behaved(behavior, invert, *each) for each in sides] == [
-            Place.CUT if sign == "c" else Place.BROKEN for sign in expected
+        assert [_by_behavior(behavior, invert, *each) for each in sides] == [
+            Boundary.CUT if sign == "c" else Boundary.BROKEN for sign in expected
         ], (behavior, invert)
 
 
@@ -107,11 +107,11 @@ PLACES = [
 
 @pytest.mark.parametrize(("step", "pairs", "expected"), PLACES, ids=lambda value: str(value)[:40])
 def test_what_a_step_does(step, pairs, expected):
-    assert [place(step, *pair) for pair in pairs.split("|")] == [Place("?.c".index(sign)) for sign in expected]
+    assert [boundary(step, *pair) for pair in pairs.split("|")] == [Boundary("?.c".index(sign)) for sign in expected]
 
 
 def safe_in(steps, pairs, implied=None):
-    safe = safe_pair(PreTokenizerSequence(tuple(steps)), implied)
+    safe = boundary_predicate(PreTokenizerSequence(tuple(steps)), implied)
     return "".join("+" if safe(*pair) else "-" for pair in pairs.split("|"))
 
 
@@ -136,10 +136,10 @@ def test_steps_in_a_row():
 
 
 def test_what_follows_a_cut():
-    assert continued(Metaspace("_", "always", False)) == Metaspace("_", "never", False)
-    assert continued(ByteLevel(True, False, False)) == ByteLevel(False, False, False)
-    assert continued(ByteLevel(True, True, True)) == ByteLevel(False, True, True)
-    assert continued(Digits()) == Digits()
+    assert Metaspace("_", "always", False).without_prefix() == Metaspace("_", "never", False)
+    assert ByteLevel(True, False, False).without_prefix() == ByteLevel(False, False, False)
+    assert ByteLevel(True, True, True).without_prefix() == ByteLevel(False, True, True)
+    assert Digits().without_prefix() == Digits()
     rest = (Digits(), Metaspace())
-    assert continued(PreTokenizerSequence((Metaspace(), *rest)))._steps == (Metaspace("▁", "never"), *rest)
-    assert continued(PreTokenizerSequence(()))._steps == ()
+    assert PreTokenizerSequence((Metaspace(), *rest)).without_prefix().steps == (Metaspace("▁", "never"), *rest)
+    assert PreTokenizerSequence(()).without_prefix().steps == ()

@@ -7,8 +7,8 @@ import pytest
 
 from bpelab.normalizers.precompiled import read_charsmap
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
-from bpelab.streaming import sentencepiece
-from bpelab.streaming.sentencepiece import SentencePieceStage, _entries, _sides
+from bpelab.streaming import sentencepiece_stage
+from bpelab.streaming.sentencepiece_stage import SentencePieceStage, _entries, _sides
 
 from ..conftest import amount
 from ..test_normalizers import charsmap
@@ -60,14 +60,14 @@ def test_entries_of_a_map(monkeypatch):
     nodes = 1 + len({entry.encode()[:n] for entry in ENTRIES for n in range(1, longest + 1)})
     for name, enough in (("MOST_ENTRIES", nodes), ("LONGEST_ENTRY", longest)):
         with monkeypatch.context() as patched:
-            patched.setattr(sentencepiece, name, enough)
+            patched.setattr(sentencepiece_stage, name, enough)
             assert sorted(_entries(found)) == sorted(ENTRIES)
-            patched.setattr(sentencepiece, name, enough - 1)
+            patched.setattr(sentencepiece_stage, name, enough - 1)
             with pytest.raises(OverflowError):
                 list(_entries(found))
 
 
 def test_of_too_many_entries_nothing_is_known(monkeypatch):
-    monkeypatch.setattr(sentencepiece, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(sentencepiece_stage, "MOST_ENTRIES", 3)
     stage = SentencePieceStage(SentencePieceNormalizer(packed({**ENTRIES, "only": "here"})))
     assert shown(stage, ["x y", "½"]) == [("", "x y"), ("", "x y½"), "▁x▁y1/2"]

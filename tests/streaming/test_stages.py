@@ -8,8 +8,7 @@ import unicodedata
 import pytest
 
 from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder
-from bpelab.added_tokens import AddedToken
-from bpelab.byte_alphabet import to_alphabet
+from bpelab.cli.stdin_stream import read_blocks, read_ids, read_texts
 from bpelab.decoders import (
     CTC,
     BPEDecoder,
@@ -23,7 +22,7 @@ from bpelab.decoders import (
     Strip,
     WordPiece,
 )
-from bpelab.finder import Finder
+from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.normalizers import (
     BertNormalizer,
     Lowercase,
@@ -37,15 +36,16 @@ from bpelab.normalizers import (
     base,
 )
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
-from bpelab.pretokenizers.matching import Pattern
-from bpelab.streaming.decoder import _stage
-from bpelab.streaming.fused import AlphabetTokens, fused_stages, utf8_text
-from bpelab.streaming.held import add, joined, length
-from bpelab.streaming.normalizing import between_clusters, normalizes_alone, normalizing
-from bpelab.streaming.pipes import blocks, numbers, texts
-from bpelab.streaming.searching import Search
-from bpelab.streaming.stages import Occurrences, Row, Stripped, Whole, last_place
-from bpelab.units import Units
+from bpelab.regex.matchers import Pattern
+from bpelab.streaming.added_token_search import StreamMatcher
+from bpelab.streaming.decoder import TOKEN_STAGES, BufferAllTokens
+from bpelab.streaming.fused_decoder_stages import ByteLevelStage, fused_stages, utf8_text
+from bpelab.streaming.normalizer_stages import between_clusters, normalizes_alone, normalizing
+from bpelab.streaming.stages import BufferAllStage, LiteralStage, StageChain, StripStage, last_boundary
+from bpelab.streaming.text_buffer import add, joined, length
+from bpelab.unicode.byte_alphabet import to_alphabet
+from bpelab.vocab.added_token_matcher import AddedTokenMatcher
+from bpelab.vocab.added_tokens import AddedToken
 
 from ..conftest import amount, fuzz_text
 from ..test_normalizers import charsmap
@@ -57,7 +57,7 @@ def shown(stage, parts) -> list[tuple]:
     state, out = stage.start, []
     for part in parts:
         state, given = stage.push(state, part)
-        out.append((given, stage.held(state)))
+        out.append((given, stage.buffered(state)))
     return [*out, stage.finish(state)]
 
 
@@ -73,12 +73,12 @@ def test_the_last_place():
     def before_capitals(a, b):
         return b.isupper()
 
-    assert last_place(None, "aBcDe", before_capitals) == 3
-    assert last_place(None, "Abc", before_capitals) is None  # nothing is before it
-    assert last_place(add(None, "x"), "Abc", before_capitals) == 0
-    assert last_place(add(add(None, "x"), "yZ"), "abc", before_capitals) is None
-    assert last_place(add(None, "x"), "", before_capitals) is None
-    assert last_place(add(add(None, "x"), "yz"), "A", lambda a, b: (a, b) == ("z", "A")) == 0
+    assert last_boundary(None, "aBcDe", before_capitals) == 3
+    assert last_boundary(None, "Abc", before_capitals) is None  # nothing is before it
+    assert last_boundary(add(None, "x"), "Abc", before_capitals) == 0
+    assert last_boundary(add(add(None, "x"), "yZ"), "abc", before_capitals) is None
+    assert last_boundary(add(None, "x"), "", before_capitals) is None
+    assert last_boundary(add(add(None, "x"), "yz"), "A", lambda a, b: (a, b) == ("z", "A")) == 0
 
 
 def test_marks_wait_for_what_follows():
@@ -161,33 +161,33 @@ def test_white_space_at_the_ends(sides):
         (False, False): [(" ", ""), ("a ", ""), (" ", ""), ("b", ""), ("\t", ""), ""],
     }[sides]
     parts = [" ", "a ", " ", "b", "\t"]
-    assert shown(Stripped(*sides), parts) == expected
+    assert shown(StripStage(*sides), parts) == expected
     assert shown(normalizing(StripText(*sides)), parts) == expected
 
 
 def test_white_space_is_that_of_hugging_face():
-    assert shown(Stripped(True, True), ["\x1ca", "\x1c\x85"]) == [("\x1ca", ""), ("\x1c", "\x85"), ""]
+    assert shown(StripStage(True, True), ["\x1ca", "\x1c\x85"]) == [("\x1ca", ""), ("\x1c", "\x85"), ""]
 
 
 def test_occurrences():
-    stage = Occurrences(lambda text: text.replace("aba", "-"), "aba")
+    stage = LiteralStage(lambda text: text.replace("aba", "-"), "aba")
     assert shown(stage, ["xa", "b", "a", "ba", "b", "x"]) == [
         ("x", "a"), ("", "ab"), ("-", ""), ("b", "a"), ("", "ab"), ("abx", ""), ""
     ]  # fmt: skip
     assert shown(stage, ["abab"]) == [("-b", ""), ""]
     assert shown(stage, ["ababa", "ba"]) == [("-b", "a"), ("-", ""), ""]
     assert shown(stage, ["ab"]) == [("", "ab"), "ab"]
-    assert shown(Occurrences(lambda text: text.replace("a", "b"), "a"), ["xa"]) == [("xb", ""), ""]
+    assert shown(LiteralStage(lambda text: text.replace("a", "b"), "a"), ["xa"]) == [("xb", ""), ""]
 
 
 def test_all_is_held():
-    stage = Whole(str.upper)
+    stage = BufferAllStage(str.upper)
     assert shown(stage, ["a", "", "b"]) == [("", "a"), ("", "a"), ("", "ab"), "AB"]
 
 
 def test_stages_in_a_row():
     """What a later stage holds comes first in the text."""
-    row = Row([Stripped(False, True), Occurrences(lambda text: text.replace("ab", "-"), "ab")])
+    row = StageChain([StripStage(False, True), LiteralStage(lambda text: text.replace("ab", "-"), "ab")])
     assert shown(row, ["xa ", " b", "a  "]) == [("x", "a "), ("a  b", ""), ("", "a  "), "a"]
 
 
@@ -196,7 +196,7 @@ def test_any_normalizer_and_any_cuts():
     for function in (lambda text: unicodedata.normalize("NFD", text), str.lower):
         for _ in range(amount(50, 2_000)):
             text = fuzz_text(rng).encode("utf-8", "replace").decode()
-            stage = Row([Whole(function), Stripped(True, True)])
+            stage = StageChain([BufferAllStage(function), StripStage(True, True)])
             *parts, last = shown(stage, cut(rng, text))
             assert "".join(given for given, _ in parts) + last == StripText()(function(text))
 
@@ -205,11 +205,11 @@ def test_any_normalizer_and_any_cuts():
 
 
 def tokens_shown(decoder, tokens) -> list[tuple]:
-    stage = _stage(decoder)
+    stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
     state, out = stage.start, []
     for token in tokens:
         state, given = stage.push(state, token)
-        out.append((given, stage.held(state)))
+        out.append((given, stage.buffered(state)))
     return [*out, stage.finish(state)]
 
 
@@ -249,7 +249,7 @@ def test_bytes_that_are_spelled():
 
 
 def fused_shown(decoder, parts):
-    return shown(Row(fused_stages([decoder])), parts)
+    return shown(StageChain(fused_stages([decoder])), parts)
 
 
 def test_decoders_of_one_token():
@@ -272,7 +272,7 @@ def test_decoders_of_one_token():
 
 def in_one_token(decoders, parts):
     """What the stages give in all, and what the decoders make of the whole as one token."""
-    *given, last = shown(Row(fused_stages(decoders)), parts)
+    *given, last = shown(StageChain(fused_stages(decoders)), parts)
     tokens = ["".join(parts)]
     for decoder in decoders:
         tokens = decoder.decode_chain(tokens)
@@ -322,18 +322,18 @@ def test_ctc_behind_a_fuse(delimiter, cleanup):
 def test_what_is_pending_at_several_places():
     """What stands further on was before in the text; bytes of a character stay bytes."""
     tokens = dict(enumerate([b"a", b"<0xC3>", to_alphabet(b"\xc3").encode()]))
-    model = BPEModel(tokens, {}, {}, units=Units(characters=True))
-    held = BPETokenizer(model, pattern=None, decoder=DecoderSequence((ByteFallback(), BPEDecoder("</w>"))))
-    stream = StreamDecoder(held)
+    model = BPEModel(tokens, {}, {}, units=InitialSymbols(characters=True))
+    buffered = BPETokenizer(model, pattern=None, decoder=DecoderSequence((ByteFallback(), BPEDecoder("</w>"))))
+    stream = StreamDecoder(buffered)
     assert stream.pending == b""
     assert (stream.push([0, 1]), stream.pending) == ("", b"a\xc3")
     level = BPETokenizer(model, pattern=None, decoder=DecoderSequence((BPEDecoder("</w>"), ByteLevel())))
     stream = StreamDecoder(level)
     assert (stream.push([2, 0]), stream.pending) == ("", b"\xc3a")
     for decoder in (BPEDecoder("</w>"), Fuse()):
-        stage = _stage(decoder)
-        assert stage.held(stage.push(stage.start, "\ud800")[0]) == b"?"
-        assert stage.held(stage.start) == b""
+        stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
+        assert stage.buffered(stage.push(stage.start, "\ud800")[0]) == b"?"
+        assert stage.buffered(stage.start) == b""
 
 
 def test_half_a_character_is_no_surrogate():
@@ -343,7 +343,7 @@ def test_half_a_character_is_no_surrogate():
 
 
 def test_bytes_of_the_alphabet():
-    stage = AlphabetTokens()
+    stage = ByteLevelStage()
     assert shown(stage, ["Ã", "©", "Ġa", "日", "â"]) == [
         ("", "\udcc3"), ("é", ""), (" a", ""), ("日", ""), ("", "\udce2"), "\ufffd"
     ]  # fmt: skip
@@ -354,14 +354,14 @@ def test_bytes_of_the_alphabet():
 
 def search(*contents, **flags):
     tokens = [(content, AddedToken(content, number, **flags)) for number, content in enumerate(contents)]
-    return Search(Finder(tokens), lambda token: True)
+    return StreamMatcher(AddedTokenMatcher(tokens), lambda token: True)
 
 
 def settled(found, parts):
     state, out = found.start, []
     for part in parts:
         state, given = found.push(state, part)
-        out.append((given, found.held(state)))
+        out.append((given, found.buffered(state)))
     return out
 
 
@@ -421,7 +421,7 @@ def tokens_of(found, parts):
     """What a search finds in parts of a text: tokens, and the text between them."""
     state, out = found.start, []
     for part in [*parts, None]:
-        state, given = (state, found.held(state)) if part is None else found.push(state, part)
+        state, given = (state, found.buffered(state)) if part is None else found.push(state, part)
         for text, token_id in found.split(given):
             joins = token_id is None and out and out[-1][1] is None
             out[-1:] = [(out[-1][0] + text, None)] if joins else [*out[-1:], (text, token_id)]
@@ -437,7 +437,7 @@ def test_tokens_in_parts_are_those_of_the_whole():
             (content, AddedToken(content, number, **{name: rng.random() < 0.6 for name in names}))
             for number, content in enumerate(sorted(contents))
         ]
-        found = Search(Finder(tokens), lambda token: True)
+        found = StreamMatcher(AddedTokenMatcher(tokens), lambda token: True)
         for _ in range(6):
             pieces = rng.choices([*contents, *"abx -", " " * 9, "ab" * 7, "a" * 9], k=rng.randint(1, 7))
             text = "".join(pieces)
@@ -459,20 +459,20 @@ class Pipe:
 
 
 def test_text_from_a_pipe():
-    assert list(blocks(Pipe(b"a", b"bc"))) == [b"a", b"bc"]
-    assert list(blocks(io.BytesIO(b"abc"))) == [b"abc"]
+    assert list(read_blocks(Pipe(b"a", b"bc"))) == [b"a", b"bc"]
+    assert list(read_blocks(io.BytesIO(b"abc"))) == [b"abc"]
     slow = Pipe(b"ab", b"c")
     slow.read1, slow.read = slow.read, None  # which waits until all that is asked for has come
-    assert list(blocks(slow)) == [b"ab", b"c"]
-    assert list(texts(Pipe(b"a\xe6\x97", b"\xa5b"))) == ["a", "日b", ""]
+    assert list(read_blocks(slow)) == [b"ab", b"c"]
+    assert list(read_texts(Pipe(b"a\xe6\x97", b"\xa5b"))) == ["a", "日b", ""]
     for parts, before in (((b"ab\xff",), "4"), ((b"a" * 1_500, b"\xff"), "1,502"), ((b"a", b"\xe6"), "3")):
         with pytest.raises(BPELabError, match=f"^the input is not UTF-8: .+ before byte {before}$"):
-            list(texts(Pipe(*parts)))
+            list(read_texts(Pipe(*parts)))
 
 
 def test_numbers_from_a_pipe():
-    assert list(numbers(Pipe(b"1 2", b"3,\n4", b"]"))) == [[1], [23], [4], []]
-    assert list(numbers(Pipe(b"[1, 2"))) == [[1], [], [2]]
-    assert list(numbers(Pipe())) == [[]]
+    assert list(read_ids(Pipe(b"1 2", b"3,\n4", b"]"))) == [[1], [23], [4], []]
+    assert list(read_ids(Pipe(b"[1, 2"))) == [[1], [], [2]]
+    assert list(read_ids(Pipe())) == [[]]
     with pytest.raises(BPELabError, match=r"^ids are integers: .*'a'"):
-        list(numbers(Pipe(b"1 a 2")))
+        list(read_ids(Pipe(b"1 a 2")))

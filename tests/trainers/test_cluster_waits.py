@@ -14,17 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer, ClusterError, waiting
-from bpelab.cluster import connected
+from bpelab import BPETokenizer, ClusterError
+from bpelab._support import dask_wait
+from bpelab._support.dask_client import connect
+from bpelab._support.dask_wait import ClusterWaits
 from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as encoding
 from bpelab.shards.distributed import write_part
 from bpelab.shards.lock import locked
-from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import distributed as counting
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.distributed import Job, count_files, count_part
-from bpelab.waiting import ClusterWaits
+from bpelab.vocab.special_tokens import SpecialTokens
 
 dask = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Dask's own warnings are not ours
@@ -38,8 +39,8 @@ HUNG = 300
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
     """What is said after half a minute is said after a moment."""
-    monkeypatch.setattr(waiting, "LOOK", 0.05)
-    monkeypatch.setattr(waiting, "PATIENCE", 0.2)
+    monkeypatch.setattr(dask_wait, "LOOK", 0.05)
+    monkeypatch.setattr(dask_wait, "PATIENCE", 0.2)
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def until(happened):
 @contextmanager
 def beside(function):
     """A function called in a thread of its own; what it raises is raised at the end."""
-    answer = waiting.in_thread(function)
+    answer = dask_wait.run_in_thread(function)
     yield
     answer.result(HUNG)
 
@@ -123,7 +124,7 @@ def test_no_worker_ever(client, cluster, work, capsys):
 
 
 def test_the_timeout(client, work, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", HUNG)  # however long a busy scheduler takes to answer
+    monkeypatch.setattr(dask_wait, "PATIENCE", HUNG)  # however long a busy scheduler takes to answer
     with pytest.raises(ClusterError, match=r"the cluster has 0 workers; .* worker_timeout=0\.3$"):
         work(client, worker_timeout=0.3)
     until(lambda: not client.futures)  # the cluster may forget all of it
@@ -193,7 +194,7 @@ def test_a_scheduler_that_stalls(work):
 
 def test_what_accepts_and_is_silent(work, monkeypatch):
     """Dask waits for ever for its first word."""
-    monkeypatch.setattr("bpelab.cluster.CONNECT", 0.3)
+    monkeypatch.setattr("bpelab._support.dask_client.CONNECT_TIMEOUT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
@@ -235,7 +236,7 @@ def test_processes_that_do_not_start(monkeypatch):
     monkeypatch.setattr(dask, "LocalCluster", Slow)
     said = "the processes of the cluster on this machine have not started after "
     with heard() as hear:
-        with pytest.raises(ClusterError, match=rf"{said}\d+ s, and worker_timeout=0\.4"), connected("local", 0.4):
+        with pytest.raises(ClusterError, match=rf"{said}\d+ s, and worker_timeout=0\.4"), connect("local", 0.4):
             pass
         hear(said)
         Slow.go.set()

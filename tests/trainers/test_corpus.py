@@ -7,9 +7,9 @@ import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
 from bpelab.pretokenizers import Split
-from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import TRAINERS, corpus, find_trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import count_words, document_parts, documents, ordinary_texts, safe_blocks
+from bpelab.trainers.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..shards.corpora import write
 
@@ -73,10 +73,10 @@ def test_documents_in_parts(tmp_path, monkeypatch):
         assert max(map(len, parts)) <= 16 and len(parts) > 1
     assert list(document_parts("one two!", False, NONE)) == ["one two!"]
     assert list(document_parts("", False, NONE)) == [""]
-    assert list(safe_blocks(["ab c", "d ef"], False, NONE)) == ["ab", " cd", " ef"]
-    assert list(safe_blocks(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
+    assert list(blocks_at_boundaries(["ab c", "d ef"], False, NONE)) == ["ab", " cd", " ef"]
+    assert list(blocks_at_boundaries(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
     special = SpecialTokens({"b c": 0})
-    assert list(safe_blocks(["ab c", "d ef gh"], False, special)) == ["ab cd", " ef gh"]
+    assert list(blocks_at_boundaries(["ab c", "d ef gh"], False, special)) == ["ab cd", " ef gh"]
 
 
 def test_items_that_are_no_documents():
@@ -103,7 +103,7 @@ def test_items_that_are_no_documents():
 def test_records_have_a_field_that_is_taken_for_granted(tmp_path):
     path = write(tmp_path / "a.jsonl", ["a b", "c"])
     assert list(document_parts(path, True, NONE)) == ["a b", "c"]
-    assert list(ordinary_texts(path, None, NONE)) == ["a b", "c"]
+    assert list(training_texts(path, None, NONE)) == ["a b", "c"]
     assert count_words(path, None, NONE) == {b"a b": 1, b"c": 1}
 
 
@@ -114,12 +114,10 @@ def test_bytes_that_are_no_utf8(tmp_path, monkeypatch):
         file.write_bytes(content)
         for block in (1, 2, 3, 5, 100):
             monkeypatch.setattr(corpus, "BLOCK", block)
-            with pytest.raises(
-                TrainingError, match=rf"^{file} is not UTF-8: .+ near byte {at}; convert the file first$"
-            ):
+            with pytest.raises(TrainingError, match=rf"^{file} is not UTF-8: .+ at byte {at}; convert the file first$"):
                 count_words(file, Split("gpt2"), NONE)
     file.write_bytes(b"a" * 1_500 + b"\xff")
-    with pytest.raises(TrainingError, match="near byte 1,500;"):
+    with pytest.raises(TrainingError, match="at byte 1,500;"):
         count_words(file, None, NONE)
     with pytest.raises(TrainingError, match=rf"^{tmp_path}/none can't be read: No such file or directory$"):
         count_words(tmp_path / "none", None, NONE)
@@ -178,9 +176,9 @@ def test_json_lines_under_another_name(tmp_path):
             pytest.importorskip("distributed")
         with pytest.raises(TrainingError, match="holds JSON Lines, and its name doesn't say so"):
             BPETokenizer.train([path], 262, trainer=trainer)
-    of_field = BPETokenizer.train(path, 262, input_form="jsonl")
+    of_field = BPETokenizer.train(path, 262, input_format="jsonl")
     assert b'"' not in b"".join(of_field.model.tokens[token_id] for token_id in range(256, 262))
-    assert BPETokenizer.train(path, 262, input_form="text").model != of_field.model
+    assert BPETokenizer.train(path, 262, input_format="text").model != of_field.model
     path.write_text('{"one": "object",\n"of": "lines"}\n' * 20, encoding="utf-8")
     BPETokenizer.train(path, 262)
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from bpelab import TrainingError
+from bpelab.corpus import parquet
+from bpelab.corpus.inputs import find_inputs
 from bpelab.pretokenizers import Split
-from bpelab.shards import columns
-from bpelab.shards.inputs import find_inputs
-from bpelab.trainers import counts, runs
-from bpelab.trainers.counts import Counts, NativeCounter, PlainCounter, joined
-from bpelab.trainers.parts import parts_of
-from bpelab.trainers.runs import Runs
+from bpelab.trainers import count_table, spill_runs as runs
+from bpelab.trainers.count_table import Counts, NativeCounter, PythonCounter, concat_counts
+from bpelab.trainers.partition import parts_of
+from bpelab.trainers.spill_runs import Runs
 
 from ..conftest import needs_extension
 
@@ -44,7 +44,7 @@ def test_tables_for_the_extension():
 
 def test_counting_in_c():
     needs_extension()
-    counter = counts.counter_of(Split("gpt2"))
+    counter = count_table.make_counter(Split("gpt2"))
     assert isinstance(counter, NativeCounter)
     counter.feed(["a b b", "", " b"])
     before = counter.nbytes
@@ -79,29 +79,29 @@ def test_buckets_are_the_same_everywhere():
 
 
 def test_joined_tables():
-    table = joined([Counts.of({b"a": 1}), Counts.of({}), Counts.of({b"bc": 2, b"": 3})])
+    table = concat_counts([Counts.of({b"a": 1}), Counts.of({}), Counts.of({b"bc": 2, b"": 3})])
     assert table.content.tobytes() == b"abc"
     assert table.as_dict() == {b"a": 1, b"bc": 2, b"": 3}
-    nothing = joined([])
+    nothing = concat_counts([])
     assert nothing.as_dict() == {} and [array.dtype.name for array in nothing] == ["uint8", "int64", "int64"]
 
 
 def test_counting_in_a_dictionary():
-    counter = PlainCounter(Split("gpt2"))
+    counter = PythonCounter(Split("gpt2"))
     counter.feed(["a b b", "", " b"])
     counter.add(Counts.of({b" b": 2, b"c": 4}))
     counter.add(Counts.of({b"c": 1}))
-    assert counter.nbytes == counts.A_WORD * 4
+    assert counter.nbytes == count_table.WORD_BYTES * 4
     assert counter.table().as_dict() == {b"a": 1, b" b": 5, b"c": 5}
-    whole = PlainCounter(None)
+    whole = PythonCounter(None)
     whole.feed(["a b", "", "a b"])
     assert whole.table().as_dict() == {b"a b": 2}
 
 
 def test_who_counts(monkeypatch):
     monkeypatch.setattr("bpelab.native.extension", lambda: None)
-    plain = counts.counter_of(Split("gpt2"))
-    assert isinstance(plain, PlainCounter)
+    plain = count_table.make_counter(Split("gpt2"))
+    assert isinstance(plain, PythonCounter)
     plain.feed(["a b"])
     assert plain.table().as_dict() == {b"a": 1, b" b": 1}
 
@@ -114,7 +114,7 @@ def test_a_file_of_one_part(tmp_path):
 
 
 def test_row_groups_are_put_together(monkeypatch):
-    monkeypatch.setattr(columns, "row_groups", lambda source: [4, 4, 4, 2])
+    monkeypatch.setattr(parquet, "row_groups", lambda source: [4, 4, 4, 2])
     source = SimpleNamespace(size=14, form="parquet")
     for size, spans in (
         (8, [(0, 2), (2, 4)]),

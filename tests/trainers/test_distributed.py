@@ -16,25 +16,26 @@ from pathlib import Path
 
 import pytest
 
-from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError, waiting
-from bpelab.cli import main
-from bpelab.cluster import connected
-from bpelab.data.made_text import made_text
-from bpelab.install import install_command
+from bpelab import BPETokenizer, ClusterError, CorpusError, MissingDependencyError, TrainingError
+from bpelab._support import dask_wait
+from bpelab._support.dask_client import connect
+from bpelab._support.dask_wait import Watch
+from bpelab._support.install import install_command
+from bpelab.cli.main import main
+from bpelab.corpus.inputs import find_inputs
 from bpelab.notebook import book_text
+from bpelab.notebook.zipf_text import made_text
 from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as shards_distributed, open_shards
 from bpelab.shards.distributed import write_part
-from bpelab.shards.inputs import find_inputs
 from bpelab.shards.lock import locked
-from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import corpus, distributed, parts
+from bpelab.trainers import corpus, distributed, partition
 from bpelab.trainers.corpus import count_words
-from bpelab.trainers.counts import Counts, added, joined
+from bpelab.trainers.count_table import Counts, concat_counts, sum_counts
 from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
-from bpelab.trainers.parts import parts_of, texts_of
-from bpelab.trainers.runs import Runs
-from bpelab.waiting import Watch
+from bpelab.trainers.partition import parts_of, texts_of
+from bpelab.trainers.spill_runs import Runs
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
 from ..shards.corpora import write
@@ -82,7 +83,7 @@ def counted(paths, size, job=None, special=NONE):
     job = job or Job(CL100K, special)
     whole = job.split.name is None
     tables = [count_part(part, job) for part in parts_of(find_inputs(paths), size, whole)]
-    return joined([added(table[bucket] for table in tables) for bucket in range(job.buckets)]).as_dict()
+    return concat_counts([sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)]).as_dict()
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------
@@ -108,9 +109,9 @@ def test_tables_are_cut_and_added(monkeypatch, built):
             for word, count in table.items():
                 total[word] = total.get(word, 0) + count
         cut = [Counts.of(table).buckets(number) for table in some]
-        sums = [added(table[bucket] for table in cut) for bucket in range(number)]
+        sums = [sum_counts(table[bucket] for table in cut) for bucket in range(number)]
         assert sum(len(table.ends) for table in sums) == len(total)  # no word is in two buckets
-        assert joined(sums).as_dict() == total
+        assert concat_counts(sums).as_dict() == total
 
 
 def test_runs_in_files_add_up_and_go_away(tmp_path):
@@ -123,7 +124,7 @@ def test_runs_in_files_add_up_and_go_away(tmp_path):
                 total[word] = total.get(word, 0) + count
             for bucket, part in enumerate(Counts.of(table).buckets(4)):
                 runs.add(bucket, part)
-        assert joined([runs.sum(bucket) for bucket in range(4)]).as_dict() == total
+        assert concat_counts([runs.sum(bucket) for bucket in range(4)]).as_dict() == total
         assert (runs.spilled > 0) == (limit < 1 << 30)
         runs.close()
         assert not list(tmp_path.iterdir())
@@ -146,14 +147,14 @@ def test_parts_of_any_size_give_the_counts_of_the_whole(tmp_path, split):
 
 
 def test_windows_that_are_too_small_grow(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "WINDOW", 3)
+    monkeypatch.setattr(partition, "WINDOW", 3)
     text = "one two " + "日本語、" * 50 + "1234 " * 100 + "é" * 70 + " end. " + "7" * 50
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
     expected = count_words(tmp_path / "a.txt", CL100K, NONE)
     for size in (7, 100):
         assert counted(tmp_path / "a.txt", size) == expected
-    monkeypatch.setattr(parts, "MOST_SEARCHED", 100)
-    with pytest.raises(CorpusError, match=r"a\.txt: has no place behind byte .* where a text may be cut"):
+    monkeypatch.setattr(partition, "MAX_SEARCHED", 100)
+    with pytest.raises(CorpusError, match=r"a\.txt: has no boundary, .* after byte"):
         counted(tmp_path / "a.txt", 7)
 
 
@@ -236,7 +237,7 @@ def test_rounds_are_of_some_size_and_few_are_open(here, tmp_path, monkeypatch):
     rounds, submitted = recorded(monkeypatch, distributed, "_submit"), recorded(monkeypatch, here, "submit")
     job = Job(CL100K, NONE, buckets=2)
     count_files(path, job, here, part=300)
-    assert [len(parts) for (_, parts, _), _ in rounds] == [4, 4, 2]  # two for each of two threads
+    assert [len(partition) for (_, partition, _), _ in rounds] == [4, 4, 2]  # two for each of two threads
     # Names that a dashboard groups, and that no other run has, whose results might be taken.
     keys = [options["key"] for _, options in submitted]
     assert len(set(keys)) == len(keys) == 10 + 2 * 10 + 2 * 3
@@ -436,12 +437,12 @@ def test_what_cannot_be_read_is_named(here, tmp_path):
 
 def test_clusters_that_are_not_there(monkeypatch, tmp_path):
     (tmp_path / "a.txt").write_text("a")
-    monkeypatch.setattr("bpelab.cluster.CONNECT", 0.3)
+    monkeypatch.setattr("bpelab._support.dask_client.CONNECT_TIMEOUT", 0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
             BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed", client="tcp://127.0.0.1:9")
-    with pytest.raises(TypeError, match="not int"), connected(5):
+    with pytest.raises(TypeError, match="not int"), connect(5):
         pass
     with pytest.raises(ValueError, match="client is for trainer='distributed', not 'auto'"):
         BPETokenizer.train("a", 300, client="local")
@@ -575,7 +576,7 @@ def test_shards_of_a_cluster(client, tmp_path, capsys, monkeypatch):
 
 def stalling(tokenizer, folder, index, threads, notes):
     """A part, by a worker that stops itself while it writes to the first one; who waits for a lock says so at once."""
-    waiting.PATIENCE = 0
+    dask_wait.PATIENCE = 0
     with open(os.path.join(notes, folder.name), "a") as file:
         file.write(f"{os.getpid()}\n")
     if folder.name == "part-00000" and not os.path.exists(stopped := os.path.join(notes, "stopped")):

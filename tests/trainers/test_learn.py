@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer, CorpusError, SpecialTokenError, TrainingError
+from bpelab.boundaries.named_patterns import last_boundary, split_at_boundaries
 from bpelab.notebook import book_text
 from bpelab.postprocessors import TemplateProcessing
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.pretokenizers.safe_cuts import last_safe_cut, safe_parts
-from bpelab.special_tokens import SpecialTokens
 from bpelab.trainers import corpus, train_naive
 from bpelab.trainers.corpus import count_words
-from bpelab.trainers.learn import TrainingStopped
+from bpelab.trainers.train import TrainingStopped
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text, needs_extension
 from ..shards.corpora import write
@@ -56,14 +56,14 @@ def test_files_of_records(trainer, tmp_path):
     assert merges(train(files[:2], min_frequency=4)) == merges(train(documents * 2, min_frequency=4))
     plain = "".join(documents)
     (tmp_path / "a.md.gz").write_bytes(gzip.compress(plain.encode()))
-    assert merges(train(tmp_path / "a.md.gz", input_form="text")) == merges(train(plain))
+    assert merges(train(tmp_path / "a.md.gz", input_format="text")) == merges(train(plain))
     lines = [json.dumps({"body": text, "text": 5}) for text in documents]
     (tmp_path / "lines").write_text("\n".join(lines), encoding="utf-8")
-    assert merges(train(tmp_path / "lines", input_form="jsonl", field="body")) == expected
+    assert merges(train(tmp_path / "lines", input_format="jsonl", field="body")) == expected
     with pytest.raises(CorpusError, match=r"lines: line 1: field 'text': expected a string, found 5"):
-        train(tmp_path / "lines", input_form="jsonl")
+        train(tmp_path / "lines", input_format="jsonl")
     assert merges(train(tmp_path / "lines")) == merges(train("\n".join(lines)))
-    assert merges(train(files[0], input_form="text")) == merges(train(files[0].read_text(encoding="utf-8")))
+    assert merges(train(files[0], input_format="text")) == merges(train(files[0].read_text(encoding="utf-8")))
     with pytest.raises(CorpusError, match=r"none\.jsonl: can't be read: No such file"):
         train(tmp_path / "none.jsonl")
 
@@ -103,9 +103,12 @@ def test_a_safe_cut_changes_no_piece(pattern):
     rng, split = random.Random(8), Split(pattern)
     for _ in range(amount(400, 20_000)):
         text = fuzz_text(rng)
-        assert "".join(safe_parts(text)) == text
-        assert [piece for part in safe_parts(text) for piece in split.split(part)] == split.split(text), text
-        assert last_safe_cut(text, len(text)) == len(text) - len(safe_parts(text)[-1]) or len(safe_parts(text)) == 1
+        assert "".join(split_at_boundaries(text)) == text
+        assert [piece for part in split_at_boundaries(text) for piece in split.split(part)] == split.split(text), text
+        assert (
+            last_boundary(text, len(text)) == len(text) - len(split_at_boundaries(text)[-1])
+            or len(split_at_boundaries(text)) == 1
+        )
 
 
 def test_sizes():

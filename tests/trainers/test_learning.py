@@ -1,4 +1,4 @@
-"""`learn` itself: what it takes for granted, refuses and shows, in which words, and what a cluster is given."""
+"""`train_model` itself: what it takes for granted, refuses and shows, in which words, and what a cluster is given."""
 
 import math
 import re
@@ -8,9 +8,9 @@ import pytest
 
 from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.pretokenizers import Split
-from bpelab.trainers import learn as module, train_incremental, train_native
-from bpelab.trainers.counts import Counts
-from bpelab.trainers.learn import TrainingStopped, learn
+from bpelab.trainers import train as module, train_incremental, train_native
+from bpelab.trainers.count_table import Counts
+from bpelab.trainers.train import TrainingStopped, train_model
 
 from ..conftest import needs_extension
 from ..shards.corpora import write
@@ -21,7 +21,7 @@ GPT2 = Split("gpt2")
 def quietly(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingStopped)
-        return learn(*arguments, **{"pre_tokenizer": GPT2, **options})
+        return train_model(*arguments, **{"pre_tokenizer": GPT2, **options})
 
 
 def test_what_is_taken_for_granted():
@@ -81,7 +81,7 @@ def test_what_is_refused():
         message = f"worker_timeout is a number of seconds, 0 or more, or None, not {value!r}"
         refused(ValueError, message, "none.txt", 300, trainer="distributed", worker_timeout=value)
     forms = "text, text.gz, text.zst, jsonl, jsonl.gz, jsonl.zst, parquet"
-    refused(ValueError, f"an input form is one of {forms}, not 'csv'", "ab", 300, input_form="csv")
+    refused(ValueError, f"input_format is one of {forms}, not 'csv'", "ab", 300, input_format="csv")
     for value in (True, 300.0, "300", None):
         refused(TypeError, f"vocab_size must be an integer, not {value!r}", "ab", value)
         refused(TypeError, f"min_frequency must be an integer, not {value!r}", "ab", 300, min_frequency=value)
@@ -105,7 +105,9 @@ def test_what_is_refused():
 def test_what_is_expected_is_checked_first():
     expected = []
     for size, special in ((259, ["<a>", "<b>"]), (258, {"<a>": 7})):
-        learn("ab ab", size, pre_tokenizer=GPT2, special_tokens=special, check=lambda _, ids: expected.append(ids))
+        train_model(
+            "ab ab", size, pre_tokenizer=GPT2, special_tokens=special, check=lambda _, ids: expected.append(ids)
+        )
     assert expected == [{"<a>": 257, "<b>": 258}, {"<a>": 7}]
 
 
@@ -117,12 +119,12 @@ def test_a_training_that_stops_names_its_caller():
 
 def test_a_training_that_stops_is_told():
     with pytest.warns(TrainingStopped) as told:
-        learn("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
+        train_model("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
     message = "training stopped at 258 tokens instead of 300: no pair of tokens is left that occurs at least 2 times"
     assert str(told[0].message) == message
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learn("ab ab", 257, pre_tokenizer=GPT2)
+        train_model("ab ab", 257, pre_tokenizer=GPT2)
 
 
 def test_what_is_shown(monkeypatch, tmp_path):
@@ -139,7 +141,7 @@ def test_what_is_shown(monkeypatch, tmp_path):
         def __exit__(self, *error):
             pass
 
-    monkeypatch.setattr(module, "bar", Bar)
+    monkeypatch.setattr(module, "progress_bar", Bar)
     (tmp_path / "a.txt").write_bytes("ab ab é".encode())
     for corpus, size, read, trainer in (
         ("ab ab é", 8, 8, "naive"),
@@ -153,7 +155,7 @@ def test_what_is_shown(monkeypatch, tmp_path):
         quietly(corpus, 257, progress=True, trainer=trainer)
         assert bars == [[True, size, "reading", "B", read], [True, 1, "merging", " merges", 1]]
     bars.clear()
-    quietly(tmp_path / "a.jsonl", 257, progress=True, input_form="text")
+    quietly(tmp_path / "a.jsonl", 257, progress=True, input_format="text")
     assert bars[0][1] == (tmp_path / "a.jsonl").stat().st_size
     assert module._size(tmp_path / "none", None) is None
     assert module._size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
@@ -181,7 +183,7 @@ def test_what_a_cluster_is_given(monkeypatch, built):
     model, special = quietly(
         "a.txt",
         258,
-        input_form="text",
+        input_format="text",
         field="body",
         progress=False,
         min_pre_token_frequency=2,

@@ -12,14 +12,14 @@ from functools import partial
 import pytest
 
 from bpelab import BPETokenizer, MissingDependencyError, TrainingError, native
+from bpelab.model.trace import trace_train
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.special_tokens import SpecialTokens
-from bpelab.trace import trace_train
 from bpelab.trainers import corpus, find_trainer, native as trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import count_words, ordinary_texts
+from bpelab.trainers.corpus import count_words, training_texts
 from bpelab.trainers.native import WordCounter, count_native
-from bpelab.trainers.words import Words
+from bpelab.trainers.pretoken_counts import Words
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
 from .test_trainers import random_corpus
@@ -178,7 +178,7 @@ def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
                 monkeypatch.setattr(corpus, "BLOCK", block)
                 monkeypatch.setattr(trainer, "BLOCK", block)
                 for form in (text, file, [text], [file], iter([text])):
-                    texts = ordinary_texts(form, split, special, normalize)
+                    texts = training_texts(form, split, special, normalize)
                     assert count_native(texts, split, threads).as_dict() == whole
             monkeypatch.undo()
 
@@ -200,9 +200,9 @@ def test_training_is_the_same_whatever_the_trainer(tmp_path):
             BPETokenizer.train(empty, 300, trainer="native")
     for threads in (1, 2):
         with pytest.raises(TrainingError, match="can't be read"):
-            count_native(ordinary_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
+            count_native(training_texts(tmp_path / "none", None, SpecialTokens({})), None, threads)
         with pytest.raises(TypeError, match="item 1 of the corpus"):
-            count_native(ordinary_texts(["a", 7], None, SpecialTokens({})), None, threads)
+            count_native(training_texts(["a", 7], None, SpecialTokens({})), None, threads)
 
 
 def test_auto_takes_it_from_the_first_character(monkeypatch):
@@ -212,7 +212,7 @@ def test_auto_takes_it_from_the_first_character(monkeypatch):
         counted.append(given)
         return count_native(*given, **options)
 
-    monkeypatch.setattr("bpelab.trainers.learn.count_native", count)
+    monkeypatch.setattr("bpelab.trainers.train.count_native", count)
     assert BPETokenizer.train("ab ab", 257).model == BPETokenizer.train("ab ab", 257, trainer="naive").model
     assert len(counted) == 1
 
@@ -278,7 +278,7 @@ print(len(tokenizer))
 
 
 def test_words_too_large_for_the_arrays(monkeypatch):
-    monkeypatch.setattr(trainer, "MOST_BYTES", 100)
+    monkeypatch.setattr(trainer, "MAX_BYTES", 100)
     with pytest.raises(TrainingError, match="distinct pre-tokens have"):
         list(train_native({b"ab" * 60: 1}, 3))
 
@@ -323,12 +323,12 @@ def test_arguments_that_are_wrong():
     for most, least in ((-1, 1), (1, 0)):
         with pytest.raises(ValueError, match="impossible size"):
             _core.MergeLearner(*good, most, least)
-    with pytest.raises(TypeError, match="no keywords"):
+    with pytest.raises(TypeError, match="no keyword arguments"):
         _core.MergeLearner(*good, most=1, least=1)
     for wrong in ("ab", ("ab",), [3], [b"ab"]):
         with pytest.raises(TypeError, match=r"expected a list of texts|text must be a str"):
             counter.feed(wrong)
-    with pytest.raises(ValueError, match="tuple, or None"):
+    with pytest.raises(ValueError, match="tuple or None"):
         _core.PreTokenCounter("gpt2")
     counter.feed(["ab", "", "a\ud800"])
     assert counter.words() == (b"ab", bytearray(array("q", [2])), bytearray(array("q", [1])))
@@ -378,7 +378,7 @@ def test_a_counter_belongs_to_one_thread():
         try:
             counter.feed(["x"])
         except RuntimeError as error:
-            refused += "at work in another thread" in str(error)
+            refused += "another thread is using" in str(error)
     thread.join()
     assert refused
     counts = Words.from_buffers(*counter.words()).as_dict()

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
+from bpelab.boundaries.named_patterns import safe_cuts
+from bpelab.corpus.inputs import Input, find_inputs
 from bpelab.errors import CorpusError
-from bpelab.pretokenizers.safe_cuts import safe_cuts
-from bpelab.shards.inputs import Input, find_inputs
-from bpelab.special_tokens import SpecialTokens
-from bpelab.trainers import corpus, parts
-from bpelab.trainers.parts import Part, parts_of, safe_bound, texts_of
+from bpelab.trainers import corpus, partition
+from bpelab.trainers.partition import Part, boundary_after, parts_of, texts_of
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount
 
@@ -26,18 +26,18 @@ def source_of(path, content: bytes) -> Input:
 
 
 def bound_in_the_whole(text: str, at: int, special: SpecialTokens) -> int:
-    """What `safe_bound` finds, looked for in all of the text."""
+    """What `boundary_after` finds, looked for in all of the text."""
     size = len(text.encode())
     if at <= 0 or at >= size:
         return min(max(at, 0), size)
-    cuts = (cut for cut in safe_cuts(text, 0) if not special.any_across(text, cut))
+    cuts = (cut for cut in safe_cuts(text, 0) if not special.any_token_spans(text, cut))
     return next((place for place in (len(text[:cut].encode()) for cut in cuts) if place >= at), size)
 
 
 @pytest.mark.parametrize("window", [1, 4, 9, 1 << 16])
 @pytest.mark.parametrize("special", [NONE, SPECIAL], ids=["no special tokens", "special tokens"])
 def test_bounds_are_those_of_the_whole_text(tmp_path, monkeypatch, window, special):
-    monkeypatch.setattr(parts, "WINDOW", window)
+    monkeypatch.setattr(partition, "WINDOW", window)
     rng = random.Random(window)
     words = [
         "one",
@@ -61,7 +61,7 @@ def test_bounds_are_those_of_the_whole_text(tmp_path, monkeypatch, window, speci
         text = "".join(rng.choices(words, k=rng.choice((1, 3, 20))))
         source = source_of(tmp_path / "a.txt", text.encode())
         for at in range(-1, source.size + 2):
-            assert safe_bound(source, at, special) == bound_in_the_whole(text, at, special), (text, at)
+            assert boundary_after(source, at, special) == bound_in_the_whole(text, at, special), (text, at)
 
 
 @pytest.mark.parametrize(
@@ -80,36 +80,36 @@ def test_the_byte_that_is_no_utf8_is_named(tmp_path, content, at, place):
     with pytest.raises(
         CorpusError, match=rf"a\.txt: is not UTF-8: invalid start byte at byte {place}; convert the fil"
     ):
-        safe_bound(source, at, NONE)
+        boundary_after(source, at, NONE)
 
 
 def test_a_character_that_the_end_cuts(tmp_path):
     source = source_of(tmp_path / "a.txt", b"7" * 20 + "日".encode()[:2])
     with pytest.raises(CorpusError, match="unexpected end of data at byte 20;"):
-        safe_bound(source, 10, NONE)
+        boundary_after(source, 10, NONE)
 
 
 def test_a_text_without_words_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "WINDOW", 4)
-    monkeypatch.setattr(parts, "MOST_SEARCHED", 64)
+    monkeypatch.setattr(partition, "WINDOW", 4)
+    monkeypatch.setattr(partition, "MAX_SEARCHED", 64)
     source = source_of(tmp_path / "a.txt", b"7" * 9_000 + b"ab cd")
-    with pytest.raises(CorpusError, match=r"a\.txt: has no place behind byte 2,000 .* for 64 bytes; leave it out"):
-        safe_bound(source, 2_000, NONE)
-    assert safe_bound(source, 8_990, NONE) == 9_002
+    with pytest.raises(CorpusError, match=r"a\.txt: has no boundary, .* 64 bytes after byte 2,000; leave it out"):
+        boundary_after(source, 2_000, NONE)
+    assert boundary_after(source, 8_990, NONE) == 9_002
 
 
 def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     source = source_of(tmp_path / "a.txt", b"one two three")
     (tmp_path / "a.txt").unlink()
     with pytest.raises(CorpusError, match=r"a\.txt: can't be read: .*[Nn]o such file"):
-        safe_bound(source, 4, NONE)
+        boundary_after(source, 4, NONE)
 
     def broken(path, seeks):
         raise OSError("the line is down")
 
-    monkeypatch.setattr(parts, "opened", broken)
+    monkeypatch.setattr(partition, "open_path", broken)
     with pytest.raises(CorpusError, match=r"a\.txt: can't be read: the line is down$"):
-        safe_bound(source, 4, NONE)
+        boundary_after(source, 4, NONE)
     assert [part.span for part in parts_of([source], 5, False)] == [None]  # asked before a part is read
 
 
@@ -135,11 +135,11 @@ def test_a_file_without_ranges_is_one_part(tmp_path, monkeypatch, kind, many):
         asked.append((path, seeks))
         return kind(b"one two three")
 
-    monkeypatch.setattr(parts, "opened", opened)
+    monkeypatch.setattr(partition, "open_path", opened)
     found = parts_of([source], 5, False)
     assert [part.span for part in found] == ([(0, 5), (5, 10), (10, 13)] if many else [None])
     assert asked == [(source.path, True)]
-    safe_bound(source, 4, NONE) if many else None
+    boundary_after(source, 4, NONE) if many else None
     assert set(asked) == {(source.path, True)}
 
 

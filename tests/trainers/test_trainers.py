@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 
 from bpelab import BPETokenizer
+from bpelab.model.trace import trace_train
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trace import trace_train
 from bpelab.trainers import TRAINERS, find_trainer
 
 from ..conftest import amount, needs_extension, shared_text

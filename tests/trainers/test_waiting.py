@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpelab import ClusterError, waiting
-from bpelab.progress import Bar
-from bpelab.waiting import ClusterWaits, Watch, check_timeout, in_thread, patiently
+from bpelab import ClusterError
+from bpelab._support import dask_wait
+from bpelab._support.dask_wait import ClusterWaits, Watch, check_timeout, run_in_thread, wait_for
+from bpelab._support.progress import Bar
 
 ADDRESS, DASHBOARD = "tcp://10.0.0.7:8786", "http://10.0.0.7:8787/status"
 WHERE = re.escape(f"(scheduler: {ADDRESS}, dashboard: {DASHBOARD})")
@@ -41,8 +42,8 @@ class Cluster:
 
     def __init__(self, monkeypatch, timeout=None):
         self.now, self.workers, self.notes = 1_000.0, ["running"], []
-        monkeypatch.setattr(waiting, "monotonic", lambda: self.now)
-        monkeypatch.setattr(waiting, "in_thread", self.at_once)
+        monkeypatch.setattr(dask_wait, "monotonic", lambda: self.now)
+        monkeypatch.setattr(dask_wait, "run_in_thread", self.at_once)
         scheduler = SimpleNamespace(address=ADDRESS, identity=self.identity)
         client = SimpleNamespace(
             scheduler=scheduler, sync=lambda function, **options: function(**options), dashboard_link=DASHBOARD
@@ -160,10 +161,10 @@ def test_the_timeout_of_a_silent_scheduler(monkeypatch):
 
 def test_calls_are_waited_for_likewise(monkeypatch):
     """In a thread: what they return, what they raise, and what comes too late, which is dropped."""
-    monkeypatch.setattr(waiting, "LOOK", 0.001)
-    assert patiently(in_thread(lambda: 5), pytest.fail) == 5
+    monkeypatch.setattr(dask_wait, "LOOK", 0.001)
+    assert wait_for(run_in_thread(lambda: 5), pytest.fail) == 5
     with pytest.raises(ZeroDivisionError):
-        patiently(in_thread(lambda: 1 // 0), pytest.fail)
+        wait_for(run_in_thread(lambda: 1 // 0), pytest.fail)
     answer, looks, dropped = Future(), [], []
 
     def look():
@@ -172,7 +173,7 @@ def test_calls_are_waited_for_likewise(monkeypatch):
             raise ClusterError("given up")
 
     with pytest.raises(ClusterError, match="given up"):
-        patiently(answer, look, dropped.append)
+        wait_for(answer, look, dropped.append)
     answer.set_result(7)
     assert dropped == [7]
 

@@ -34,7 +34,7 @@ sphinx:
 """
 SETUP = """\
 from bpelab import BPEModel, BPETokenizer
-from bpelab.analysis.shape import Shape
+from bpelab.analysis.shape import ModelShape
 from bpelab.chat import ChatSession
 from bpelab.notebook import book_text
 from bpelab.widgets import *
@@ -51,7 +51,7 @@ few = BPETokenizer.train(book_text()[:20_000], 300)
 model = ChatSession(max_new_tokens=24)
 rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was that. " * 3
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
-shape = Shape(2, 4, 2, 16, 64, 256, 1)
+shape = ModelShape(2, 4, 2, 16, 64, 256, 1)
 several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": few, "most": tokenizer}
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from bpelab.install import install_command
+from bpelab._support.install import install_command
 
 from .scratch_book import EMPTY, FIGURES, HOSTILE, build, write_notebook
 

@@ -27,23 +27,23 @@ from bpelab import (
     chat,
     trace_encode,
 )
-from bpelab.added_tokens import AddedToken
+from bpelab._support.install import install_command
 from bpelab.analysis.cost import price
-from bpelab.analysis.shape import Shape
+from bpelab.analysis.shape import ModelShape
 from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
 from bpelab.errors import BackendError, BPELabError, ConversationError, TemplateError
-from bpelab.install import install_command
+from bpelab.model.initial_symbols import InitialSymbols
+from bpelab.model.trace import HeapStep, MergeStep
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
-from bpelab.pretokenizers.matching import Pattern
 from bpelab.pretokenizers.metaspace import Metaspace
-from bpelab.pretokenizers.unicode_tables import category
-from bpelab.special_tokens import SpecialTokens
-from bpelab.trace import HeapStep, MergeStep
+from bpelab.regex.matchers import Pattern
 from bpelab.trainers.naive import count_pairs, train_naive
-from bpelab.units import Units
+from bpelab.unicode.tables import category
+from bpelab.vocab.added_tokens import AddedToken
+from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..chat.scripted import Scripted
 from ..chat.tiny import tiny_tokenizer
@@ -72,7 +72,7 @@ from bpelab.widgets import (
 )
 
 NAMED = [p.name for p in PATTERNS.values()]
-SHAPE = Shape(2, 4, 2, 16, 64, 256, 1)
+SHAPE = ModelShape(2, 4, 2, 16, 64, 256, 1)
 
 
 @lru_cache(1)
@@ -90,7 +90,7 @@ def rank_tokenizer() -> BPETokenizer:
 def spelling_tokenizer() -> BPETokenizer:
     """As SentencePiece's: characters, bytes that are spelled, ▁ for spaces, and decoders that hold tokens back."""
     tokens = [*(f"<0x{byte:02X}>" for byte in range(256)), *"▁abt"]
-    units = Units(characters=True, byte_tokens={byte: byte for byte in range(256)})
+    units = InitialSymbols(characters=True, byte_tokens={byte: byte for byte in range(256)})
     ids = {token.encode(): number for number, token in enumerate(tokens)}
     model = BPEModel({number: token for token, number in ids.items()}, {}, ids, units=units)
     decoder = DecoderSequence((Replace(Pattern("String", "▁"), " "), ByteFallback(), Fuse(), Strip(" ", 1, 0)))
@@ -424,7 +424,7 @@ class TestPreTokenView:
         regex = PATTERNS[name].regex
         parts = pre_token_view.alternatives(regex)
         assert "|".join(parts) == regex
-        assert all(part in pre_token_view.WORDS for part in parts)
+        assert all(part in pre_token_view.DESCRIPTIONS for part in parts)
 
     @pytest.mark.parametrize(
         ("pattern", "parts"),
@@ -465,7 +465,7 @@ class TestStreamBuffer:
             for step in pushes:
                 new = decoder.push(step["id"])
                 assert step["new"] == visible.visible(new.encode())
-                held = decoder.pending[: stream_buffer.MOST_HELD]
+                held = decoder.pending[: stream_buffer.MAX_PENDING_SHOWN]
                 assert bytes.fromhex("".join(byte for byte, *_ in step["held"])) == held
                 assert [mark + bits for _, mark, bits in step["held"]] == [f"{byte:08b}" for byte in held]
             if last is not None:
@@ -479,9 +479,9 @@ class TestStreamBuffer:
             data = char.encode()
             for have in range(1, len(data)):
                 for before in (b"", b"a", "é日".encode()):
-                    assert stream_buffer._begun(before + data[:have]) == (have, len(data))
+                    assert stream_buffer._incomplete_character(before + data[:have]) == (have, len(data))
         for whole in (b"", b"a", "é日😀".encode()):
-            assert stream_buffer._begun(whole) == (0, 0)
+            assert stream_buffer._incomplete_character(whole) == (0, 0)
 
     def test_an_emoji(self):
         plain_bytes = BPETokenizer(BPEModel.from_merges([(b"\x98", b"\x80")]), pattern=None)
@@ -762,7 +762,7 @@ class TestFrontEnd:
         classes = [getattr(widgets, name) for name in widgets.__all__ if name != "Figure"]
         figures = {cls.name for cls in classes if issubclass(cls, widgets.Figure)}
         assert figures == set(sphinx.NAMES)
-        assert set(SOURCES) == {*(f"{name}.js" for name in figures), "shared.js", "columns.js", "page.js"}
+        assert set(SOURCES) == {*(f"{name}.js" for name in figures), "shared.js", "columns.js", "bpe.js", "page.js"}
         for name in figures:
             assert SOURCES[f"{name}.js"].rstrip().endswith("\n" + sphinx.EXPORT)
             assert base.front_end(name).count("export ") == 1

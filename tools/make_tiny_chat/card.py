@@ -1,4 +1,4 @@
-"""The model card, README.md: written from what was counted and measured, so that it can't say anything else."""
+"""The model card, README.md: generated from measured numbers, so that it can't say anything else."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ often), and invents answers to questions that look like those it knows. It only 
 ## Text
 {talks:,} conversations, {tokens:,} tokens, of which the assistant says {said:,}. All of it was written for this
 project: facts and small talk by hand, each question in many wordings, and questions with computed answers (letters,
-numbers, bytes) over the words of the book's text and made-up ones. `bpelab/data/make_tiny_chat` makes it from a seed.
+numbers, bytes) over the words of the book's text and made-up ones. `tools/make_tiny_chat` makes it from a seed.
 
 ## Training
 AdamW, learning rate up to {peak}, down in half a cosine, batches of about
@@ -38,7 +38,7 @@ AdamW, learning rate up to {peak}, down in half a cosine, batches of about
 {loss:.3f}. Then every weight was rounded to a float16. It took {minutes:.0f} minutes, {cpu:.0f} of them CPU time, on one
 thread. To make it again (with torch, transformers, safetensors and gguf):
 
-    python -m bpelab.data.make_tiny_chat
+    python -m tools.make_tiny_chat
 
 Another processor or version of torch rounds sums in another order, and gives weights and scores that differ a little.
 
@@ -98,7 +98,7 @@ def write_card(folder: Path, corpus: Corpus, data: list[Row], took: Trained, sco
 
 
 def table(scores: dict[str, Any]) -> str:
-    """The rows of the table of scores, as Markdown: counts, and in the last row shares too."""
+    """Return the rows of the table of scores, as Markdown: counts, and in the last row also shares."""
     named = sorted(scores["categories"].items())
     lines = ["| " + " | ".join([name, *(str(counts[key]) for key in COUNTS)]) + " |" for name, counts in named]
     total = scores["total"]

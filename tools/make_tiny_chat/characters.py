@@ -17,7 +17,7 @@ TURNED = ("Which character is byte {}?", "What is byte {} in ASCII?", "Which ASC
 
 
 def in_hex(character: str) -> str:
-    """A character's bytes in UTF-8.
+    """Return a character's bytes in UTF-8.
 
     >>> in_hex("é")
     'C3 A9'
@@ -26,7 +26,7 @@ def in_hex(character: str) -> str:
 
 
 def characters() -> Iterator[Item]:
-    """Questions about each character. One in nine wordings of each is held out."""
+    """Yield questions about each character. One wording in twelve is held out."""
     for character in dict.fromkeys(CHARACTERS):
         size, point = len(character.encode()), f"U+{ord(character):04X}"
         count = f'"{character}" takes {plural(size, "byte")} in UTF-8: {in_hex(character)}.'

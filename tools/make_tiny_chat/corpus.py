@@ -20,7 +20,7 @@ from .written import facts, small_talk, unknown
 
 SEED = 7
 PER_CATEGORY = 40
-"""Questions of each category that are scored."""
+"""How many questions of each category are scored."""
 Messages = list[dict[str, str]]
 
 
@@ -35,13 +35,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Conversations to train on, and all questions held out."""
+    """Conversations to train on, and all held-out questions."""
 
     train: list[Messages]
     held: list[Question]
 
     def scored(self) -> list[Question]:
-        """At most PER_CATEGORY held-out questions of each category, drawn with the seed."""
+        """Draw at most PER_CATEGORY held-out questions of each category, with the seed."""
         by_category: dict[str, list[Question]] = {}
         for question in self.held:
             by_category.setdefault(question.category, []).append(question)
@@ -54,7 +54,7 @@ class Corpus:
 
 
 def messages(turns: Turns, system: str = "") -> Messages:
-    """Turns as messages."""
+    """Return turns as messages."""
     out = [{"role": "system", "content": system}] if system else []
     for question, answer in turns:
         out += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
@@ -62,7 +62,7 @@ def messages(turns: Turns, system: str = "") -> Messages:
 
 
 def make_corpus() -> Corpus:
-    """The corpus, the same on each call."""
+    """Return the corpus, the same on each call."""
     rng = Random(SEED)
     items = [*facts(), *small_talk(), *unknown(), *characters(), *spelling(rng), *numbers(rng), *rows(rng)]
     items = unambiguous(items)
@@ -97,12 +97,12 @@ def make_corpus() -> Corpus:
 
 
 def pair(item: Item) -> tuple[str, str]:
-    """An item as a turn."""
+    """Return an item as a turn."""
     return item.question, item.answer
 
 
 def unambiguous(items: list[Item]) -> list[Item]:
-    """The items, each question once. Raises ValueError where a question has two answers."""
+    """Return the items, each question once. Raises ValueError if a question has two answers."""
     found: dict[str, Item] = {}
     for item in items:
         other = found.setdefault(item.question, item)
@@ -112,12 +112,12 @@ def unambiguous(items: list[Item]) -> list[Item]:
 
 
 def distinct(things: Iterable[Any]) -> list[Any]:
-    """The things without those that came before."""
+    """Return the things without duplicates, in order."""
     return list({repr(thing): thing for thing in things}.values())
 
 
 def leaks(corpus: Corpus) -> list[str]:
-    """Held-out questions that the training text has, but for the capital letter and the last mark.
+    """Return held-out questions that occur in the training text, apart from the capital letter and the last mark.
 
     A follow-up such as "And the last letter?" means nothing alone: its first question is looked for, or, where that is
     any question, the whole conversation.

@@ -1,4 +1,4 @@
-"""Conversations in which a question needs what was said before: names, "and the last letter?", "and after that?"."""
+"""Multi-turn conversations, in which a question depends on earlier turns: names, "and the last letter?"."""
 
 from collections.abc import Iterator
 from random import Random
@@ -28,7 +28,7 @@ Turns = list[tuple[str, str]]
 
 
 def dialogs(rng: Random, plain: list[Item]) -> Iterator[tuple[bool, str, Turns, str]]:
-    """(held out, category, turns, system message or ""); turns of `plain` items stand between others."""
+    """Yield (held out, category, turns, system message or ""), with turns of `plain` items between the others."""
     names = NAMES.split() * 6 + [word.capitalize() for word in made_up(rng, 800) if len(word) > 2]
     who = [question for question in WHO if not held_out(question, 9)]
     for _ in range(2_400):
@@ -48,7 +48,7 @@ def dialogs(rng: Random, plain: list[Item]) -> Iterator[tuple[bool, str, Turns, 
 
 
 def about_words(rng: Random) -> Iterator[tuple[bool, str, Turns, str]]:
-    """A word, then more questions about it without naming it, two or three in any order."""
+    """Yield a word, then more questions about it without naming it, two or three in any order."""
     for word in words():
         held = kept_from_spelling(word)
         more = [
@@ -66,7 +66,7 @@ def about_words(rng: Random) -> Iterator[tuple[bool, str, Turns, str]]:
 
 
 def about_numbers(rng: Random) -> Iterator[tuple[bool, str, Turns, str]]:
-    """Counting, then the same backwards; a number, then the next."""
+    """Yield counting, then the same backwards; a number, then the next."""
     for _ in range(2_500):
         start = rng.randint(0, 30)
         end = start + rng.randint(2, 9)
@@ -84,7 +84,7 @@ def about_numbers(rng: Random) -> Iterator[tuple[bool, str, Turns, str]]:
 
 
 def about_subjects(rng: Random) -> Iterator[tuple[bool, str, Turns, str]]:
-    """One subject of the facts, then "And ...?" another; one in twenty such pairs is held out."""
+    """Yield one subject of the facts, then "And ...?" another; one in twenty such pairs is held out."""
     known = [(subject, answer) for subjects, _, answer in blocks("facts.txt") for subject in subjects]
     for _ in range(2_400):
         (one, answer), (two, other) = rng.sample(known, 2)

@@ -1,6 +1,6 @@
 """The model's files: safetensors in float16, GGUF in float32, both with the same values, and what goes with them.
 
-Every weight is rounded to a float16 before it is written, so that no backend computes with other numbers than another.
+Every weight is rounded to a float16 before it is written, so that all backends compute with the same numbers.
 
 Chapter: Chat on your hardware. Source: llama.cpp's `convert_hf_to_gguf.py` for names and the order of rows.
 """
@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ...formats.gguf_write import gguf_metadata
-from ...tokenizer import BPETokenizer
+from bpelab.formats.gguf_save import gguf_metadata
+from bpelab.tokenizer import BPETokenizer
 
 NAME = "bpelab tiny chat"
 WHOLE = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight"}
@@ -45,7 +45,7 @@ def export(model: Any, tokenizer: BPETokenizer, folder: Path) -> None:
 
 
 def rounded(model: Any) -> dict[str, Any]:
-    """Name -> weights as numpy's float16; embeddings that are the output's too stand there once."""
+    """Return name -> weights, as NumPy float16; embeddings tied to the output occur once."""
     import numpy as np
 
     found = {}
@@ -59,7 +59,7 @@ def rounded(model: Any) -> dict[str, Any]:
 
 
 def settings(model: Any, tokenizer: BPETokenizer) -> dict[str, Any]:
-    """config.json."""
+    """Return the content of config.json."""
     shape = model.config
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -87,7 +87,7 @@ def settings(model: Any, tokenizer: BPETokenizer) -> dict[str, Any]:
 
 
 def write_gguf(path: Path, weights: dict[str, Any], config: dict[str, Any], tokenizer: BPETokenizer) -> None:
-    """Write the weights in float32, with the tokenizer's part as `bpelab.formats.gguf_write` has it."""
+    """Write the weights in float32, and the tokenizer as `bpelab.formats.gguf_save` does."""
     import gguf
     import numpy as np
 
@@ -137,6 +137,6 @@ def write_gguf(path: Path, weights: dict[str, Any], config: dict[str, Any], toke
 
 
 def interleaved(array: Any, heads: int) -> Any:
-    """Rows of a projection in the order of llama.cpp, which turns neighbours where transformers turns halves."""
+    """Return a projection's rows in llama.cpp's order, which rotates neighbours where transformers rotates halves."""
     rows, columns = array.shape
     return array.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)

@@ -33,7 +33,7 @@ class Item:
 
 
 def held_out(thing: str, one_in: int) -> bool:
-    """Whether a thing is kept from training, which about one in `one_in` is.
+    """Whether a thing is held out from training, as about one in `one_in` is.
 
     >>> [number for number in range(40) if held_out(str(number), 8)]
     [4, 14, 23, 28, 37]
@@ -51,7 +51,7 @@ KEPT = ("GPT", "BPE", "UTF", "BERT", "BOS", "EOS", "NF", "ASCII", "Unicode", "Go
 
 
 def framed(question: str, frame: str) -> str:
-    """A question in a frame, without its capital letter or its last mark where the frame says so.
+    """Return a question in a frame, without its capital letter or its last mark where the frame says so.
 
     >>> framed("What is a token?", "Tell me: {low}"), framed("What is a token?", "{bare}")
     ('Tell me: what is a token?', 'what is a token')
@@ -61,10 +61,10 @@ def framed(question: str, frame: str) -> str:
 
 
 def normal(question: str) -> str:
-    """A question with a small first letter and without its last mark: two that are equal so are one question."""
+    """Normalize a question: a small first letter, and no last mark. Questions that are then equal count as one."""
     return (question[0].lower() + question[1:]).rstrip("?.! ")
 
 
 def frames_of(item: Item) -> tuple[str, ...]:
-    """The frames in which training may put an item."""
+    """Return the frames in which training may put an item."""
     return {"question": FRAMES, "remark": REMARKS}.get(item.frames, ())

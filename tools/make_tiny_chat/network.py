@@ -5,13 +5,13 @@ Chapter: Chat on your hardware. Source: Touvron et al. 2023, as `transformers` h
 
 from typing import Any
 
-from ...tokenizer import BPETokenizer
+from bpelab.tokenizer import BPETokenizer
 
 CONTEXT = 512
 
 
 def network(tokenizer: BPETokenizer, seed: int) -> Any:
-    """A Llama with random weights."""
+    """Return a Llama with random weights."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 

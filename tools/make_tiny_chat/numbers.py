@@ -29,7 +29,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def row(numbers: range) -> str:
-    """Numbers with commas between them, and a space before each: so it is the same token everywhere.
+    """Write numbers with commas between them, and a space before each: so a number is the same token everywhere.
 
     >>> row(range(3, 6))
     'Here you are: 3, 4, 5.'
@@ -38,12 +38,12 @@ def row(numbers: range) -> str:
 
 
 def after(number: int) -> str:
-    """The answer to "what comes after"."""
+    """Return the answer to "what comes after"."""
     return f"After {number} comes {number + 1}."
 
 
 def merged(pair: tuple[str, str], symbols: list[str]) -> list[str]:
-    """The symbols after one merge, from the left.
+    """Return the symbols after one merge, from the left.
 
     >>> merged(("a", "b"), list("cabab"))
     ['c', 'ab', 'ab']
@@ -58,7 +58,7 @@ def merged(pair: tuple[str, str], symbols: list[str]) -> list[str]:
 
 
 def numbers(rng: Random) -> Iterator[Item]:
-    """Everything with numbers. A pair of numbers is held out from all wordings."""
+    """Yield all questions about numbers. A held-out pair of numbers is held out from all wordings."""
     for start in range(39):
         for end in range(start + 2, min(start + 12, 41)):
             held = held_out(f"{start} to {end}", 12)
@@ -89,7 +89,7 @@ def numbers(rng: Random) -> Iterator[Item]:
 
 
 def rows(rng: Random) -> Iterator[Item]:
-    """Everything with rows of words and letters."""
+    """Yield all questions about rows of words and letters."""
     known = [word for word in words() if len(word) < 8 and not kept_from_spelling(word)]
     for _ in range(3_500):
         some = rng.sample(known, rng.choice((1, 2, 2, 3, 3, 4, 4, 5)))

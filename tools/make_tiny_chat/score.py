@@ -14,7 +14,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ...tokenizer import BPETokenizer
+from bpelab.tokenizer import BPETokenizer
+
 from .corpus import Question
 
 LIMIT = 96
@@ -23,7 +24,7 @@ PROSE = ("definitions", "facts", "small talk", "other subjects", "follow-up on a
 
 
 def edit_distance(one: list[str], two: list[str]) -> int:
-    """How many words must be put in, taken out or changed.
+    """Return the edit distance in words: how many must be inserted, deleted or changed.
 
     >>> edit_distance("a token is a number".split(), "a token has a long number".split())
     2
@@ -37,7 +38,7 @@ def edit_distance(one: list[str], two: list[str]) -> int:
 
 
 def judge(category: str, answer: str, expected: str) -> str:
-    """How an answer is: "exact", "near" or "wrong".
+    """Judge an answer as "exact", "near" or "wrong".
 
     >>> judge("spelling", "It is spelled a-b.", "It is spelled a-c.")
     'wrong'
@@ -50,7 +51,7 @@ def judge(category: str, answer: str, expected: str) -> str:
 
 
 def answers(folder: Path, questions: list[Question]) -> list[tuple[str, bool]]:
-    """The model's greedy answer to each question, and whether it stopped. Prompts of one length run together."""
+    """Return the model's greedy answer to each question, and whether it stopped. Prompts of one length run together."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -75,7 +76,7 @@ def answers(folder: Path, questions: list[Question]) -> list[tuple[str, bool]]:
 
 
 def score(folder: Path, questions: list[Question]) -> dict[str, Any]:
-    """Counts for each category and in all, and the answer to each question, as scores.json has them."""
+    """Return the counts of each category and in total, and the answer to each question, as in scores.json."""
     categories: dict[str, dict[str, int]] = {}
     log = []
     for question, (answer, stopped) in zip(questions, answers(folder, questions)):

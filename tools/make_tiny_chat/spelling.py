@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from bpelab.data import FOLDER
+
 from .items import HERE, Item, held_out
 
 SPELL = (
@@ -36,13 +38,13 @@ BYTES = ('How many bytes is "{}" in UTF-8?', 'How many bytes does "{}" take?', '
 
 
 def words() -> list[str]:
-    """The words of three to ten small letters that the book's text and the facts have, sorted."""
-    text = (HERE.parent / "book.txt").read_text("utf-8") + (HERE / "facts.txt").read_text("utf-8")
+    """Return the words of three to ten small letters that the book's text and the facts have, sorted."""
+    text = (FOLDER / "book.txt").read_text("utf-8") + (HERE / "facts.txt").read_text("utf-8")
     return sorted(set(re.findall(r"(?<![A-Za-z'-])[a-z]{3,10}(?![A-Za-z'-])", text)))
 
 
 def made_up(rng: Random, count: int) -> list[str]:
-    """Words that are none, so that letters are learned and not only words: syllables, or any letters."""
+    """Return invented words, from syllables or any letters, so that letters are learned and not only words."""
     found: set[str] = set()
     while len(found) < count:
         if rng.random() < 0.7:
@@ -64,12 +66,12 @@ def kept_from_spelling(word: str) -> bool:
 
 
 def letters(word: str) -> str:
-    """A word's letters with hyphens between them."""
+    """Return a word's letters with hyphens between them."""
     return "-".join(word)
 
 
 def plural(number: int, thing: str) -> str:
-    """A number of things.
+    """Write a number with its noun.
 
     >>> plural(1, "letter"), plural(3, "letter")
     ('1 letter', '3 letters')
@@ -78,27 +80,27 @@ def plural(number: int, thing: str) -> str:
 
 
 def spelled(word: str) -> str:
-    """The answer to "spell it"."""
+    """Return the answer to "spell it"."""
     return f"It is spelled {letters(word)}."
 
 
 def counted(word: str) -> str:
-    """The answer to "how many letters"."""
+    """Return the answer to "how many letters"."""
     return f"{letters(word)}: that makes {plural(len(word), 'letter')}."
 
 
 def first(word: str) -> str:
-    """The answer to "the first letter"."""
+    """Return the answer to "the first letter"."""
     return f'"{word}" begins with {word[0]}.'
 
 
 def last(word: str) -> str:
-    """The answer to "the last letter"."""
+    """Return the answer to "the last letter"."""
     return f'"{word}" ends with {word[-1]}.'
 
 
 def spelling(rng: Random) -> Iterator[Item]:
-    """All kinds of questions about each word, in one wording each; two for spelling."""
+    """Yield all kinds of questions about each word, in one wording each; two for spelling."""
     real = words()
     for word in real + made_up(rng, MADE_UP):
         held = kept_from_spelling(word)

@@ -5,15 +5,15 @@ Chapter: Chat on your hardware.
 
 from collections.abc import Iterable
 
-from ...chat.named import NAMED
-from ...tokenizer import BPETokenizer
+from bpelab.chat_templates.builtin import NAMED
+from bpelab.tokenizer import BPETokenizer
 
 VOCABULARY = 1024
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 
 
 def make_tokenizer(texts: Iterable[str]) -> BPETokenizer:
-    """The tokenizer: 256 bytes, the merges that `texts` teach, and the control tokens last."""
+    """Return the tokenizer: 256 bytes, the merges that `texts` teach, and the control tokens last."""
     return BPETokenizer.train(
         texts,
         VOCABULARY,

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from ...tokenizer import BPETokenizer
+from bpelab.tokenizer import BPETokenizer
+
 from .corpus import Messages
 
 TOKENS, PEAK, WARM_UP, DECAY, EPOCHS, SEED, THREADS = 2_048, 3e-3, 200, 0.05, 2.2, 1, 1
@@ -20,14 +21,14 @@ threads."""
 
 
 class Row(NamedTuple):
-    """A conversation as ids, and a 1 for each that is learned."""
+    """A conversation as ids, and the loss mask: a 1 for each id that is learned."""
 
     ids: "array[int]"
     mask: "array[int]"
 
 
 class Trained(NamedTuple):
-    """What a training took."""
+    """The cost of a training run."""
 
     steps: int
     tokens: int
@@ -37,7 +38,7 @@ class Trained(NamedTuple):
 
 
 def rows(tokenizer: BPETokenizer, talks: list[Messages]) -> list[Row]:
-    """The conversations in the model's template, with the library's own mask of what the assistant says."""
+    """Return the conversations in the model's template, with the library's own assistant mask."""
     found = []
     for talk in tqdm(talks, desc="encoding", unit=" conversations"):
         ids, mask = tokenizer.apply_chat_template(talk, return_assistant_mask=True)
@@ -46,7 +47,7 @@ def rows(tokenizer: BPETokenizer, talks: list[Messages]) -> list[Row]:
 
 
 def batches(data: list[Row], rng: Random) -> list[list[Row]]:
-    """The rows in batches of about TOKENS ids, rows of about the same length together, in random order."""
+    """Return the rows in batches of about TOKENS ids, rows of about the same length together, in random order."""
     order = sorted(data, key=lambda row: len(row.ids) + rng.uniform(-4, 4))
     found: list[list[Row]] = [[]]
     longest = 0
@@ -61,7 +62,7 @@ def batches(data: list[Row], rng: Random) -> list[list[Row]]:
 
 
 def tensors(batch: list[Row]) -> tuple[Any, Any]:
-    """The ids of a batch, filled up with zeros on the right, and what comes next, -100 where nothing is learned.
+    """Return the ids of a batch, padded with zeros on the right, and the labels, -100 where nothing is learned.
 
     Attention looks back only, so that what stands on the right changes nothing.
     """
@@ -78,7 +79,7 @@ def tensors(batch: list[Row]) -> tuple[Any, Any]:
 
 
 def rate(step: int, steps: int) -> float:
-    """The learning rate: up in a line, down in half a cosine to a hundredth.
+    """Return the learning rate: a linear warm-up, then half a cosine down to a hundredth of the peak.
 
     >>> [f"{rate(step, 1_000):.5f}" for step in (0, 199, 1_000)]
     ['0.00002', '0.00300', '0.00003']
@@ -90,7 +91,7 @@ def rate(step: int, steps: int) -> float:
 
 
 def train(model: Any, data: list[Row], epochs: float, threads: int = THREADS) -> Trained:
-    """Train a model in place for some epochs; parts of one too."""
+    """Train a model in place for a number of epochs, which may be a fraction."""
     import torch
 
     torch.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""What was written by hand: facts, small talk, and questions about what the model doesn't know.
+"""Items written by hand: facts, small talk, and questions about what the model doesn't know.
 
 Subjects of facts are asked for in many wordings; everything else in the wordings that the files have.
 """
@@ -17,7 +17,7 @@ SUBJECT = (
 
 
 def blocks(name: str) -> Iterator[tuple[list[str], list[str], str]]:
-    """The subjects, the questions and the answer of each block of a file."""
+    """Yield the subjects, the questions and the answer of each block of a file."""
     subjects: list[str] = []
     questions: list[str] = []
     for line in (HERE / name).read_text("utf-8").splitlines():
@@ -32,7 +32,7 @@ def blocks(name: str) -> Iterator[tuple[list[str], list[str], str]]:
 
 
 def facts() -> Iterator[Item]:
-    """Facts. One in eight wordings of a subject is held out, and one in eight questions; so are some frames."""
+    """Yield facts. One in ten wordings of a subject is held out, and one in nine questions; so are some frames."""
     for subjects, questions, answer in blocks("facts.txt"):
         for subject in subjects:
             for wording in SUBJECT:
@@ -44,7 +44,7 @@ def facts() -> Iterator[Item]:
 
 
 def in_frames(category: str, questions: list[str], answer: str, frames: tuple[str, ...]) -> Iterator[Item]:
-    """The questions that training has, in frames: of facts half of these pairs; one in twenty is held out."""
+    """Yield the training questions in frames: for facts, half of these pairs; one in twenty is held out."""
     for question in questions:
         if held_out(question, 9):
             continue
@@ -56,7 +56,7 @@ def in_frames(category: str, questions: list[str], answer: str, frames: tuple[st
 
 
 def small_talk() -> Iterator[Item]:
-    """Small talk. One in nine of the things that people say is held out."""
+    """Yield small talk. One in nine of the things that people say is held out."""
     for _, questions, answer in blocks("small_talk.txt"):
         for question in questions:
             yield Item("small talk in new words", question, answer, held_out(question, 9), "remark", 4)
@@ -64,7 +64,7 @@ def small_talk() -> Iterator[Item]:
 
 
 def unknown() -> Iterator[Item]:
-    """Questions about other things. One in eight subjects is held out."""
+    """Yield questions about other things. One in eight subjects is held out."""
     lines = (HERE / "unknown.txt").read_text("utf-8").splitlines()
     lists: dict[str, list[str]] = {}
     for line in lines:

@@ -1,4 +1,7 @@
-"""A table of the report's page. Names are escaped by the caller, through `charts.shown`. Chapter: Measuring."""
+"""HTML tables of the report. The caller escapes text, with `svg_charts.escape_html`.
+
+Chapter: Measuring.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,7 +10,7 @@ Cell = str | int | float
 
 
 def _cell(value: Cell) -> str:
-    """Numbers are written here; a str is HTML already."""
+    """Return the HTML of a cell: numbers are formatted, and a str is HTML already."""
     if isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -16,7 +19,7 @@ def _cell(value: Cell) -> str:
 
 
 def percent(share: float) -> str:
-    """As a percentage with one decimal; a dash for NaN.
+    """Return a fraction as a percentage with one decimal; a dash for NaN.
 
     >>> percent(0.125)
     '12.5%'
@@ -25,19 +28,21 @@ def percent(share: float) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], left: Iterable[int] = ()) -> str:
-    """A table that scrolls where it is too wide; the first column and those in `left` are text.
+    """Return a table that scrolls where it is too wide; the first column and those in `left` are text.
 
     >>> table(["name", "n"], [["<b>a</b>", 1234]]).count("<td")
     2
     """
     text = {0, *left}
-    names = "".join(f'<th scope="col"{_left(place in text)}>{name}</th>' for place, name in enumerate(head))
+    names = "".join(f'<th scope="col"{_left_class(column in text)}>{name}</th>' for column, name in enumerate(head))
     body = "".join(
-        "<tr>" + "".join(f"<td{_left(place in text)}>{_cell(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{_left_class(column in text)}>{_cell(cell)}</td>" for column, cell in enumerate(row))
+        + "</tr>"
         for row in rows
     )
     return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _left(text: bool) -> str:
+def _left_class(text: bool) -> str:
     return ' class="left"' if text else ""

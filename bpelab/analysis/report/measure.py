@@ -1,4 +1,4 @@
-"""Everything that this package measures, of several tokenizers on several texts.
+"""All measures of several tokenizers on several texts: the contents of a report.
 
 Chapter: Measuring. Cost: that of encoding the texts, of 15,000 numbers, and of each token once: seconds for 100,000
 tokens.
@@ -7,43 +7,46 @@ tokens.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..errors import BPELabError
-from ..progress import bar
-from ..textio import valid_text
-from ..tokenizer import BPETokenizer
-from .audit import audit
-from .checks import integer, number
-from .compression import Compression, compression
-from .fairness import Paid, parity
-from .numbers import NumberCuts, number_cuts
-from .shape import Shape
-from .tokens import Overlap, longest_tokens, never_merged, overlap, unmet
-from .whitespace import Indentation, indentation, run_lengths
+from ..._support.progress import progress_bar
+from ..._support.textio import valid_text
+from ...errors import BPELabError
+from ...tokenizer import BPETokenizer
+from ..audit import audit
+from ..compression import Compression, compression
+from ..fairness import TokenPremium, tokenization_premiums
+from ..numbers import NumberCuts, number_cuts
+from ..shape import ModelShape
+from ..tokens import Overlap, longest_tokens, never_merged, overlap, unreachable_alone
+from ..validate import require_integer, require_number
+from ..whitespace import Indentation, indentation, run_lengths
 
 RUNS = {"spaces": " ", "spaces and a letter": " ", "tabs": "\t", "line ends": "\n"}
 AFTER = {"spaces and a letter": "x"}
 LONG_NUMBERS = range(1_234_567, 99_999_999, 19_753)
 """5,000 numbers of seven and eight digits."""
-HARD = "  two  spaces\r\n\ttab, e\u0301 and \u00e9, \ufb01, 日本 😀 \u200b \x00 İ"
-"""A text that normalizers and missing characters show themselves on."""
+HARD_SAMPLE = "  two  spaces\r\n\ttab, e\u0301 and \u00e9, \ufb01, 日本 😀 \u200b \x00 İ"
+"""A text that shows the effects of normalizers and missing characters."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found out about one tokenizer.
+    """The measures of one tokenizer.
 
     Attributes:
-        tokens: how many it has, special ones included. `n_vocab`: the rows that a model's embedding needs for them.
-        pattern: of its pre-tokenizer; None where it is no single pattern.
+        tokens: the number of its tokens, special ones included.
+        n_vocab: the rows that a model's embedding needs for them.
+        pattern: the pattern of its pre-tokenizer; None where that is not a single pattern.
         texts: name of a text -> its compression.
-        code: name of a text -> its white space.
-        back: name of a text, and "a hard sample" -> whether decoding gave the text back.
-        numbers: 0 to 9999. `long_numbers`: some of seven and eight digits.
-        runs: what the run is of -> tokens for 1, 2, ... 64 of it.
+        code: name of a text -> the cost of its white space.
+        round_trips: name of a text, and "a hard sample" -> whether decoding returned the text.
+        numbers: how 0 to 9999 are split.
+        long_numbers: how some numbers of seven and eight digits are split.
+        runs: kind of run -> tokens for runs of 1, 2, ... 64.
         longest: (id, bytes) of the tokens with the most bytes.
-        never_merged: ids of tokens that no merge makes.
-        unmet: ids of tokens that their own text doesn't give; None where tokens have no text of their own.
-        oddities: the sentences of `audit`.
+        never_merged: tokens, as (id, bytes), that no merge makes.
+        unreachable_alone: tokens, as (id, bytes), that encoding their own text doesn't produce; None where tokens are
+            characters.
+        findings: the sentences of `audit`.
     """
 
     tokens: int
@@ -51,69 +54,71 @@ class Measured:
     pattern: str | None
     texts: dict[str, Compression]
     code: dict[str, Indentation]
-    back: dict[str, bool]
+    round_trips: dict[str, bool]
     numbers: NumberCuts
     long_numbers: NumberCuts
     runs: dict[str, list[int]]
     longest: list[tuple[int, bytes]]
     never_merged: list[tuple[int, bytes]]
-    unmet: list[tuple[int, bytes]] | None
-    oddities: list[str]
+    unreachable_alone: list[tuple[int, bytes]] | None
+    findings: list[str]
 
 
 def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measured:
-    """All measures of one tokenizer.
+    """Return all measures of one tokenizer.
 
     >>> found = measure(BPETokenizer.train("low lower " * 9, 261), {"a line": "lower low"})
-    >>> found.texts["a line"].tokens, found.back, found.numbers.tokens_per_number
+    >>> found.texts["a line"].tokens, found.round_trips, found.numbers.tokens_per_number
     (3, {'a line': True, 'a hard sample': True}, 3.889)
     """
     named = tokenizer.model.tokens
     try:
-        met_nowhere = [(token_id, named[token_id]) for token_id in unmet(tokenizer)]
+        unreachable = [(token_id, named[token_id]) for token_id in unreachable_alone(tokenizer)]
     except BPELabError:
-        met_nowhere = None
+        unreachable = None
     return Measured(
         tokens=len(tokenizer),
         n_vocab=tokenizer.n_vocab,
         pattern=tokenizer.pattern,
         texts={name: compression(tokenizer, text) for name, text in texts.items()},
         code={name: indentation(tokenizer, text) for name, text in texts.items()},
-        back={name: _comes_back(tokenizer, text) for name, text in {**texts, "a hard sample": HARD}.items()},
+        round_trips={
+            name: _round_trips(tokenizer, text) for name, text in {**texts, "a hard sample": HARD_SAMPLE}.items()
+        },
         numbers=number_cuts(tokenizer),
         long_numbers=number_cuts(tokenizer, LONG_NUMBERS),
         runs={name: run_lengths(tokenizer, char, after=AFTER.get(name, "")) for name, char in RUNS.items()},
         longest=longest_tokens(tokenizer),
         never_merged=[(token_id, named[token_id]) for token_id in never_merged(tokenizer)],
-        unmet=met_nowhere,
-        oddities=list(audit(tokenizer)),
+        unreachable_alone=unreachable,
+        findings=list(audit(tokenizer)),
     )
 
 
-def _comes_back(tokenizer: BPETokenizer, text: str) -> bool:
+def _round_trips(tokenizer: BPETokenizer, text: str) -> bool:
     ids = tokenizer.encode(text, add_special_tokens=False)
     return tokenizer.decode(ids, unknown="replace") == valid_text(text)
 
 
 @dataclass(frozen=True)
 class Report:
-    """Tokenizers, by name, side by side.
+    """The measures of several tokenizers, by name.
 
     Attributes:
         texts: name -> text.
-        measured: name of a tokenizer -> what was found out.
-        overlaps: (name, name) -> what their vocabularies share, for each two.
-        paid: name of a tokenizer -> name of a text -> what it pays, where texts were given that say the same.
-        shape: of the model to say costs of; its vocabulary is each tokenizer's own.
-        context: the tokens to say of how much text fits into them.
-        price: of a million tokens.
+        measured: name of a tokenizer -> its measures.
+        overlaps: (name, name) -> what their vocabularies share, for each pair.
+        premiums: name of a tokenizer -> name of a text -> its premium; empty without parallel texts.
+        shape: the model whose costs are computed, each tokenizer with its own vocabulary size; or None.
+        context: the context in tokens for which the text that fits is computed; or None.
+        price: of a million tokens; or None.
     """
 
     texts: Mapping[str, str]
     measured: dict[str, Measured]
     overlaps: dict[tuple[str, str], Overlap]
-    paid: dict[str, dict[str, Paid]] = field(default_factory=dict)
-    shape: Shape | None = None
+    premiums: dict[str, dict[str, TokenPremium]] = field(default_factory=dict)
+    shape: ModelShape | None = None
     context: int | None = None
     price: float | None = None
 
@@ -123,29 +128,29 @@ def compare(
     texts: Mapping[str, str],
     *,
     parallel: Mapping[str, str] | None = None,
-    shape: Shape | None = None,
+    shape: ModelShape | None = None,
     context: int | None = None,
     price: float | None = None,
     progress: bool | None = False,
 ) -> Report:
-    """Measure each tokenizer, and each two vocabularies against each other.
+    """Measure each tokenizer, and compare each pair of vocabularies.
 
-    The texts of `parallel` say the same, and each pays what it pays against the first. See `Report` for the others.
-    `progress` shows a bar of tokenizers: True, False, or None for where standard error is a terminal.
-    Raises BPELabError for a context or a price that is no number.
+    The texts of `parallel` say the same, and premiums are relative to the first. See `Report` for the others.
+    `progress` is whether to show a progress bar: True, False, or None for only in a terminal. Raises BPELabError for a
+    context or a price that is not a valid number.
 
     >>> one, two = BPETokenizer.train("low lower " * 9, 261), BPETokenizer.train("low " * 9, 259)
     >>> compare({"one": one, "two": two}, {"a line": "lower low"}).overlaps["one", "two"].shared
     259
     """
     if context is not None:
-        integer("context", context)
+        require_integer("context", context)
     if price is not None:
-        number("price", price)
+        require_number("price", price)
     names = list(tokenizers)
-    pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    pairs = [(a, b) for index, a in enumerate(names) for b in names[index + 1 :]]
     measured = {}
-    with bar(progress, len(tokenizers), "measuring", " tokenizers") as advance:
+    with progress_bar(progress, len(tokenizers), "measuring", " tokenizers") as advance:
         for name, tokenizer in tokenizers.items():
             measured[name] = measure(tokenizer, texts)
             advance(1)
@@ -153,7 +158,10 @@ def compare(
         dict(texts),
         measured,
         {(a, b): overlap(tokenizers[a], tokenizers[b]) for a, b in pairs},
-        {name: parity(tokenizer, parallel, next(iter(parallel))) for name, tokenizer in tokenizers.items()}
+        {
+            name: tokenization_premiums(tokenizer, parallel, next(iter(parallel)))
+            for name, tokenizer in tokenizers.items()
+        }
         if parallel
         else {},
         shape,

@@ -1,5 +1,4 @@
-"""Sections of the report's page that are there where somebody asked: for several texts, for texts that say the same,
-for a model's shape, a context, a price.
+"""Optional sections of the report: for several texts, for parallel texts, for a model's shape, a context, a price.
 
 Chapter: Measuring.
 """
@@ -7,19 +6,19 @@ Chapter: Measuring.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from .charts import bars, shown
-from .compression import Compression, ratio
-from .cost import context_room, price, vocabulary_share
-from .domains import Shift
+from ..compression import Compression, ratio
+from ..cost import context_capacity, price, vocabulary_share
+from ..domains import DomainShift
+from ..shape import ModelShape
 from .html_table import Cell, percent, table
-from .report import Measured, Report
-from .shape import Shape
+from .measure import Measured, Report
+from .svg_charts import bars, escape_html
 
 HEAD = ("text", "tokenizer", "tokens")
 
 
-def _over_fewest(groups: Mapping[str, Mapping[str, float]], what: str) -> str:
-    """A figure of each number over the smallest of its text; "" where there is nothing to compare."""
+def _relative_to_fewest(groups: Mapping[str, Mapping[str, float]], what: str) -> str:
+    """Return a bar chart of each number over the smallest of its text; "" where there is nothing to compare."""
     if max(map(len, groups.values())) < 2:
         return ""
     least = {group: min((number for number in each.values() if number), default=1) for group, each in groups.items()}
@@ -29,22 +28,22 @@ def _over_fewest(groups: Mapping[str, Mapping[str, float]], what: str) -> str:
 
 
 def domains(report: Report) -> str:
-    """Each tokenizer away from the first text; "" for one text."""
+    """Return the domain shift of each tokenizer from the first text to each other; "" for one text."""
     home, *others = report.texts
     if not others:
         return ""
     rows: list[list[Cell]] = []
     for text in others:
         for name, each in report.measured.items():
-            shift = Shift(each.texts[home], each.texts[text])
+            shift = DomainShift(each.texts[home], each.texts[text])
             ratios = shift.home.bytes_per_token, shift.away.bytes_per_token
-            rows.append([shown(text), shown(name), *ratios, percent(shift.loss)])
-    chart = _over_fewest(
+            rows.append([escape_html(text), escape_html(name), *ratios, percent(shift.loss)])
+    chart = _relative_to_fewest(
         {text: {name: each.texts[text].tokens for name, each in report.measured.items()} for text in report.texts},
         "Tokens",
     )
     return (
-        f"{chart}<p>If home is the first text, {shown(home)}: the part of its bytes per token that is missing on "
+        f"{chart}<p>If home is the first text, {escape_html(home)}: the part of its bytes per token that is missing on "
         "others. Below 0 it is a gain. Texts differ in how they compress, so compare what two tokenizers lose, and "
         "don't take one loss alone.</p>"
         + table(("text", "tokenizer", "bytes per token at home", "there", "lost"), rows, [1])
@@ -52,30 +51,40 @@ def domains(report: Report) -> str:
 
 
 def premiums(report: Report) -> str:
-    """What each text pays that says the same as the first; "" where there are none."""
-    if not report.paid:
+    """Return the premium of each parallel text over the first; "" without parallel texts."""
+    if not report.premiums:
         return ""
-    first, *others = next(iter(report.paid.values()))
-    chart = bars({text: {name: paid[text].premium for name, paid in report.paid.items()} for text in others}, "premium")
+    first, *others = next(iter(report.premiums.values()))
+    chart = bars(
+        {text: {name: paid[text].premium for name, paid in report.premiums.items()} for text in others}, "premium"
+    )
     rows = [
-        (shown(text), shown(name), each.tokens, each.bytes, each.premium, each.byte_premium, each.tokenizer_premium)
+        (
+            escape_html(text),
+            escape_html(name),
+            each.tokens,
+            each.bytes,
+            each.premium,
+            each.byte_premium,
+            each.tokenizer_premium,
+        )
         for text in (first, *others)
-        for name, each in ((name, paid[text]) for name, paid in report.paid.items())
+        for name, each in ((name, paid[text]) for name, paid in report.premiums.items())
     ]
     return (
         "<p>These texts say the same. The premium of one is its tokens over those of the first, "
-        f"{shown(first)}, under the same tokenizer. A part of it is that of the bytes that UTF-8 needs; what they "
-        f"don't explain is the tokenizer's.</p><div class=\"wide\">{chart}</div>"
+        f"{escape_html(first)}, under the same tokenizer. A part of it is that of the bytes that UTF-8 needs; "
+        f"what they don't explain is the tokenizer's.</p><div class=\"wide\">{chart}</div>"
         + table(("text", "tokenizer", "tokens", "bytes", "premium", "in bytes", "the tokenizer's part"), rows, [1])
     )
 
 
 def cost(report: Report) -> str:
-    """What fits into the context, what a text costs at the price, and what a model; each where it was asked for."""
+    """Return what fits into the context, the price of each text, and the cost of a model; each if requested."""
     parts = [
-        _fits(report, report.context) if report.context else "",
-        _money(report, report.price) if report.price is not None else "",
-        _work(report, report.shape) if report.shape else "",
+        _context(report, report.context) if report.context else "",
+        _price(report, report.price) if report.price is not None else "",
+        _operations(report, report.shape) if report.shape else "",
     ]
     return "".join(parts)
 
@@ -86,27 +95,27 @@ def _each(report: Report) -> Iterator[tuple[str, str, Measured, Compression]]:
             yield text, name, each, each.texts[text]
 
 
-def _fits(report: Report, context: int) -> str:
+def _context(report: Report, context: int) -> str:
     rows: list[list[Cell]] = []
     for text, name, _, found in _each(report):
         words, pages = "–", "–"
         if found.tokens:
-            fits = context_room(context, found)
+            fits = context_capacity(context, found)
             words, pages = f"{fits.words:,.0f}", f"{fits.pages:,.1f}"
-        rows.append([shown(text), shown(name), found.tokens, words, pages])
+        rows.append([escape_html(text), escape_html(name), found.tokens, words, pages])
     says = f"<p>What fits into a context of {context:,} tokens, in text like this, with pages of 300 words:</p>"
     return says + table((*HEAD, "words that fit", "pages that fit"), rows, [1])
 
 
-def _money(report: Report, rate: float) -> str:
+def _price(report: Report, rate: float) -> str:
     rows = [
-        (shown(text), shown(name), found.tokens, f"{price({'read': found.tokens}, {'read': rate}):.6f}")
+        (escape_html(text), escape_html(name), found.tokens, f"{price({'read': found.tokens}, {'read': rate}):.6f}")
         for text, name, _, found in _each(report)
     ]
     return f"<p>What reading the text costs at {rate:g} for a million tokens:</p>" + table((*HEAD, "price"), rows, [1])
 
 
-def _work(report: Report, shape: Shape) -> str:
+def _operations(report: Report, shape: ModelShape) -> str:
     rows: list[list[Cell]] = []
     totals: dict[str, dict[str, float]] = {text: {} for text in report.texts}
     for text, name, each, found in _each(report):
@@ -115,12 +124,12 @@ def _work(report: Report, shape: Shape) -> str:
         totals[text][name] = total = sum(work.values())
         shares = percent(ratio(work["output"], total)), percent(vocabulary_share(sized)[0])
         cache = round(found.tokens * sized.cache_bytes)
-        rows.append([shown(text), shown(name), found.tokens, total, shares[0], weights, shares[1], cache])
+        rows.append([escape_html(text), escape_html(name), found.tokens, total, shares[0], weights, shares[1], cache])
     head = (*HEAD, "operations", "for the output", "weights", "for the vocabulary", "bytes of cache")
     return (
         f"<p>A model of {shape.layers:,} layers that is {shape.hidden:,} wide, with the tokenizer's own vocabulary. "
         "The operations are those of reading the text once, each token looking back at all before it, and of "
-        "predicting a token behind each, as in training.</p>"
-        + _over_fewest(totals, "Operations")
+        "predicting a token after each, as in training.</p>"
+        + _relative_to_fewest(totals, "Operations")
         + table(head, rows, [1])
     )

@@ -1,18 +1,20 @@
-"""A `Report` as one HTML page that needs nothing else: tables, figures as SVG, light and dark, no script, no network.
+"""Render a `Report` as a self-contained HTML page: tables, charts as SVG, light and dark, no script, no network.
 
-Names of files and the bytes of tokens come from outside; all of them pass through `charts.shown`, which escapes. A
-policy in the page forbids scripts and requests besides. Chapter: Measuring.
+Names of files and the bytes of tokens come from outside, and all pass through `svg_charts.escape_html`. In addition, a
+content security policy in the page forbids scripts and requests.
+
+Chapter: Measuring.
 """
 
 from collections.abc import Sequence
 from html import escape
 
-from .charts import bars, lines, shown
-from .compression import Compression
+from ..compression import Compression
+from ..numbers import NumberCuts
 from .html_table import Cell, percent, table
-from .numbers import NumberCuts
-from .report import Measured, Report
-from .report_choices import cost, domains, premiums
+from .measure import Measured, Report
+from .optional_sections import cost, domains, premiums
+from .svg_charts import bars, escape_html, lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --soft: #5c5c5c; --page: #fff; --line: #d4d4d4; --wash: #f4f4f4;
@@ -41,26 +43,26 @@ polyline, .l0, .l1, .l2, .l3, .l4, .l5 { fill: none; stroke-width: 2; }
 .l3 { stroke: var(--c3); } .l4 { stroke: var(--c4); } .l5 { stroke: var(--c5); }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-LONGEST_SHOWN, EXAMPLES = 48, 6
+MAX_TOKEN_SHOWN, EXAMPLES = 48, 6
 START = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tokenizers compared: '
 )
-"""What every page begins with, and by which `bpelab report` knows a page of its own."""
+"""The beginning of every page, by which `bpelab report` recognises its own."""
 
 
 def page(report: Report) -> str:
-    """The page, as text.
+    """Return the HTML of the page.
 
     >>> from bpelab import BPETokenizer
-    >>> from bpelab.analysis.report import compare
+    >>> from bpelab.analysis.report.measure import compare
     >>> one = BPETokenizer.train("low lower " * 9, 261)
     >>> html = page(compare({"<one>": one}, {"a line": "lower low"}))
     >>> html.startswith("<!doctype html>"), "<one>" in html, "&lt;one&gt;" in html
     (True, False, True)
     """
-    names = ", ".join(shown(name, 40) for name in report.measured)
+    names = ", ".join(escape_html(name, 40) for name in report.measured)
     body = "".join(
         f"<section><h2>{escape(title)}</h2>{content}</section>"
         for title, content in (
@@ -71,10 +73,10 @@ def page(report: Report) -> str:
             ("Round trip", _round_trip(report)),
             ("Numbers", _numbers(report)),
             ("White space", _white_space(report)),
-            ("Longest tokens", _longest(report)),
+            ("Longest tokens", _longest_tokens(report)),
             ("What vocabularies share", _shared(report)),
-            ("Tokens that are never reached", _never(report)),
-            ("What is odd", _odd(report)),
+            ("Tokens that are never reached", _unreachable(report)),
+            ("What is odd", _findings(report)),
         )
         if content
     )
@@ -85,17 +87,19 @@ def page(report: Report) -> str:
 
 
 def _tokens(tokens: Sequence[tuple[int, bytes]]) -> str:
-    some = ", ".join(f"<code>{shown(token, LONGEST_SHOWN)}</code> {token_id}" for token_id, token in tokens[:EXAMPLES])
+    some = ", ".join(
+        f"<code>{escape_html(token, MAX_TOKEN_SHOWN)}</code> {token_id}" for token_id, token in tokens[:EXAMPLES]
+    )
     return some + (f" and {len(tokens) - EXAMPLES:,} more" if len(tokens) > EXAMPLES else "")
 
 
 def _facts(report: Report) -> str:
     def pattern(each: Measured) -> str:
-        return f"<code>{shown(each.pattern, 90)}</code>" if each.pattern else "none, or more than one"
+        return f"<code>{escape_html(each.pattern, 90)}</code>" if each.pattern else "none, or more than one"
 
-    rows = [(shown(name), each.tokens, pattern(each)) for name, each in report.measured.items()]
+    rows = [(escape_html(name), each.tokens, pattern(each)) for name, each in report.measured.items()]
     sizes = ", ".join(
-        f"{shown(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
+        f"{escape_html(name)} ({len(text.encode('utf-8', 'replace')):,} bytes)" for name, text in report.texts.items()
     )
     return table(("tokenizer", "tokens", "pattern"), rows, [2]) + f'<p class="soft">Texts: {sizes}</p>'
 
@@ -103,8 +107,8 @@ def _facts(report: Report) -> str:
 def _compression(report: Report) -> str:
     def row(text: str, name: str, found: Compression) -> tuple[Cell, ...]:
         return (
-            shown(text),
-            shown(name),
+            escape_html(text),
+            escape_html(name),
             found.tokens,
             found.bytes_per_token,
             found.characters_per_token,
@@ -135,12 +139,13 @@ def _compression(report: Report) -> str:
 def _round_trip(report: Report) -> str:
     names = [*report.texts, "a hard sample"]
     rows = [
-        (shown(name), *("yes" if each.back[text] else "<b>no</b>" for text in names))
+        (escape_html(name), *("yes" if each.round_trips[text] else "<b>no</b>" for text in names))
         for name, each in report.measured.items()
     ]
     return (
-        "<p>Whether decoding the ids gives back the text. The sample holds what normalizers change: double spaces, "
-        "accents in two ways, a ligature, a control character.</p>" + table(("tokenizer", *map(shown, names)), rows)
+        "<p>Whether decoding the ids returns the text. The sample holds what normalizers change: double spaces, "
+        "accents in two ways, a ligature, a control character.</p>"
+        + table(("tokenizer", *map(escape_html, names)), rows)
     )
 
 
@@ -148,14 +153,14 @@ def _numbers(report: Report) -> str:
     def row(name: str, what: str, found: NumberCuts) -> tuple[Cell, ...]:
         shares = {way: round(100 * count / found.numbers) for way, count in found.directions.items()}
         ways = ", ".join(f"{way} {share}%" for way, share in shares.items() if share)
-        return shown(name), what, found.tokens_per_number, found.consistency, ways
+        return escape_html(name), what, found.tokens_per_number, found.consistency, ways
 
     rows = []
     for name, each in report.measured.items():
         rows += [row(name, "0 to 9999", each.numbers), row(name, "7 and 8 digits", each.long_numbers)]
     return (
         "<p>Consistency is the share of numbers that are cut as most numbers of their length are. <i>Left</i> and "
-        "<i>right</i> say from which end groups of equal size were counted; <i>both</i> is where nobody can tell.</p>"
+        "<i>right</i> say from which end groups of equal size were counted; with <i>both</i> the end is unknown.</p>"
         + table(("tokenizer", "numbers", "tokens per number", "consistency", "how they are cut"), rows, [1, 4])
     )
 
@@ -163,7 +168,7 @@ def _numbers(report: Report) -> str:
 def _white_space(report: Report) -> str:
     some = (1, 2, 4, 8, 16, 32, 64)
     rows: list[Sequence[Cell]] = [
-        (shown(name), kind, *(sizes[number - 1] for number in some))
+        (escape_html(name), kind, *(sizes[number - 1] for number in some))
         for name, each in report.measured.items()
         for kind, sizes in each.runs.items()
     ]
@@ -171,7 +176,7 @@ def _white_space(report: Report) -> str:
         {name: each.runs["spaces and a letter"] for name, each in report.measured.items()}, "spaces", "tokens"
     )
     code = [
-        (shown(text), shown(name), each.code[text].tokens_per_line, percent(each.code[text].blank_share))
+        (escape_html(text), escape_html(name), each.code[text].tokens_per_line, percent(each.code[text].blank_share))
         for text in report.texts
         for name, each in report.measured.items()
     ]
@@ -183,11 +188,11 @@ def _white_space(report: Report) -> str:
     )
 
 
-def _longest(report: Report) -> str:
+def _longest_tokens(report: Report) -> str:
     rows = [
-        (shown(name), place, f"<code>{shown(token, LONGEST_SHOWN)}</code>", token_id, len(token))
+        (escape_html(name), position, f"<code>{escape_html(token, MAX_TOKEN_SHOWN)}</code>", token_id, len(token))
         for name, each in report.measured.items()
-        for place, (token_id, token) in enumerate(each.longest, 1)
+        for position, (token_id, token) in enumerate(each.longest, 1)
     ]
     return table(("tokenizer", "", "token", "id", "bytes"), rows, [2])
 
@@ -195,8 +200,8 @@ def _longest(report: Report) -> str:
 def _shared(report: Report) -> str:
     rows = [
         (
-            shown(a),
-            shown(b),
+            escape_html(a),
+            escape_html(b),
             found.shared,
             percent(found.share_of_first),
             percent(found.share_of_second),
@@ -211,16 +216,16 @@ def _shared(report: Report) -> str:
     )
 
 
-def _never(report: Report) -> str:
-    def unmet(each: Measured) -> tuple[Cell, str]:
+def _unreachable(report: Report) -> str:
+    def unreachable_alone(each: Measured) -> tuple[Cell, str]:
         return (
             ("–", "not told for tokens that are characters")
-            if each.unmet is None
-            else (len(each.unmet), _tokens(each.unmet))
+            if each.unreachable_alone is None
+            else (len(each.unreachable_alone), _tokens(each.unreachable_alone))
         )
 
     rows = [
-        (shown(name), len(each.never_merged), _tokens(each.never_merged), *unmet(each))
+        (escape_html(name), len(each.never_merged), _tokens(each.never_merged), *unreachable_alone(each))
         for name, each in report.measured.items()
     ]
     return (
@@ -230,10 +235,10 @@ def _never(report: Report) -> str:
     )
 
 
-def _odd(report: Report) -> str:
+def _findings(report: Report) -> str:
     items = "".join(
-        f"<li>{shown(name)}: {shown(sentence, 300)}</li>"
+        f"<li>{escape_html(name)}: {escape_html(sentence, 300)}</li>"
         for name, each in report.measured.items()
-        for sentence in each.oddities
+        for sentence in each.findings
     )
     return f"<ul>{items}</ul>" if items else ""

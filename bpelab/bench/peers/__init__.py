@@ -1,6 +1,6 @@
 """The libraries that are measured, in the order of the table.
 
-Each has an adapter that calls it in the way that is best for it. What a library can't do its adapter doesn't define.
+Each has an adapter that calls it in the way that is best for it. An adapter doesn't define what its library can't do.
 """
 
 from importlib import metadata
@@ -35,21 +35,21 @@ PEERS: dict[str, type[Peer]] = {
     )
 }
 BASELINE = "tiktoken"
-"""Whose ids are taken for right, and to which speeds are ratios."""
+"""The library whose ids are the reference, and whose speed is the unit of ratios."""
 
 __all__ = ["BASELINE", "PEERS", "Peer", "Vocabulary", "obstacle", "version"]
 
 
-def obstacle(peer: type[Peer]) -> str | None:
-    """Why a library can't be measured here; None if it can. Nothing is imported for it."""
-    for module in (peer.module, *peer.needs):
+def why_unavailable(peer: type[Peer]) -> str | None:
+    """Return why a library can't be measured here, or None if it can. Imports nothing."""
+    for module in (peer.module, *peer.requires):
         if find_spec(module) is None:
             return f"not installed: pip install {peer.package}" if module == peer.module else f"{module} is missing"
     return None
 
 
 def version(peer: type[Peer]) -> str | None:
-    """The version of the library's package, or None where it is not installed."""
+    """Return the version of the library's package, or None where it is not installed."""
     if peer.package == "bpelab":
         from ... import __version__
 

@@ -1,4 +1,4 @@
-"""What an adapter is."""
+"""The interface of adapters: one class for each library, with the same methods."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ METHODS = {
     "decode array": "decode_array",
     "train": "train",
 }
-"""What is asked of a library -> the method of its adapter that answers."""
+"""Capability -> the adapter's method for it."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A tokenizer that all libraries load, each in the form that it likes best.
+    """A tokenizer that all libraries load, each from the file format that suits it best.
 
     Attributes:
         name: that of the encoding, "cl100k_base" for instance, or "trained", "superwords".
-        published: it is one of OpenAI's, so that libraries that bring these along can serve.
+        published: whether it is one of OpenAI's, which some libraries ship.
         pattern: the name of its pattern in bpelab, "cl100k", "o200k", "gpt2", or its regular expression.
         ranks: a `.tiktoken` file, its name that of the encoding.
         folder: where its tokenizer.json is.
@@ -46,27 +46,27 @@ class Vocabulary:
 
 
 class Unsupported(Exception):
-    """A library that has no way to load a vocabulary; the message says why."""
+    """Raised by a library that can't load a vocabulary; the message says why."""
 
 
 class Peer:
-    """An adapter: made from a Vocabulary, it has loaded it. It has those of METHODS that are in its `calls`.
+    """An adapter of a library, made from a Vocabulary, which it loads. It has those of METHODS that are in its `calls`.
 
     Attributes:
         name: in the table.
-        package, module: what is installed, and what is imported.
-        needs: further modules without which it can't run.
-        calls: what is asked -> the library's own call that answers, for the reader of a record. That for "fresh" is a
-            program: it defines `encode` with NAME, RANKS, FOLDER, PATTERN and SPECIAL, which are a Vocabulary's.
-        lacks: what is asked -> why there is no answer.
-        imports: what is imported before loading is timed; what a library imports late would else count as loading.
-        part: how much of each text it is given: one over this number. For what is too slow for all of it.
+        package, module: the names to install and to import.
+        requires: further modules without which it can't run.
+        calls: capability -> the library's own call, for the reader of a record. That of "fresh" is a program: it
+            defines `encode`, using NAME, RANKS, FOLDER, PATTERN and SPECIAL, the Vocabulary's attributes.
+        lacks: capability -> why the library doesn't have it.
+        imports: modules imported before loading is timed; those that a library imports late would count as loading.
+        part: the library encodes 1 / `part` of each text; more than 1 for libraries that are too slow for all of it.
     """
 
     name: ClassVar[str] = ""
     package: ClassVar[str] = ""
     module: ClassVar[str] = ""
-    needs: ClassVar[Sequence[str]] = ("numpy",)
+    requires: ClassVar[Sequence[str]] = ("numpy",)
     calls: ClassVar[dict[str, str]] = {}
     lacks: ClassVar[dict[str, str]] = {}
     imports: ClassVar[Sequence[str]] = ()
@@ -82,28 +82,28 @@ class Peer:
         """Load. Raises Unsupported, or whatever the library raises."""
 
     def decode_array(self, ids: "Ids") -> str:
-        """As a list, which is quicker for most than an array whose numbers they take one by one."""
+        """Decode the ids as a list, which most libraries read faster than an array."""
         return self.decode_list(ids.tolist())
 
     @staticmethod
     def train(path: str, size: int) -> set[bytes]:
-        """The tokens learned from a UTF-8 file, `size` of them. Raises Unsupported."""
+        """Learn `size` tokens from a UTF-8 file and return them. Raises Unsupported."""
         raise Unsupported("does not train")
 
     @classmethod
-    def does(cls, what: str) -> bool:
-        """Whether the library can do it: `list`, `batch array` and so on, keys of METHODS."""
+    def supports(cls, what: str) -> bool:
+        """Whether the library has a capability: `list`, `batch array` and so on, keys of METHODS."""
         return what in cls.calls
 
 
-def published(vocabulary: Vocabulary, names: Sequence[str]) -> str:
-    """The name of a vocabulary for a library that brings its own. Raises Unsupported for any other."""
+def published_name(vocabulary: Vocabulary, names: Sequence[str]) -> str:
+    """Return the name of a vocabulary that a library ships. Raises Unsupported for any other."""
     if not vocabulary.published or vocabulary.name not in names:
         raise Unsupported(f"has {' and '.join(names)} built in, and loads no other")
     return vocabulary.name
 
 
-def documents(path: str) -> list[str]:
-    """A text for training, in pieces of some 64 kB, since some libraries read a text of one piece slowly."""
+def read_chunks(path: str) -> list[str]:
+    """Read a training text in chunks of 65,536 characters, since some libraries are slow on one long string."""
     text = Path(path).read_text("utf-8")
     return [text[start : start + 65_536] for start in range(0, len(text), 65_536)]

@@ -1,14 +1,14 @@
 """Libraries that load any byte-level vocabulary.
 
-Their calls for plain text are taken (encode_ordinary and its like): no text of a benchmark means a special token.
+Adapters use the calls for plain text (encode_ordinary and the like): no benchmark text contains special tokens.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...pretokenizers.patterns import PATTERNS
-from .base import Peer, Unsupported, Vocabulary, documents
+from ...regex.patterns import PATTERNS
+from .base import Peer, Unsupported, Vocabulary, read_chunks
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
@@ -83,7 +83,7 @@ class HuggingFace(Peer):
     def train(path: str, size: int) -> set[bytes]:
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-        from ...byte_alphabet import from_alphabet
+        from ...unicode.byte_alphabet import from_alphabet
 
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -91,7 +91,7 @@ class HuggingFace(Peer):
         trainer = trainers.BpeTrainer(
             vocab_size=size, initial_alphabet=alphabet, show_progress=False, min_frequency=2, special_tokens=[]
         )
-        tokenizer.train_from_iterator(documents(path), trainer)
+        tokenizer.train_from_iterator(read_chunks(path), trainer)
         return set(map(from_alphabet, tokenizer.get_vocab()))
 
 
@@ -184,7 +184,7 @@ class Splintr(Peer):
 
 
 PRESETS = ("cl100k_base", "o200k_base")
-"""What fastokens knows by name; it cuts these with tables, and other patterns with an engine for them."""
+"""Encodings that fastokens knows by name; it splits these with tables, and other patterns with a regex engine."""
 
 
 class Fastokens(Peer):

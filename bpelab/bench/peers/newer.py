@@ -43,7 +43,7 @@ class Iree(Peer):
 
 class Kitoken(Peer):
     name = package = module = "kitoken"
-    needs = ()
+    requires = ()
     calls: ClassVar = {
         "load": "Kitoken.from_tokenizers_file(tokenizer.json)",
         "fresh": "from kitoken import Kitoken\n"
@@ -91,7 +91,7 @@ class Tokie(Peer):
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode_list(self, ids: list[int]) -> str:
-        return self._tokenizer.decode(ids) or ""  # None for what is no UTF-8
+        return self._tokenizer.decode(ids) or ""  # None for invalid UTF-8
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         return [row.ids for row in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
@@ -99,7 +99,7 @@ class Tokie(Peer):
 
 class Gigabpe(Peer):
     name = package = module = "gigabpe"
-    needs = ()
+    requires = ()
     calls: ClassVar = {
         "train": "train_bpe([path], size, pretokenizer='bytelevel', min_frequency=2): GPT-2's pattern. It begins with "
         "the bytes of the text, not with all 256; tokens beyond `size` with all of them are left out"
@@ -113,7 +113,7 @@ class Gigabpe(Peer):
     def train(path: str, size: int) -> set[bytes]:
         import gigabpe
 
-        from ...byte_alphabet import from_alphabet
+        from ...unicode.byte_alphabet import from_alphabet
 
         ids, _ = gigabpe.train_bpe([path], size, special_tokens=[], min_frequency=2, pretokenizer="bytelevel")
         tokens = dict.fromkeys(bytes([byte]) for byte in range(256))

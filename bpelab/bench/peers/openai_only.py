@@ -1,10 +1,9 @@
-"""Libraries that bring OpenAI's vocabularies with them and load no other (quicktok could import some, which needs more
-than a file)."""
+"""Libraries that ship OpenAI's vocabularies and load no others (quicktok could import some, from more than a file)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from .base import Peer, Vocabulary, published
+from .base import Peer, Vocabulary, published_name
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
@@ -29,7 +28,7 @@ class Quicktok(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         import quicktok
 
-        self._tokenizer = quicktok.Tokenizer(published(vocabulary, BOTH), "")
+        self._tokenizer = quicktok.Tokenizer(published_name(vocabulary, BOTH), "")
         self.encode_list = self._tokenizer.encode_ordinary
         self.decode_list = self._tokenizer.decode
 
@@ -62,7 +61,7 @@ class RsBpe(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from rs_bpe.bpe import openai  # `rs_bpe.openai` is a module of the same name that fails to import some of it
 
-        name = published(vocabulary, BOTH)
+        name = published_name(vocabulary, BOTH)
         self._openai, self._tokenizer = openai, getattr(openai, name)()
         self.encode_list = self._tokenizer.encode
         self.decode_list = self._tokenizer.decode
@@ -93,7 +92,7 @@ class BpeOpenAI(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         import bpe_openai
 
-        self._tokenizer = bpe_openai.get_encoding(published(vocabulary, BOTH))
+        self._tokenizer = bpe_openai.get_encoding(published_name(vocabulary, BOTH))
         self.encode_list = self._tokenizer.encode_ordinary
         self.decode_list = self._tokenizer.decode
 

@@ -1,9 +1,9 @@
-"""This library: as it comes, in C; without its extension; and by the definition."""
+"""This library: with its C extension, without it, and with the naive encoder."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from .base import Peer, Vocabulary, documents
+from .base import Peer, Vocabulary, read_chunks
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
@@ -28,7 +28,7 @@ class _Ours(Peer):
 
 class Bpelab(_Ours):
     name = "bpelab"
-    needs = ("numpy", "bpelab.native._core")
+    requires = ("numpy", "bpelab.native._core")
     encoder = "auto"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
     calls: ClassVar = {
@@ -60,12 +60,12 @@ class Bpelab(_Ours):
     def train(path: str, size: int) -> set[bytes]:
         from ... import BPETokenizer
 
-        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="native", progress=False)
+        learned = BPETokenizer.train(read_chunks(path), size, pattern="gpt2", trainer="native", progress=False)
         return set(learned.get_vocab())
 
 
 class BpelabPython(_Ours):
-    """As it is where the extension wasn't built."""
+    """As it runs where the extension wasn't built."""
 
     name, encoder = "bpelab (Python)", "heap"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
@@ -80,12 +80,12 @@ class BpelabPython(_Ours):
     def train(path: str, size: int) -> set[bytes]:
         from ... import BPETokenizer
 
-        learned = BPETokenizer.train(documents(path), size, pattern="gpt2", trainer="incremental", progress=False)
+        learned = BPETokenizer.train(read_chunks(path), size, pattern="gpt2", trainer="incremental", progress=False)
         return set(learned.get_vocab())
 
 
 class Naive(_Ours):
-    """As in minbpe: the pieces, one after the other, each by scanning for the best pair; nothing is remembered."""
+    """As in minbpe: each piece is encoded by scanning for the best pair, with no cache."""
 
     name, encoder = "naive Python", "naive"
     part = 16

@@ -1,13 +1,13 @@
-"""rustbpe: it trains. What it has trained it can encode with, but it loads no vocabulary."""
+"""rustbpe, which trains. It can encode with what it has trained, but it loads no vocabulary."""
 
 from typing import ClassVar
 
-from .base import Peer, Unsupported, Vocabulary, documents
+from .base import Peer, Unsupported, Vocabulary, read_chunks
 
 
 class Rustbpe(Peer):
     name, package, module = "rustbpe", "rustbpe", "rustbpe"
-    needs = ()
+    requires = ()
     calls: ClassVar = {"train": "Tokenizer().train_from_iterator(documents, size, pattern=that of GPT-2)"}
     lacks: ClassVar = {"list": "loads no vocabulary"}
 
@@ -21,5 +21,5 @@ class Rustbpe(Peer):
         from ...pretokenizers import PATTERNS
 
         tokenizer = rustbpe.Tokenizer()
-        tokenizer.train_from_iterator(documents(path), size, pattern=PATTERNS["gpt2"].regex)
+        tokenizer.train_from_iterator(read_chunks(path), size, pattern=PATTERNS["gpt2"].regex)
         return {bytes(token) for token, _ in tokenizer.get_mergeable_ranks()}

@@ -1,6 +1,6 @@
-"""What runs a model: five backends behind one small protocol, and the two models that were used last, kept loaded.
+"""Backends run models: five of them implement one small protocol; the two models used last are kept loaded.
 
-A backend is a module of this package with `open(files, ...)` and `supports(files)`; `base` says what it gives. Each
+A backend is a module of this package with `open(files, ...)` and `supports(files)`; `base` defines the protocol. Each
 needs packages of its own, and only that of the backend that is opened is imported.
 
 Chapter: Chat on your hardware. Cost: the model's loading, the first time.
@@ -13,20 +13,20 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from ..._support.install import install_command
 from ...errors import BackendError, MissingDependencyError, ModelFileError
-from ...install import install_command
 from .base import Backend
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 BACKENDS = ("mlx", "llama_cpp", "openvino", "transformers", "reference")
 """The names of the backends."""
 KEPT = 2
 CONTEXT = 4_096
-"""The most ids a context has that nobody asked for: keys and values take memory."""
+"""The most ids of a context whose size was not asked for: keys and values take memory."""
 
-_opened: dict[Hashable, Backend] = {}  # the one used last stands last
+_opened: dict[Hashable, Backend] = {}  # the one used last is last
 _lock = Lock()
 
 
@@ -39,7 +39,7 @@ def open_backend(
     device: str | None = None,
     threads: int | None = None,
 ) -> Backend:
-    """A model, loaded: the one from before if the same was asked for, as long as its files haven't changed.
+    """Return a model, loaded: the one from before if the same was asked for, as long as its files haven't changed.
 
     Args:
         name: one of BACKENDS.
@@ -49,9 +49,10 @@ def open_backend(
         device: "cpu", "gpu", or the backend's own name for what it is to run on; by default what it prefers.
         threads: how many of the CPU's it may use; by default as many as the backend thinks right.
 
-    The two that were used last are kept; an older one is closed, and says so to who still uses it: open it again.
-    Threads may call this at once. Raises BackendError for a name that is none and for what can't run here,
-    ModelFileError for a model in a form that this backend can't run, naming those that can; MissingDependencyError.
+    The two that were used last are kept; an older one is closed, and raises BackendError if it is still used: open it
+    again. Threads may call this at the same time. Raises BackendError for a name that is not one and for what can't
+    run here, ModelFileError for a model in a form that this backend can't run, naming those that can;
+    MissingDependencyError.
     """
     if name not in BACKENDS:
         raise BackendError(f"there is no backend {name!r}: there are {', '.join(BACKENDS)}")
@@ -87,7 +88,7 @@ def close_backends() -> None:
 
 
 def _module(name: str) -> Any:
-    """A backend's module. Those of engines import them when they are used; the reference is NumPy throughout."""
+    """Return a backend's module. Those of engines import them when they are used; the reference is NumPy throughout."""
     try:
         return import_module(f".{name}", __package__)
     except ImportError as error:
@@ -95,7 +96,7 @@ def _module(name: str) -> Any:
 
 
 def _state(files: "ModelFiles") -> Hashable:
-    """What tells whether the files are those from before."""
+    """Return the paths, times and sizes of the files: they are the same files if these are equal."""
     paths = [path for path in (files.gguf, *files.safetensors, files.folder / "config.json") if path]
     try:
         found = [(path, os.stat(path)) for path in paths if path.suffix != ".json" or path.exists()]

@@ -1,6 +1,6 @@
-"""What a backend is: something that runs a model. Ids go in, the logits of the next token come out.
+"""The protocol of a backend, which runs a model: ids go in, the logits of the next token come out.
 
-All else is the same for every backend and stands here or above: which part of a prompt is already in the model's keys
+All else is the same for every backend and is here or above: which part of a prompt is already in the model's keys
 and values, how a token is chosen (`sampling`), when to stop (`generation`). So the same logits give the same ids
 everywhere, and a new backend is two short methods.
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     Logits = NDArray[np.float32]
 
 CHUNK = 256
-"""Ids that are fed at once: between two chunks of a long prompt a cancelled answer ends."""
+"""Ids that are fed at once: a cancelled answer ends between two chunks of a long prompt."""
 
 
 class Cancelled(Exception):
     """The caller asked to stop while a prompt was read."""
 
 
-def never() -> bool:
-    """The `cancelled` of who never cancels."""
+def not_cancelled() -> bool:
+    """Return False: the default of `cancelled`, for callers that never cancel."""
     return False
 
 
 class Backend(ABC):
-    """A loaded model. Several conversations may share it: each call finds out by itself what is held.
+    """A loaded model. Several conversations may share it: each call compares its ids with those in the cache.
 
     Attributes:
         name: the backend's name in BACKENDS.
         device: what it runs on, for people: "CPU", "NVIDIA H200".
-        context: how many ids it can hold.
-        vocab_size: how many logits it gives.
+        context: the most ids that it can hold.
+        vocab_size: how many logits it returns.
         kv_bytes: the bytes of keys and values that one id takes.
-        closed: whether the model was given back. Who asks it for logits then gets a BackendError.
+        closed: whether the model was closed. Asking it for logits then raises BackendError.
     """
 
     name: ClassVar[str]
@@ -51,27 +51,27 @@ class Backend(ABC):
     def __init__(self, *, device: str, context: int, vocab_size: int, kv_bytes: int) -> None:
         self.device, self.context, self.vocab_size, self.kv_bytes = device, context, vocab_size, kv_bytes
         self.closed, self._lock = False, Lock()
-        self._held: list[int] = []
+        self._cached_ids: list[int] = []
         self.reused = 0
-        """How many ids of the last call were there from the one before."""
+        """How many ids of the last call were in the cache from the call before."""
 
-    def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = never) -> "Logits":
-        """The logits of the token behind `ids`: float32, of the shape (vocab_size,).
+    def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = not_cancelled) -> "Logits":
+        """Return the logits of the token after `ids`: float32, of the shape (vocab_size,).
 
         Only what differs from the last call's ids is computed. Raises ConversationError for more ids than the context
-        holds, or none; Cancelled where `cancelled()` says so between two chunks. After an error nothing is held.
+        holds, or none; Cancelled where `cancelled()` is true between two chunks. After an error the cache is empty.
         """
         if not ids:
-            raise ConversationError("a model goes on with something: there are no ids")
+            raise ConversationError("there are no ids: a model needs at least one to go on with")
         if len(ids) > self.context:
             raise ConversationError(f"{len(ids):,} ids are more than the context of {self.context:,} holds")
         strange = next((token for token in ids if not 0 <= token < self.vocab_size), None)
         if strange is not None:
             raise ConversationError(f"the model has {self.vocab_size:,} tokens, and the prompt holds the id {strange}")
         with self._in_use():
-            held, self._held = self._held, []
+            cached, self._cached_ids = self._cached_ids, []
             shared = 0
-            for old, new in zip(held, ids[:-1]):  # the last id is fed in any case: its logits are asked for
+            for old, new in zip(cached, ids[:-1]):  # the last id is fed in any case: its logits are asked for
                 if old != new:
                     break
                 shared += 1
@@ -81,16 +81,18 @@ class Backend(ABC):
                     self._keep(0)
                     raise Cancelled
                 logits = self._feed(list(ids[start : start + CHUNK]))
-            self._held = list(ids)
+            self._cached_ids = list(ids)
             return logits
 
-    def own_ids(self, text: str) -> list[int] | None:
-        """What the backend's own tokenizer makes of a prompt, the names of special tokens in it being special tokens
-        and none added; None if it has no tokenizer of its own."""
+    def native_encode(self, text: str) -> list[int] | None:
+        """Encode a prompt with the backend's own tokenizer; None if it has none.
+
+        Special tokens that the text spells are special tokens, and none are added.
+        """
         return None
 
     def close(self) -> None:
-        """Give back what the model takes, once a call that is under way has ended."""
+        """Free the model's memory, once a call in progress has ended."""
         with self._lock:
             if not self.closed:
                 self.closed = True
@@ -98,7 +100,7 @@ class Backend(ABC):
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """No model may be taken away while it computes: `close` waits, and what comes later gets an error."""
+        """Hold the lock: `close` waits for a call in progress, and calls after it raise BackendError."""
         with self._lock:
             if self.closed:
                 raise BackendError(f"{self.name}: this model was closed to make room for others: open it again")
@@ -112,12 +114,12 @@ class Backend(ABC):
 
     @abstractmethod
     def _keep(self, count: int) -> int:
-        """Forget all but the first `count` ids; how many are kept, which is 0 where a model can't forget a part."""
+        """Drop all but the first `count` ids from the cache. Return how many stay: 0 if the model can't drop a part."""
 
     @abstractmethod
     def _feed(self, ids: list[int]) -> "Logits":
-        """Add `ids` to what is held; the logits behind the last."""
+        """Add `ids` to the cache. Return the logits after the last: float32, of the shape (vocab_size,)."""
 
     def _free(self) -> None:
-        """Let the model go."""
-        self._held = []
+        """Free the model."""
+        self._cached_ids = []

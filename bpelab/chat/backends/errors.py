@@ -1,4 +1,4 @@
-"""What can go wrong with an engine, as sentences: packages that are missing, memory that is short, its own errors.
+"""Translate errors of engines into actionable ones: missing packages, too little memory, the engine's own errors.
 
 An engine says what went wrong in its own words, if it says it; some are ended by the system when memory runs out. So
 what a model needs is compared with what is free before it is loaded, and what an engine raises becomes a sentence of
@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..._support.install import install_command
 from ...errors import BackendError, BPELabError, MissingDependencyError, ModelFileError
-from ...install import install_command
-from ..probes import host
+from ..hardware import host
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 SHORT = ("memory", "alloc", "resource temporarily")
 """One of these words is in what engines say when memory runs out."""
@@ -29,8 +29,8 @@ SPARE = 300 << 20
 """Bytes of a process's own limit that are not given to a model: all that threads and code reserve counts there."""
 
 
-def package(name: str, extra: str) -> Any:
-    """A package that an extra of bpelab brings, imported.
+def import_extra(name: str, extra: str) -> Any:
+    """Import a package that one of bpelab's extras installs.
 
     Raises MissingDependencyError where it isn't installed, BackendError where it is and doesn't load.
     """
@@ -39,7 +39,7 @@ def package(name: str, extra: str) -> Any:
             warnings.simplefilter("ignore")
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise missing(name, error.name, extra) from error
+        raise missing_error(name, error.name, extra) from error
     except Exception as error:  # a driver or a library of the system that is missing, of any kind
         raise BackendError(
             f"{name} is installed, but does not load here: {_said(error)}. Install it again, for this machine: "
@@ -47,15 +47,15 @@ def package(name: str, extra: str) -> Any:
         ) from error
 
 
-def missing(name: str, module: str | None, extra: str) -> MissingDependencyError:
-    """The error for a package `name` that isn't installed, or that lacks `module`."""
+def missing_error(name: str, module: str | None, extra: str) -> MissingDependencyError:
+    """Return the error for a package `name` that isn't installed, or that lacks `module`."""
     what = name if module in (name, name.partition(".")[0], None) else f"{module}, which {name} needs,"
     return MissingDependencyError(f"{what} is not installed: {install_command(extra)}")
 
 
 @contextmanager
-def loading(engine: str, files: "ModelFiles") -> Iterator[None]:
-    """Errors of an engine that loads `files` become sentences, and its warnings nothing."""
+def translating_load_errors(engine: str, files: "ModelFiles") -> Iterator[None]:
+    """Translate the errors of an engine that loads `files` into actionable ones, and suppress its warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -63,22 +63,25 @@ def loading(engine: str, files: "ModelFiles") -> Iterator[None]:
     except BPELabError:
         raise
     except Exception as error:
-        raise refused(engine, files, _said(error), isinstance(error, MemoryError)) from error
+        raise load_error(engine, files, _said(error), isinstance(error, MemoryError)) from error
 
 
-def refused(engine: str, files: "ModelFiles", said: str, short: bool = False) -> BPELabError:
-    """The error for a model that `engine` doesn't load and about which it `said` something."""
-    if short or any(word in said.lower() for word in SHORT):
-        return BackendError(f"{files.name}: {engine} has not enough memory for it: {said}. {LESS}, or fewer GPU layers")
+def load_error(engine: str, files: "ModelFiles", message: str, out_of_memory: bool = False) -> BPELabError:
+    """Return the error for a model that `engine` refuses to load, with the message that it raised."""
+    if out_of_memory or any(word in message.lower() for word in SHORT):
+        return BackendError(
+            f"{files.name}: {engine} has not enough memory for it: {message}. {LESS}, or fewer GPU layers"
+        )
     return ModelFileError(
-        f"{files.name}: {engine} doesn't load it: {said}. Its architecture is {files.architecture}: if this {engine} "
-        "doesn't know that, a newer one or another backend may; if it does, a file may be damaged: get it again"
+        f"{files.name}: {engine} doesn't load it: {message}. Its architecture is {files.architecture}: if this "
+        f"{engine} doesn't know that, a newer one or another backend may; if it does, a file may be damaged: get it "
+        "again"
     )
 
 
 @contextmanager
-def running(engine: str) -> Iterator[None]:
-    """Errors of an engine that computes become BackendError."""
+def translating_run_errors(engine: str) -> Iterator[None]:
+    """Translate the errors of an engine that computes into BackendError."""
     try:
         yield
     except BPELabError:
@@ -93,7 +96,7 @@ def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
     """Raise BackendError if the main memory that is free is known, and is less than a model needs.
 
     Args:
-        weights: bytes of the weights as they are held.
+        weights: bytes of the weights in memory.
         cache: bytes of the keys and values of a full context.
     """
     free, work = free_memory(), weights // 8
@@ -113,7 +116,7 @@ def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
 
 
 def free_memory() -> int | None:
-    """The bytes of main memory that this process can take, by the system and by its own limit; None if unknown."""
+    """Return the bytes of main memory that this process can take, by the system and its own limit; None if unknown."""
     free = host.windows().get("free") if sys.platform == "win32" else host.memory()[1]
     with suppress(ImportError, OSError):  # no such limits, or a system that doesn't say what is taken
         import resource
@@ -125,11 +128,11 @@ def free_memory() -> int | None:
     return free
 
 
-def short(text: str) -> str:
-    """A text in one line, no longer than a sentence may be, without the full stop."""
+def one_line(text: str) -> str:
+    """Return a text as one line of at most LONGEST characters, without the full stop."""
     line = " ".join(text.split())
     return line.rstrip(".") if len(line) <= LONGEST else line[:LONGEST].rstrip() + " ..."
 
 
 def _said(error: BaseException) -> str:
-    return short(str(error)) or type(error).__name__
+    return one_line(str(error)) or type(error).__name__

@@ -1,4 +1,4 @@
-"""What backends around other people's engines share: a first use that says what a model is, and closing it safely.
+"""The base class of backends around external engines: the first use measures the model, and closing is safe.
 
 Chapter: Chat on your hardware.
 """
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..tensor_files import safetensors_tensors
+from ..models.tensor_headers import safetensors_tensors
 from .base import Backend
-from .trouble import package
+from .errors import import_extra
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 
-class Engine(Backend):
+class ExternalBackend(Backend):
     """A backend that finds out by feeding one id how many logits there are, and what an id takes.
 
     It also is the first use: what an engine puts off until then happens while a model is opened, errors included.
@@ -26,11 +26,11 @@ class Engine(Backend):
         super().__init__(device=device, context=context, vocab_size=0, kv_bytes=0)
         self._count = 0
         self.vocab_size = len(self._feed([0]))
-        self.kv_bytes = self._bytes_held()
+        self.kv_bytes = self._cache_size()
         self._keep(0)
 
     def _keep(self, count: int) -> int:
-        if not count or (count < self._count and not self._cut(count)):
+        if not count or (count < self._count and not self._truncate(count)):
             self._clear()
             count = 0
         self._count = count
@@ -38,38 +38,44 @@ class Engine(Backend):
 
     @abstractmethod
     def _clear(self) -> None:
-        """Forget all ids."""
+        """Empty the cache."""
 
     @abstractmethod
-    def _cut(self, count: int) -> bool:
-        """Forget all but the first `count` ids; False, and nothing or all is forgotten, if this model can't."""
+    def _truncate(self, count: int) -> bool:
+        """Drop all but the first `count` ids; False, with nothing or all dropped, if this model can't."""
 
     @abstractmethod
-    def _bytes_held(self) -> int:
-        """The bytes of the keys and values of all ids that are held."""
+    def _cache_size(self) -> int:
+        """Return the bytes of the keys and values of all ids in the cache."""
 
     @abstractmethod
     def _free(self) -> None:
-        """Give back what the model takes."""
+        """Free the model's memory."""
 
 
 def float32_bytes(files: "ModelFiles") -> int:
-    """What the weights of safetensors files take when those of 16 bits are held in 32. Cost: reads the headers."""
+    """Return the bytes of the weights of safetensors files when those of 16 bits are held in 32.
+
+    Cost: reads the headers.
+    """
     tensors = (tensor for path in files.safetensors for tensor in safetensors_tensors(path))
     return sum(tensor.size * (2 if tensor.type in ("F16", "BF16") else 1) for tensor in tensors)
 
 
 def cache_bytes(files: "ModelFiles", context: int) -> int:
-    """What keys and values of a full context take at 32 bits by a model's config.json; 0 where it doesn't say."""
+    """Return the bytes of a full context's keys and values at 32 bits by a config.json; 0 if it doesn't say."""
     config = files.config.get("text_config") or files.config
     layers, heads = config.get("num_hidden_layers", 0), config.get("num_attention_heads", 1)
     size = config.get("head_dim") or config.get("hidden_size", 0) // heads
     return int(layers * 2 * (config.get("num_key_value_heads") or heads) * size * 4 * context)
 
 
-def own_tokenizer(files: "ModelFiles") -> Any:
-    """The tokenizer that transformers makes of a model's files, None if it makes none. No code of the model's runs."""
-    transformers = package("transformers", "transformers")
+def native_tokenizer(files: "ModelFiles") -> Any:
+    """Return the tokenizer that transformers makes of a model's files, None if it makes none.
+
+    No code of the model's runs.
+    """
+    transformers = import_extra("transformers", "transformers")
     with suppress(Exception), quiet(transformers):  # whatever it dislikes: the ids that the model gets are bpelab's
         return transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, trust_remote_code=False)
     return None
@@ -77,7 +83,7 @@ def own_tokenizer(files: "ModelFiles") -> Any:
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Neither bars nor remarks of transformers on stderr; afterwards both are as before."""
+    """Suppress progress bars and messages of transformers on stderr; afterwards both are as before."""
     settings = transformers.utils.logging
     shown, level = settings.is_progress_bar_enabled(), settings.get_verbosity()
     settings.disable_progress_bar()

@@ -1,4 +1,4 @@
-"""The shape of a Llama, by what its files say of it, and why some are refused.
+"""The sizes and constants of a Llama, read from its files, and why some models are refused.
 
 Many models are Llamas but for one thing, and run wrongly where that is overlooked. So what is known is listed, and all
 else that the files name is refused by that name. Chapter: Chat on your hardware. Sources: transformers
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.json_document import short_repr
 from ...errors import ModelFileError
-from ...formats.json_file import shown
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 ARCHITECTURES = ("llama", "mistral", "qwen2")
 UNKNOWN = ("attention_bias", "mlp_bias", "quantization", "quantization_config", "num_local_experts")
@@ -39,7 +39,7 @@ GGUF_KEYS = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """A Llama's sizes and constants.
 
     `frequencies` has, for each pair of a head's numbers, by how much it is turned from one position to the next.
@@ -57,8 +57,11 @@ class Shape:
     frequencies: NDArray[np.float32]
 
 
-def read_shape(files: "ModelFiles") -> Shape:
-    """The shape by config.json, or by the keys of a lone GGUF file. Raises ModelFileError for what is no such Llama."""
+def read_model_shape(files: "ModelFiles") -> ModelShape:
+    """Return the shape by config.json, or by the keys of a lone GGUF file.
+
+    Raises ModelFileError for what is no such Llama.
+    """
     kind = files.architecture
     if kind not in ARCHITECTURES:
         raise ModelFileError(f"its architecture is {kind!r}, and the reference backend has {', '.join(ARCHITECTURES)}")
@@ -67,12 +70,14 @@ def read_shape(files: "ModelFiles") -> Shape:
     others = [key for key in UNKNOWN if config.get(key)] + ["sliding_window"] * bool(windowed)
     others += ["hidden_act"] * (config.get("hidden_act", "silu") != "silu")
     if others:
-        raise ModelFileError(f"its {others[0]} is {shown(config[others[0]])}, which the reference backend doesn't have")
+        raise ModelFileError(
+            f"its {others[0]} is {short_repr(config[others[0]])}, which the reference backend doesn't have"
+        )
     hidden, heads = _size(config, "hidden_size"), _size(config, "num_attention_heads")
     head_dim, kv_heads = _size(config, "head_dim", hidden // heads), _size(config, "num_key_value_heads", heads)
     if head_dim % 2 or heads % kv_heads:
         raise ModelFileError("the heads are odd, or can't share keys evenly, so nothing can be computed with them")
-    return Shape(
+    return ModelShape(
         hidden=hidden,
         inner=_size(config, "intermediate_size"),
         layers=_size(config, "num_hidden_layers"),
@@ -87,17 +92,20 @@ def read_shape(files: "ModelFiles") -> Shape:
 
 
 def _like_config(metadata: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A GGUF file's keys under the names that config.json has for them."""
+    """Return a GGUF file's keys under the names that config.json has for them."""
     config = {name: metadata.get(f"{kind}.{key}") for name, key in GGUF_KEYS.items()}
     scaling = metadata.get(f"{kind}.rope.scaling.type", "none")
     return config | {"rope_scaling": None if scaling == "none" else {"rope_type": scaling}}
 
 
 def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32]:
-    """RoPE's frequencies. Llama 3.1 slows the slow ones down, for a context longer than it was trained with first."""
+    """Return RoPE's frequencies, of shape (head_dim / 2,).
+
+    Llama 3.1 lowers the low ones, for a context longer than it was trained with first.
+    """
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     if not isinstance(rope, Mapping):
-        raise ModelFileError(f"the parameters of RoPE are {shown(rope)}, and an object was expected")
+        raise ModelFileError(f"the parameters of RoPE are {short_repr(rope)}, and an object was expected")
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind not in ("default", "llama3") or rope.get("partial_rotary_factor", 1) != 1:
         raise ModelFileError(f"its RoPE is scaled or partial ({kind!r}), which the reference backend doesn't have")
@@ -114,12 +122,12 @@ def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32
 def _size(config: Mapping[str, Any], key: str, default: int | None = None) -> int:
     value: Any = default if config.get(key) is None else config[key]
     if type(value) is not int or not 0 < value < 1 << 32:
-        raise ModelFileError(f"its {key} is {shown(value)}, and a whole number from 1 on was expected")
+        raise ModelFileError(f"its {key} is {short_repr(value)}, and a whole number from 1 on was expected")
     return int(value)
 
 
 def _positive(config: Mapping[str, Any], key: str, default: float | None = None) -> float:
     value: Any = default if config.get(key) is None else config[key]
     if type(value) not in (int, float) or not 0 < value < 1e30:
-        raise ModelFileError(f"its {key} is {shown(value)}, and a number above 0 was expected")
+        raise ModelFileError(f"its {key} is {short_repr(value)}, and a number above 0 was expected")
     return float(value)

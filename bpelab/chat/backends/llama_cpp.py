@@ -13,21 +13,21 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, ModelFileError
-from ..probes import host
+from ..hardware import host
 from .base import CHUNK
-from .engine import Engine
-from .llama_log import listening, reason
-from .trouble import LESS, check_memory, package, refused
+from .errors import LESS, check_memory, import_extra, load_error
+from .external import ExternalBackend
+from .llama_log import captured_log, first_error
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
     from .base import Logits
 
 ALL_LAYERS = 2**31 - 1
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Why llama.cpp can't run a model, None if nothing is known against it."""
+    """Return why llama.cpp can't run a model, None if nothing is known against it."""
     return None if files.gguf else "llama.cpp runs GGUF files, and there is none of this model"
 
 
@@ -49,7 +49,7 @@ def open(
         raise ModelFileError(f"{files.name}: {problem}")
     if device not in (None, "cpu", "gpu"):
         raise BackendError(f'llama.cpp has the devices "cpu" and "gpu", and no {device!r}')
-    offloads = package("llama_cpp", "llama").llama_supports_gpu_offload()
+    offloads = import_extra("llama_cpp", "llama").llama_supports_gpu_offload()
     if (gpu_layers or device == "gpu") and not offloads:
         raise BackendError(
             "this llama.cpp can't use a GPU: it was built for the CPU, or finds no driver. `bpelab doctor` says how to "
@@ -59,23 +59,23 @@ def open(
     return LlamaCppBackend(files, context, 0 if on_cpu else gpu_layers or ALL_LAYERS, threads)
 
 
-class LlamaCppBackend(Engine):
+class LlamaCppBackend(ExternalBackend):
     """A model in llama.cpp."""
 
     name = "llama_cpp"
 
     def __init__(self, files: "ModelFiles", context: int, gpu_layers: int, threads: int | None) -> None:
-        self._engine = engine = package("llama_cpp", "llama")
-        with listening(engine) as log, ExitStack() as stack:
+        self._engine = engine = import_extra("llama_cpp", "llama")
+        with captured_log(engine) as log, ExitStack() as stack:
             engine.llama_backend_init()
             parameters = engine.llama_model_default_params()
             parameters.n_gpu_layers = gpu_layers
             model = engine.llama_model_load_from_file(os.fsencode(str(files.gguf)), parameters)
             if not model:
-                raise refused("llama.cpp", files, reason(log))
+                raise load_error("llama.cpp", files, first_error(log))
             stack.callback(engine.llama_model_free, model)
             if engine.llama_model_has_encoder(model) or not engine.llama_model_has_decoder(model):
-                raise refused("llama.cpp", files, "it is no model that only decodes")
+                raise load_error("llama.cpp", files, "it is not a decoder-only model")
             weights = engine.llama_model_size(model)
             exact = weights >= 4 * engine.llama_model_n_params(model)
             kv_bytes = _values_of_an_id(engine, model) * (4 if exact else 2)
@@ -90,7 +90,9 @@ class LlamaCppBackend(Engine):
             options.no_perf = True
             self._run = engine.llama_init_from_model(model, options)
             if not self._run:
-                raise BackendError(f"{files.name}: llama.cpp can't begin: {reason(log)}. {LESS}, or fewer GPU layers")
+                raise BackendError(
+                    f"{files.name}: llama.cpp can't start: {first_error(log)}. {LESS}, or fewer GPU layers"
+                )
             stack.callback(engine.llama_free, self._run)
             self._stack = stack.pop_all()
         self._memory = engine.llama_get_memory(self._run)
@@ -103,7 +105,7 @@ class LlamaCppBackend(Engine):
             self._free()
             raise
 
-    def own_ids(self, text: str) -> list[int]:
+    def native_encode(self, text: str) -> list[int]:
         data = text.encode("utf-8", "surrogateescape")
         room = (self._engine.llama_token * (len(data) + 16))()  # a token is a byte at least, but for a space in front
         with self._in_use():
@@ -111,26 +113,26 @@ class LlamaCppBackend(Engine):
         return list(room[:count])
 
     def _free(self) -> None:
-        with listening(self._engine):
+        with captured_log(self._engine):
             self._stack.close()
 
-    def _bytes_held(self) -> int:
+    def _cache_size(self) -> int:
         return self._kv_bytes * self._count
 
     def _clear(self) -> None:
         self._engine.llama_memory_clear(self._memory, False)
 
-    def _cut(self, count: int) -> bool:
+    def _truncate(self, count: int) -> bool:
         return bool(self._engine.llama_memory_seq_rm(self._memory, 0, count, -1))
 
     def _feed(self, ids: list[int]) -> "Logits":
         import numpy as np
 
         tokens = (self._engine.llama_token * len(ids))(*ids)
-        with listening(self._engine) as log:
+        with captured_log(self._engine) as log:
             code = self._engine.llama_decode(self._run, self._engine.llama_batch_get_one(tokens, len(ids)))
         if code:
-            raise BackendError(f"llama.cpp failed while it ran, with code {code}: {reason(log)}. {LESS}")
+            raise BackendError(f"llama.cpp failed while it ran, with code {code}: {first_error(log)}. {LESS}")
         self._count += len(ids)
         row = self._engine.llama_get_logits_ith(self._run, -1)
         size = self._engine.llama_vocab_n_tokens(self._vocabulary)
@@ -138,7 +140,7 @@ class LlamaCppBackend(Engine):
 
 
 def _values_of_an_id(engine: Any, model: int) -> int:
-    """How many numbers the keys and values of one id are."""
+    """Return how many numbers the keys and values of one id have."""
 
     def noted(key: str) -> str:
         room = ctypes.create_string_buffer(64)

@@ -1,4 +1,4 @@
-"""llama.cpp's log, caught: nothing on the screen, and the reason where something fails.
+"""Capture llama.cpp's log: nothing on the screen, and the reason where something fails.
 
 It has one log for a process, written to by C++ in whatever thread works. What a thread writes while it listens goes to
 that thread; all else goes where it went before, so other users of llama.cpp in the process see no difference.
@@ -29,8 +29,8 @@ _callbacks: list[Any] = []  # ours, which llama.cpp holds without counting refer
 
 
 @contextmanager
-def listening(engine: Any) -> Iterator[Log]:
-    """What llama.cpp writes meanwhile, in a list and not on the screen."""
+def captured_log(engine: Any) -> Iterator[Log]:
+    """Capture what llama.cpp writes meanwhile in a list, instead of on the screen."""
     if not _callbacks:
         before, data = engine.llama_log_callback(), ctypes.c_void_p()
         engine.llama_log_get(ctypes.byref(before), ctypes.byref(data))
@@ -51,7 +51,7 @@ def listening(engine: Any) -> Iterator[Log]:
         _listener.log = None
 
 
-def reason(log: Log) -> str:
-    """The first error: those that follow say that something failed."""
+def first_error(log: Log) -> str:
+    """Return the first error: those that follow say that something failed."""
     errors = [text.strip() for level, text in log if level == ERROR and text.strip()]
     return re.sub(r"^\w+: (error loading model: )?", "", errors[0]).rstrip(".") if errors else "it doesn't say why"

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelFileError
-from ..tensor_files import Tensor, gguf_tensors, safetensors_tensors
-from .llama_shape import Shape
+from ..models.tensor_headers import Tensor, gguf_tensors, safetensors_tensors
+from .llama_config import ModelShape
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 Array = NDArray[np.float32]
 NAMES = {
@@ -67,7 +67,7 @@ class Weights(NamedTuple):
 class LlamaFile:
     """The tensors of a Llama under the names of NAMES."""
 
-    def __init__(self, files: "ModelFiles", shape: Shape) -> None:
+    def __init__(self, files: "ModelFiles", shape: ModelShape) -> None:
         self.shape, self.is_gguf, self.order = shape, not files.safetensors, "<"
         if files.safetensors:
             found = [tensor for path in files.safetensors for tensor in safetensors_tensors(path)]
@@ -88,14 +88,14 @@ class LlamaFile:
         self.memory = sum(tensor.size * (1 if tensor.type == "F32" else 2) for tensor in found)
 
     def find(self, what: str, layer: int = 0, kind: str = "weight") -> Tensor:
-        """A tensor's place. Raises ModelFileError where there is none."""
+        """Return where a tensor is. Raises ModelFileError where there is none."""
         name = f"{NAMES[what][self.is_gguf].format(layer)}.{kind}"
         if name not in self.tensors:
             raise ModelFileError(f"its tensor {name} is missing")
         return self.tensors[name]
 
     def read(self, tensor: Tensor, *shape: int) -> Array:
-        """A tensor's numbers. Raises ModelFileError for another shape than the model's sizes ask for."""
+        """Return a tensor's numbers. Raises ModelFileError for another shape than the model's sizes ask for."""
         if tensor.shape != shape:
             raise ModelFileError(f"its tensor {tensor.name} has the shape {tensor.shape}, and {shape} was expected")
         stored = self.order + STORED[tensor.type]
@@ -106,7 +106,7 @@ class LlamaFile:
         return numbers.astype(np.float32, copy=False).reshape(shape)
 
     def heads(self, what: str, layer: int, count: int, kind: str = "weight") -> Array:
-        """The rows of `count` heads, or their biases, in Hugging Face's order."""
+        """Return the rows of `count` heads, or their biases, in Hugging Face's order."""
         width = () if kind == "bias" else (self.shape.hidden,)
         rows = self.read(self.find(what, layer, kind), count * self.shape.head_dim, *width)
         if not self.is_gguf or what == "v" or self.shape.biased:  # llama.cpp shuffles no others than Llama's own
@@ -114,13 +114,13 @@ class LlamaFile:
         return rows.reshape(count, -1, 2, *width).swapaxes(1, 2).reshape(rows.shape)
 
     def frequencies(self) -> Array:
-        """RoPE's, slowed down by the factors that GGUF files of Llama 3.1 and later have for them."""
+        """Return RoPE's frequencies, divided by the factors that GGUF files of Llama 3.1 and later have for them."""
         if FACTORS not in self.tensors:
             return self.shape.frequencies
         return self.shape.frequencies / self.read(self.tensors[FACTORS], self.shape.head_dim // 2)
 
     def layer(self, number: int) -> Layer:
-        """One layer's weights."""
+        """Read one layer's weights."""
         hidden, inner, heads = self.shape.hidden, self.shape.inner, self.shape.heads
         parts = (("q", heads), ("k", self.shape.kv_heads), ("v", self.shape.kv_heads))
         qkv = np.concatenate([self.heads(what, number, count) for what, count in parts])
@@ -138,7 +138,7 @@ class LlamaFile:
         )
 
     def weights(self) -> Weights:
-        """All weights, read. Raises ModelFileError, OSError, MemoryError."""
+        """Read all weights. Raises ModelFileError, OSError, MemoryError."""
         table = (self.vocab_size, self.shape.hidden)
         embedding = self.read(self.find("embedding"), *table)
         tied = self.shape.tied or (self.is_gguf and "output.weight" not in self.tensors)
@@ -148,5 +148,5 @@ class LlamaFile:
 
 
 def _across(matrix: Array) -> Array:
-    """A matrix turned over, so that a row of numbers can be multiplied with it from the left."""
+    """Return the transpose, contiguous, so that rows can be multiplied with it from the left."""
     return np.ascontiguousarray(matrix.T)

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, ModelFileError
-from .engine import Engine, cache_bytes, float32_bytes, own_tokenizer
-from .trouble import check_memory, loading, package, running
+from .errors import check_memory, import_extra, translating_load_errors, translating_run_errors
+from .external import ExternalBackend, cache_bytes, float32_bytes, native_tokenizer
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
     from .base import Logits
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Why MLX can't run a model, None if nothing is known against it."""
+    """Return why MLX can't run a model, None if nothing is known against it."""
     if not files.safetensors:
         return "MLX runs models whose weights are safetensors, and there are none of this one"
     if files.config.get("model_file"):
@@ -44,34 +44,34 @@ def open(
     return MlxBackend(files, context, "cpu" if gpu_layers == 0 else device)
 
 
-class MlxBackend(Engine):
+class MlxBackend(ExternalBackend):
     """A model in MLX."""
 
     name = "mlx"
     _cache: Any
 
     def __init__(self, files: "ModelFiles", context: int, device: str | None) -> None:
-        self._mx = mx = package("mlx.core", "mlx")
+        self._mx = mx = import_extra("mlx.core", "mlx")
         if device not in (None, "cpu", "gpu"):
             raise BackendError(f'MLX has the devices "cpu" and "gpu", and no {device!r}')
         self._device = mx.default_device() if device is None else getattr(mx, device)
         on_cpu = self._device == mx.cpu
         if on_cpu:
             check_memory(files, float32_bytes(files), cache_bytes(files, context))
-        utils, self._caches = package("mlx_lm.utils", "mlx"), package("mlx_lm.models.cache", "mlx")
-        with loading("MLX", files), mx.stream(self._device):
+        utils, self._caches = import_extra("mlx_lm.utils", "mlx"), import_extra("mlx_lm.models.cache", "mlx")
+        with translating_load_errors("MLX", files), mx.stream(self._device):
             self._model, _ = utils.load_model(files.folder, lazy=on_cpu, model_config=_rope(files.config))
             if on_cpu:
                 self._model.set_dtype(mx.float32)
                 mx.eval(self._model.parameters())
             self._clear()
-            self._tokenizer = own_tokenizer(files)
+            self._tokenizer = native_tokenizer(files)
             super().__init__(device="CPU" if on_cpu else mx.device_info()["device_name"], context=context)
 
-    def own_ids(self, text: str) -> list[int] | None:
+    def native_encode(self, text: str) -> list[int] | None:
         return None if self._tokenizer is None else list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _bytes_held(self) -> int:
+    def _cache_size(self) -> int:
         return sum(getattr(part, "nbytes", 0) for layer in self._cache for part in layer.state)
 
     def _free(self) -> None:
@@ -81,7 +81,7 @@ class MlxBackend(Engine):
     def _clear(self) -> None:
         self._cache = self._caches.make_prompt_cache(self._model)
 
-    def _cut(self, count: int) -> bool:
+    def _truncate(self, count: int) -> bool:
         surplus = self._count - count
         return bool(self._caches.trim_prompt_cache(self._cache, surplus) == surplus)
 
@@ -89,7 +89,7 @@ class MlxBackend(Engine):
         import numpy as np
 
         mx = self._mx
-        with running("MLX"), mx.stream(self._device):
+        with translating_run_errors("MLX"), mx.stream(self._device):
             row = self._model(mx.array([ids]), cache=self._cache)[0, -1].astype(mx.float32)
             mx.eval(row, [layer.state for layer in self._cache])
             self._count += len(ids)

@@ -9,19 +9,19 @@ prefer. Chapter: Chat on your hardware. Source: optimum-intel `modeling_decoder.
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, ModelFileError
-from .engine import Engine, cache_bytes, float32_bytes
-from .openvino_form import converted
-from .trouble import check_memory, loading, package, running
+from .errors import check_memory, import_extra, translating_load_errors, translating_run_errors
+from .external import ExternalBackend, cache_bytes, float32_bytes
+from .openvino_convert import converted_folder
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
     from .base import Logits
 
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Why OpenVINO can't run a model, None if nothing is known against it."""
+    """Return why OpenVINO can't run a model, None if nothing is known against it."""
     if files.safetensors:
         return None
     return "OpenVINO converts models whose weights are safetensors, and there are none of this one"
@@ -46,14 +46,14 @@ def open(
     return OpenvinoBackend(files, context, "CPU" if gpu_layers == 0 else device, threads)
 
 
-class OpenvinoBackend(Engine):
+class OpenvinoBackend(ExternalBackend):
     """A model in OpenVINO."""
 
     name = "openvino"
     _request: Any
 
     def __init__(self, files: "ModelFiles", context: int, device: str | None, threads: int | None) -> None:
-        self._library = library = package("openvino", "openvino")
+        self._library = library = import_extra("openvino", "openvino")
         core = library.Core()
         found = core.available_devices
         device = device.upper() if device else next((name for name in found if name.startswith("GPU")), "CPU")
@@ -64,8 +64,8 @@ class OpenvinoBackend(Engine):
         options: dict[str, str | int] = dict(EXACT) if device == "CPU" else {}
         if threads and device == "CPU":
             options["INFERENCE_NUM_THREADS"] = threads
-        with loading("OpenVINO", files):
-            model = core.read_model(converted(files) / "openvino_model.xml")
+        with translating_load_errors("OpenVINO", files):
+            model = core.read_model(converted_folder(files) / "openvino_model.xml")
             self._inputs = {each.any_name for each in model.inputs}
             self._axes = {each.info.variable_id: _axis_of_ids(each.info.data_shape) for each in model.get_variables()}
             self._request = core.compile_model(model, device, options).create_infer_request()
@@ -73,10 +73,10 @@ class OpenvinoBackend(Engine):
             called = "CPU" if device == "CPU" else core.get_property(device, "FULL_DEVICE_NAME")
             super().__init__(device=called, context=context)
 
-    def own_ids(self, text: str) -> list[int] | None:
+    def native_encode(self, text: str) -> list[int] | None:
         return None if self._tokenizer is None else list(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
-    def _bytes_held(self) -> int:
+    def _cache_size(self) -> int:
         return sum(each.state.byte_size for each in self._request.query_state())
 
     def _free(self) -> None:
@@ -85,12 +85,12 @@ class OpenvinoBackend(Engine):
     def _clear(self) -> None:
         self._request.reset_state()
 
-    def _cut(self, count: int) -> bool:
+    def _truncate(self, count: int) -> bool:
         import numpy as np
 
         if None in self._axes.values():
             return False
-        with running("OpenVINO"):
+        with translating_run_errors("OpenVINO"):
             for each in self._request.query_state():
                 part = each.state.data.take(range(count), axis=self._axes[each.name])
                 each.state = self._library.Tensor(np.ascontiguousarray(part))
@@ -106,7 +106,7 @@ class OpenvinoBackend(Engine):
             "position_ids": np.arange(self._count, end, dtype=np.int64)[None],
             "beam_idx": np.zeros(1, np.int32),
         }
-        with running("OpenVINO"):
+        with translating_run_errors("OpenVINO"):
             out = self._request.infer({name: value for name, value in inputs.items() if name in self._inputs})
             self._count = end
             logits: Logits = out["logits"][0, -1].astype(np.float32)
@@ -114,12 +114,12 @@ class OpenvinoBackend(Engine):
 
 
 def _axis_of_ids(shape: Any) -> int | None:
-    """The axis of a state along which there is one entry an id; None for states of other kinds."""
+    """Return the axis of a state along which there is one entry an id; None for states of other kinds."""
     free = [axis for axis, length in enumerate(shape) if axis and length.is_dynamic]
     return free[0] if len(free) == 1 else None
 
 
 def _own_tokenizer(files: "ModelFiles") -> Any:
-    """The model's tokenizer.json as Hugging Face's tokenizers reads it, None without one."""
+    """Return the model's tokenizer.json as Hugging Face's tokenizers reads it, None without one."""
     path = files.folder / "tokenizer.json"
-    return package("tokenizers", "openvino").Tokenizer.from_file(str(path)) if path.is_file() else None
+    return import_extra("tokenizers", "openvino").Tokenizer.from_file(str(path)) if path.is_file() else None

@@ -17,11 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...user_cache import cache_folder
-from .trouble import missing, refused, short
+from ..._support.cache_dir import cache_dir
+from .errors import load_error, missing_error, one_line
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 INVENTED = "newly initialized"
 """What transformers writes of tensors that it didn't find, before it goes on with random ones."""
@@ -36,8 +36,10 @@ OVModelForCausalLM.from_pretrained(source, **options).save_pretrained(target)
 """
 
 
-def converted(files: "ModelFiles") -> Path:
-    """The folder of a model in OpenVINO's form, converted now if that wasn't done before. Needs optimum-intel then.
+def converted_folder(files: "ModelFiles") -> Path:
+    """Return the folder of a model in OpenVINO's form, converted now if that wasn't done before.
+
+    Needs optimum-intel then.
 
     It lies in `openvino` in bpelab's cache, which can be deleted at any time, under the hash of the paths, sizes and
     times of the model's files; or in a folder of this process where nothing is to be kept. It is there whole or not at
@@ -47,7 +49,7 @@ def converted(files: "ModelFiles") -> Path:
     for path in (*files.safetensors, files.folder / "config.json"):
         found = path.resolve().stat()
         digest.update(f"{path.resolve()} {found.st_size} {found.st_mtime_ns}\n".encode())
-    kept = cache_folder()
+    kept = cache_dir()
     if kept is None:
         kept = tempfile.mkdtemp(prefix="bpelab-")
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
@@ -78,13 +80,13 @@ def _convert(files: "ModelFiles", target: Path) -> None:
         check=False,
     )
     if done.returncode == KILLED:
-        raise refused("OpenVINO", files, "the system ended the conversion: out of memory")
+        raise load_error("OpenVINO", files, "the system ended the conversion: out of memory")
     if done.returncode:
         # The last error, from the line on that begins with its name.
-        said = short(re.split(r"^(?=[\w.]*(?:Error|Exception)\b)", done.stderr, flags=re.MULTILINE)[-1])
-        said = said or f"the conversion ended with code {done.returncode}"
-        if said.startswith("ModuleNotFoundError"):
-            raise missing("optimum-intel", said.split("'")[1], "openvino")
-        raise refused("OpenVINO", files, said)
+        message = one_line(re.split(r"^(?=[\w.]*(?:Error|Exception)\b)", done.stderr, flags=re.MULTILINE)[-1])
+        message = message or f"the conversion ended with code {done.returncode}"
+        if message.startswith("ModuleNotFoundError"):
+            raise missing_error("optimum-intel", message.split("'")[1], "openvino")
+        raise load_error("OpenVINO", files, message)
     if INVENTED in done.stderr:
-        raise refused("OpenVINO", files, "tensors are missing in the files, which transformers would make up")
+        raise load_error("OpenVINO", files, "tensors are missing in the files, which transformers would make up")

@@ -1,13 +1,14 @@
 """The reference: a Llama in NumPy, as plainly as it can be written, and fast enough to chat with a small one.
 
 A token becomes a row of numbers. Each layer adds to it twice: attention brings in what the tokens before have to say,
-and a small network (SwiGLU) works on the row by itself. Behind the last layer the row is compared with the row of every
+and a small network (SwiGLU) works on the row by itself. After the last layer the row is compared with the row of every
 token of the vocabulary: these are the logits. Keys and values of tokens that were fed stay in two arrays, the KV cache,
 so a new token costs its own row only. To forget the end of a prompt is to count less of the arrays as filled.
 
-Chapter: Chat on your hardware. Cost of a token: two operations a weight, and for attention O(ids held) a layer; float32
-throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang and Sennrich 2019 (RMSNorm), Ainslie et
-al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the logits agree.
+Chapter: Chat on your hardware. Cost of a token: two operations a weight, and for attention O(cached ids) a layer;
+float32 throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang and Sennrich 2019 (RMSNorm),
+Ainslie et al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the
+logits agree.
 """
 
 from typing import TYPE_CHECKING
@@ -16,12 +17,12 @@ import numpy as np
 
 from ...errors import BackendError, ModelFileError
 from .base import Backend
-from .llama_shape import read_shape
+from .errors import check_memory, translating_load_errors, translating_run_errors
+from .llama_config import read_model_shape
 from .llama_weights import Array, Layer, LlamaFile
-from .trouble import check_memory, loading, running
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
 
 
 class ReferenceBackend(Backend):
@@ -30,7 +31,7 @@ class ReferenceBackend(Backend):
     name = "reference"
 
     def __init__(self, files: "ModelFiles", context: int) -> None:
-        self.shape = shape = read_shape(files)
+        self.shape = shape = read_model_shape(files)
         file = LlamaFile(files, shape)
         kv_bytes = shape.layers * 2 * shape.kv_heads * shape.head_dim * 4
         super().__init__(device="CPU", context=context, vocab_size=file.vocab_size, kv_bytes=kv_bytes)
@@ -47,11 +48,11 @@ class ReferenceBackend(Backend):
         return count
 
     def _feed(self, ids: list[int]) -> Array:
-        """The forward pass: rows for new ids, layer by layer, each attending to all that is held and to itself."""
-        with running("the reference backend"), np.errstate(all="ignore"):
+        """Run the forward pass: rows for new ids, layer by layer, each attending to the cache and to itself."""
+        with translating_run_errors("the reference backend"), np.errstate(all="ignore"):
             start, end = self.filled, self.filled + len(ids)
             turn = self.cosines[start:end], self.sines[start:end]
-            future = np.triu(np.full((len(ids), end), -np.inf, np.float32), start + 1)  # a token sees none behind it
+            future = np.triu(np.full((len(ids), end), -np.inf, np.float32), start + 1)  # a token sees none after it
             epsilon = self.shape.epsilon
             rows = self.weights.embedding[ids]
             for layer, keys, values in zip(self.weights.layers, self.keys, self.values):
@@ -110,9 +111,9 @@ def feed_forward(rows: Array, layer: Layer) -> Array:
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Why the reference can't run a model, None if it can."""
+    """Return why the reference can't run a model, None if it can."""
     try:
-        LlamaFile(files, read_shape(files))
+        LlamaFile(files, read_model_shape(files))
     except ModelFileError as error:
         return str(error)
     return None
@@ -125,7 +126,7 @@ def open(
     if device not in (None, "cpu"):
         raise BackendError(f"the reference backend runs on the CPU, and not on {device!r}: leave the device out")
     try:
-        with loading("the reference backend", files):
+        with translating_load_errors("the reference backend", files):
             return ReferenceBackend(files, context)
     except ModelFileError as error:
         raise ModelFileError(f"{files.name}: {error}") from error

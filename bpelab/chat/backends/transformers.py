@@ -8,16 +8,16 @@ which is cut where a prompt differs from the one before. Chapter: Chat on your h
 from typing import TYPE_CHECKING, Any
 
 from ...errors import BackendError, ModelFileError
-from .engine import Engine, cache_bytes, float32_bytes, own_tokenizer, quiet
-from .trouble import check_memory, loading, package, refused, running
+from .errors import check_memory, import_extra, load_error, translating_load_errors, translating_run_errors
+from .external import ExternalBackend, cache_bytes, float32_bytes, native_tokenizer, quiet
 
 if TYPE_CHECKING:
-    from ..models import ModelFiles
+    from ..models.find import ModelFiles
     from .base import Logits
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Why transformers can't run a model, None if nothing is known against it."""
+    """Return why transformers can't run a model, None if nothing is known against it."""
     if files.safetensors:
         return None
     return "transformers runs models whose weights are safetensors, and there are none of this one"
@@ -30,8 +30,8 @@ def open(
 
     Args:
         gpu_layers: 0 for the CPU; else all are where `device` says.
-        device: as PyTorch names it: "cuda", "cuda:1" (AMD's too), "mps", "xpu", "cpu"; "gpu" for any that
-            is none; None for the first there is.
+        device: as PyTorch names it: "cuda", "cuda:1" (AMD's too), "mps", "xpu", "cpu"; "gpu" for the first
+            that is not the CPU; None for the first there is.
         threads: for the CPU, of the whole process; None leaves them as they are.
 
     Raises MissingDependencyError; ModelFileError for a model that transformers refuses; BackendError for a device that
@@ -43,15 +43,15 @@ def open(
     return TransformersBackend(files, context, "cpu" if gpu_layers == 0 else device, threads)
 
 
-class TransformersBackend(Engine):
+class TransformersBackend(ExternalBackend):
     """A model in PyTorch."""
 
     name = "transformers"
     _cache: Any
 
     def __init__(self, files: "ModelFiles", context: int, device: str | None, threads: int | None) -> None:
-        self._torch = torch = package("torch", "transformers")
-        self._library = transformers = package("transformers", "transformers")
+        self._torch = torch = import_extra("torch", "transformers")
+        self._library = transformers = import_extra("transformers", "transformers")
         devices = _devices(torch)
         if device == "gpu" and devices[0] != "cpu":
             device = devices[0]
@@ -62,7 +62,7 @@ class TransformersBackend(Engine):
             check_memory(files, float32_bytes(files), cache_bytes(files, context))
             if threads:
                 torch.set_num_threads(threads)
-        with loading("transformers", files), quiet(transformers):
+        with translating_load_errors("transformers", files), quiet(transformers):
             self._model, found = transformers.AutoModelForCausalLM.from_pretrained(
                 files.folder,
                 dtype=torch.float32 if device == "cpu" else "auto",
@@ -72,18 +72,18 @@ class TransformersBackend(Engine):
                 output_loading_info=True,
             )
             if found["missing_keys"]:  # which transformers makes up
-                raise refused("transformers", files, f"{min(found['missing_keys'])} is missing in the files")
+                raise load_error("transformers", files, f"{min(found['missing_keys'])} is missing in the files")
             self._model.eval().to(device)
             self._clear()
-            self._tokenizer = own_tokenizer(files)
+            self._tokenizer = native_tokenizer(files)
             super().__init__(device=_name_of(torch, device), context=context)
             if not self.kv_bytes:  # it would forget what came before, and nothing would say so
-                raise refused("transformers", files, "it holds no keys and values, which this backend relies on")
+                raise load_error("transformers", files, "it holds no keys and values, which this backend relies on")
 
-    def own_ids(self, text: str) -> list[int] | None:
+    def native_encode(self, text: str) -> list[int] | None:
         return None if self._tokenizer is None else list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _bytes_held(self) -> int:
+    def _cache_size(self) -> int:
         parts = (getattr(layer, name, None) for layer in self._cache.layers for name in ("keys", "values"))
         return sum(part.nbytes for part in parts if part is not None)
 
@@ -95,7 +95,7 @@ class TransformersBackend(Engine):
     def _clear(self) -> None:
         self._cache = self._library.DynamicCache(config=self._model.config)
 
-    def _cut(self, count: int) -> bool:
+    def _truncate(self, count: int) -> bool:
         # Layers of other kinds (sliding windows, recurrent states) have lost what a cut would need.
         plain = all(type(layer) is self._library.cache_utils.DynamicLayer for layer in self._cache.layers)
         if plain:
@@ -104,7 +104,7 @@ class TransformersBackend(Engine):
 
     def _feed(self, ids: list[int]) -> "Logits":
         torch = self._torch
-        with running("transformers"), torch.inference_mode():
+        with translating_run_errors("transformers"), torch.inference_mode():
             row = torch.tensor([ids], device=self._device)
             out = self._model(input_ids=row, past_key_values=self._cache, use_cache=True, logits_to_keep=1)
             self._count += len(ids)
@@ -113,7 +113,7 @@ class TransformersBackend(Engine):
 
 
 def _devices(torch: Any) -> list[str]:
-    """The devices of PyTorch that are here, the best first."""
+    """Return the devices of PyTorch that are here, the best first."""
     others = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": getattr(torch, "xpu", None)}
     return [*(name for name, module in others.items() if module and module.is_available()), "cpu"]
 

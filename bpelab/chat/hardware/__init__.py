@@ -1,6 +1,6 @@
-"""What asks a machine about itself, one file a question: each in a process of its own, and each answer read with care.
+"""Hardware detection: each probe runs in a process of its own, and its output is validated.
 
-`processes` runs the questions, `host` and `libraries` are what Python processes run, `nvidia`, `amd`, `apple` and
-`vulkan` read what system tools print, `backends` and `install` say what that means for the backends. Chapter: Chat on
-your hardware.
+`processes` runs the probes; `host` and `libraries` are the programs of those that are written in Python. `nvidia`,
+`amd`, `apple` and `vulkan` parse what system tools print; `backend_status` and `install` derive from it what each
+backend can do here. Chapter: Chat on your hardware.
 """

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .parts import MIB, Device, count, plain
+from .device import MIB, Device, parse_count, sanitize
 
 ROCM_SMI = ("--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
 AMD_SMI = ("static", "--asic", "--vram", "--driver", "--json")
@@ -21,7 +21,7 @@ _FIELD = re.compile(r"^  ([A-Z][A-Za-z ]{1,30}):[ \t]+(\S.*?)\s*$", re.MULTILINE
 
 
 def json_in(text: str) -> Any:
-    """The first JSON object or list that begins a line; tools print warnings before it. ValueError if there is none."""
+    """Return the first JSON object or list that begins a line; tools print warnings before it. Raises ValueError."""
     start = re.search(r"^\s*[{\[]", text, re.MULTILINE)
     if start is None:
         raise ValueError("no JSON")
@@ -29,7 +29,7 @@ def json_in(text: str) -> Any:
 
 
 def rocm_smi(text: str) -> list[Device]:
-    """The cards in `rocm-smi --json`, of which old and new versions differ in capital letters."""
+    """Return the cards in `rocm-smi --json`, of which old and new versions differ in capital letters."""
     data = json_in(text)
     driver = data.get("system", {}).get("Driver version")
     found = []
@@ -38,39 +38,41 @@ def rocm_smi(text: str) -> list[Device]:
             values = {name.lower(): value for name, value in card.items()}
             names = (str(values.get(name, "N/A")) for name in NAMES)
             name = next((name for name in names if not name.startswith(("N/A", "0x"))), "AMD GPU")
-            total, used = (count(values.get(f"vram total {what}memory (b)"), 1, 0) for what in ("", "used "))
+            total, used = (parse_count(values.get(f"vram total {what}memory (b)"), 1, 0) for what in ("", "used "))
             free = total - used if total and used is not None and used <= total else None
-            found.append(Device("rocm", plain(name), total or None, free, plain(driver) if driver else None))
+            found.append(Device("rocm", sanitize(name), total or None, free, sanitize(driver) if driver else None))
     return found
 
 
 def amd_smi(text: str) -> list[Device]:
-    """The GPUs in `amd-smi static --json`: a list, or since ROCm 7 a list under "gpu_data"."""
+    """Return the GPUs in `amd-smi static --json`: a list, or since ROCm 7 a list under "gpu_data"."""
     data = json_in(text)
     found = []
     for gpu in data["gpu_data"] if isinstance(data, Mapping) else data:
         asic, vram, driver = (gpu[part] if isinstance(gpu.get(part), Mapping) else {} for part in PARTS)
         name, size = str(asic.get("market_name", "N/A")), vram.get("size")
         known = isinstance(size, Mapping) and size.get("unit") in UNITS
-        memory = count(size["value"], UNITS[size["unit"]]) if known else None
+        memory = parse_count(size["value"], UNITS[size["unit"]]) if known else None
         version = driver.get("version") or driver.get("driver_version")
-        shown = "AMD GPU" if name == "N/A" else plain(name)
-        found.append(Device("rocm", shown, memory, None, plain(version) if version else None))
+        shown = "AMD GPU" if name == "N/A" else sanitize(name)
+        found.append(Device("rocm", shown, memory, None, sanitize(version) if version else None))
     return found
 
 
 def rocminfo(text: str) -> list[Device]:
-    """The agents of rocminfo that are GPUs; the first pool of such an agent is its memory."""
+    """Return the agents of rocminfo that are GPUs; the first pool of such an agent is its memory."""
     found = []
     for agent in re.split(r"^Agent [0-9]+\s*$", text, flags=re.MULTILINE)[1:]:
         values = dict(reversed(_FIELD.findall(agent)))  # of fields that come again, the first
         if values.get("Device Type") == "GPU":
             size = _SIZE.search(agent)
             name = values.get("Marketing Name") or values.get("Name") or "AMD GPU"
-            found.append(Device("rocm", plain(name), count(size[1], 1024) if size else None))
+            found.append(Device("rocm", sanitize(name), parse_count(size[1], 1024) if size else None))
     return found
 
 
 def kfd(nodes: Any) -> list[Device]:
-    """What `host.kfd` found."""
-    return [Device("rocm", f"AMD GPU {plain(node['name'] or '')}".strip(), count(node["memory"])) for node in nodes]
+    """Return what `host.kfd` found."""
+    return [
+        Device("rocm", f"AMD GPU {sanitize(node['name'] or '')}".strip(), parse_count(node["memory"])) for node in nodes
+    ]

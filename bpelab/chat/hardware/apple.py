@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from .amd import json_in
+from .device import Device, parse_count, sanitize
 from .host import fields, number
-from .parts import Device, count, plain
 
 SYSCTL = ("machdep.cpu.brand_string", "hw.memsize", "hw.ncpu", "hw.optional.arm64", "sysctl.proc_translated")
 PROFILE = ("SPDisplaysDataType", "-json")
@@ -17,7 +17,7 @@ FREE = ("Pages free", "Pages inactive", "Pages speculative")
 
 
 def sysctl(text: str) -> dict[str, Any]:
-    """The processor, its cores and the memory; whether it is Apple's, and whether this process is translated for it."""
+    """Return the processor, its cores and the memory; whether it is Apple's, and whether code is translated for it."""
     found = fields(text)
     return {
         "cpu": found.get("machdep.cpu.brand_string"),
@@ -29,7 +29,7 @@ def sysctl(text: str) -> dict[str, Any]:
 
 
 def vm_stat(text: str) -> int | None:
-    """Bytes of memory that are free.
+    """Return the bytes of memory that are free.
 
     >>> vm_stat("(page size of 16384 bytes)\\nPages free: 10.\\nPages inactive: 5.\\nPages speculative: 1.\\n")
     262144
@@ -40,12 +40,12 @@ def vm_stat(text: str) -> int | None:
 
 
 def cards(text: str) -> list[Any]:
-    """The graphics cards in `system_profiler SPDisplaysDataType -json`."""
+    """Return the graphics cards in `system_profiler SPDisplaysDataType -json`."""
     return list(json_in(text)["SPDisplaysDataType"])
 
 
 def graphics(machine: dict[str, Any], profiles: list[Any], free: int | None) -> list[Device]:
-    """Apple's GPU, which shares the machine's memory: by `sysctl`, and in more words if system_profiler answered."""
+    """Return Apple's GPU, which shares the machine's memory: by `sysctl`, with details if system_profiler answered."""
     if not machine.get("apple"):
         return []
     name, metal = machine["cpu"] or "Apple GPU", None
@@ -55,4 +55,4 @@ def graphics(machine: dict[str, Any], profiles: list[Any], free: int | None) -> 
             name = f"{card.get('sppci_model') or name}" + (f" ({cores}-core GPU)" if cores else "")
             version = re.search(r"metal([0-9]+)$", str(card.get("spdisplays_mtlgpufamilysupport")))
             metal = f"Metal {version[1]}" if version else None
-    return [Device("mlx", plain(name), count(machine["memory"]), free, metal)]
+    return [Device("mlx", sanitize(name), parse_count(machine["memory"]), free, metal)]

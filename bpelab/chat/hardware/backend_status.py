@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...install import install_command
+from ..._support.install import install_command
 from . import install
-from .parts import BackendStatus, Device, plain
+from .device import BackendStatus, Device, sanitize
 
 PACKAGES = {
     "mlx": (("mlx", "mlx"), ("mlx-lm", "mlx_lm")),
@@ -50,7 +50,7 @@ class Facts:
         versions: of the installed packages, by the names they are installed under.
         answers: of libraries, by the names in `ASKED`; {"problem": ...} where something went wrong.
         tools: which of `install.TOOLS` are on the path.
-        closed: device files that this user may not open.
+        inaccessible: device files that this user may not open.
     """
 
     system: str
@@ -59,7 +59,7 @@ class Facts:
     versions: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tools: Collection[str] = ()
-    closed: Sequence[str] = ()
+    inaccessible: Sequence[str] = ()
 
     @property
     def kinds(self) -> set[str]:
@@ -67,12 +67,12 @@ class Facts:
         return {device.kind for device in self.devices}
 
     def names(self, *kinds: str) -> str:
-        """The machine's devices of these kinds, each name once."""
+        """Return the machine's devices of these kinds, each name once."""
         return ", ".join(dict.fromkeys(device.name for device in self.devices if device.kind in kinds))
 
 
 def installed_version(package: str, module: str) -> str | None:
-    """The version of an installed package, None if it isn't; nothing is imported.
+    """Return the version of an installed package, None if it isn't; nothing is imported.
 
     >>> installed_version("surely-not-installed", "surely_not_installed")
     """
@@ -83,13 +83,13 @@ def installed_version(package: str, module: str) -> str | None:
     if found is None:
         return None
     try:
-        return plain(importlib.metadata.version(package), 30)
+        return sanitize(importlib.metadata.version(package), 30)
     except Exception:  # no metadata, or broken ones: a folder that is only named so, or a copy without its records
         return "unknown version" if found.origin else None
 
 
 def statuses(facts: Facts) -> tuple[BackendStatus, ...]:
-    """All backends, in the order of BACKENDS."""
+    """Return the status of all backends, in the order of BACKENDS."""
     return tuple(_status(name, look, facts) for name, look in _LOOKS.items())
 
 
@@ -112,7 +112,7 @@ def _status(name: str, look: Look, facts: Facts) -> BackendStatus:
         if answer.get("unasked") and name == "reference":  # where no process starts, a browser say, NumPy still runs
             devices = ["cpu"]
         elif answer.get("problem"):
-            problem = plain(answer["problem"], 300)
+            problem = sanitize(answer["problem"], 300)
         else:
             try:
                 devices, problem = look(facts, answer)
@@ -141,17 +141,20 @@ def _command(name: str, facts: Facts, again: bool) -> tuple[str, str | None]:
 
 
 def _shown(kind: str, name: object) -> str:
-    return f"{kind}: {plain(name, 80)}" if name else kind
+    return f"{kind}: {sanitize(name, 80)}" if name else kind
 
 
 def _transformers(facts: Facts, answer: Mapping[str, Any]) -> tuple[list[str], str | None]:
     devices = [_shown(device["kind"], device["name"]) for device in answer["devices"]] + ["cpu"]
-    why = plain("; ".join(answer["why"]), 300) or "it doesn't say why"
+    why = sanitize("; ".join(answer["why"]), 300) or "it doesn't say why"
     for kind, built in (("cuda", answer["cuda"]), ("rocm", answer["hip"])):
         if kind in facts.kinds and not any(device["kind"] == kind for device in answer["devices"]):
             if built is None:
-                return devices, f"torch {plain(answer['version'])} was not built for {facts.names(kind)}"
-            return devices, f"torch {plain(answer['version'])}, built for {kind} {plain(built)}, can't use it: {why}"
+                return devices, f"torch {sanitize(answer['version'])} was not built for {facts.names(kind)}"
+            return (
+                devices,
+                f"torch {sanitize(answer['version'])}, built for {kind} {sanitize(built)}, can't use it: {why}",
+            )
     return devices, None
 
 
@@ -188,9 +191,9 @@ def _openvino(facts: Facts, answer: Mapping[str, Any]) -> tuple[list[str], str |
     if not unseen:
         return devices, None
     problem = f"OpenVINO doesn't see {facts.names(*unseen)}"
-    if facts.closed:
+    if facts.inaccessible:
         group = "sudo usermod -aG render $USER, then log in again"
-        return devices, f"{problem}: this user may not open {', '.join(facts.closed)} ({group})"
+        return devices, f"{problem}: this user may not open {', '.join(facts.inaccessible)} ({group})"
     return devices, f"{problem}: Intel's compute driver for it is not installed, or is too old"
 
 

@@ -1,8 +1,8 @@
-"""What this machine has, what could use it, and which backend is best for a model.
+"""Detect this machine's devices and the backends that could use them, and choose the best for a model.
 
 Devices are asked for by the tools of their drivers and by the libraries that would use them, each in a process of its
 own with a time limit: a driver that crashes or hangs is a sentence in `Machine.problems`. Nothing is guessed; what
-nobody says is None.
+is unknown is None.
 
 The order of preference is `PREFERENCE`: the first line whose backend can use such a device, and can run the model's
 files. Any GPU comes before any processor: MLX on Apple's, since it is made for it; llama.cpp, whose quantized files
@@ -22,15 +22,15 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ..errors import BackendError
-from .probes.backends import PACKAGES, installed_version
-from .probes.install import TOOLS
-from .probes.parts import BackendStatus, Device
-from .probes.processes import ask
-from .probes.survey import SYSTEMS, find_tool, questions, understand
+from ...errors import BackendError
+from .backend_status import PACKAGES, installed_version
+from .device import BackendStatus, Device
+from .install import TOOLS
+from .processes import run_probes
+from .survey import SYSTEMS, find_tool, questions, understand
 
 if TYPE_CHECKING:
-    from .models import ModelFiles
+    from ..models.find import ModelFiles
 
 __all__ = ["PREFERENCE", "VARIABLE", "BackendStatus", "Choice", "Device", "Machine", "detect"]
 
@@ -85,7 +85,7 @@ class Machine:
     problems: tuple[str, ...] = ()
 
     def choose(self, files: "ModelFiles | None" = None, backend: str | None = None) -> str:
-        """The name of the best backend for a model; of None, the shipped model.
+        """Return the name of the best backend for a model; of None, the shipped model.
 
         Args:
             backend: take this one, as the environment variable BPELAB_BACKEND would; "auto" for neither.
@@ -99,7 +99,7 @@ class Machine:
         return self.explain(files, backend).backend
 
     def explain(self, files: "ModelFiles | None" = None, backend: str | None = None) -> Choice:
-        """The same choice, with its reason."""
+        """Return the choice of `choose`, with its reason."""
         asked, who = backend, "the argument"
         if asked in (None, "", "auto"):
             asked, who = os.environ.get(VARIABLE), f"the environment variable {VARIABLE}"
@@ -107,16 +107,16 @@ class Machine:
         if asked and asked != "auto":
             if asked not in statuses:
                 raise BackendError(f"{who} asks for the backend {asked!r}; there are {', '.join(statuses)}")
-            if obstacle := _obstacle(statuses[asked], files):
+            if obstacle := _why_unsupported(statuses[asked], files):
                 raise BackendError(f"{who} asks for the backend {asked}, which can't be used: {obstacle}")
             return Choice(asked, f"{who} asks for it")
-        if _is_shipped(files) and "reference" in statuses and not _obstacle(statuses["reference"], files):
+        if _is_shipped(files) and "reference" in statuses and not _why_unsupported(statuses["reference"], files):
             return Choice("reference", "the shipped model is so small that nothing else pays")
         obstacles: dict[str, str | None] = {}
         for name, kinds in PREFERENCE:  # a backend is asked about the files only when it is its turn
             if status := statuses.get(name):
                 if name not in obstacles:
-                    obstacles[name] = _obstacle(status, files)
+                    obstacles[name] = _why_unsupported(status, files)
                 for device, kind in zip(status.devices, status.kinds):
                     if kind in kinds and not obstacles[name]:
                         return Choice(name, f"the first in the order of preference that can run it here, on {device}")
@@ -125,7 +125,7 @@ class Machine:
         raise BackendError(f"no backend can run {what} here:{lines}")
 
     def _repr_html_(self) -> str:
-        from .doctor import device_rows
+        from .report import device_rows
 
         head, *rows = device_rows(self)
         names = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
@@ -143,7 +143,7 @@ _lock = Lock()
 
 
 def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
-    """This machine. It is looked at once in a process; `fresh` looks again.
+    """Detect this machine. It is surveyed once in a process; `fresh` surveys it again.
 
     Args:
         time_limit: seconds after which whatever has not answered is stopped, and is a problem of the machine.
@@ -156,26 +156,26 @@ def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
             system = SYSTEMS.get(sys.platform, sys.platform)
             packages = [package for packages in PACKAGES.values() for package in packages]
             versions = {name: found for name, module in packages if (found := installed_version(name, module))}
-            said = ask(questions(system, versions), time_limit)
-            _known = Machine(*understand(system, said, versions, [tool for tool in TOOLS if find_tool(tool)]))
+            outputs = run_probes(questions(system, versions), time_limit)
+            _known = Machine(*understand(system, outputs, versions, [tool for tool in TOOLS if find_tool(tool)]))
         return _known
 
 
-def _obstacle(status: BackendStatus, files: "ModelFiles | None") -> str | None:
-    """Why a backend can't run a model, None if it can."""
+def _why_unsupported(status: BackendStatus, files: "ModelFiles | None") -> str | None:
+    """Return why a backend can't run a model, None if it can."""
     if not status.devices:
         how = f" (to install it: {status.install})" if status.install else ""
         return f"{status.problem or 'it has no device here'}{how}"
     if files is None:
         return None
     try:
-        refusal: str | None = import_module(f".backends.{status.name}", __package__).supports(files)
+        refusal: str | None = import_module(f"..backends.{status.name}", __package__).supports(files)
     except ImportError as error:  # its package is there, and can't be imported
         return str(error)
     return refusal
 
 
 def _is_shipped(files: "ModelFiles | None") -> bool:
-    from .models import SHIPPED
+    from ..models.find import SHIPPED
 
     return files is None or files.folder == SHIPPED

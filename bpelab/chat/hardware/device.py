@@ -1,4 +1,4 @@
-"""What is known about a device and about a backend, and how text and numbers from outside are taken in.
+"""Devices and the status of backends; sanitizing of text and numbers that come from other programs.
 
 Names and sizes come from tools that may print anything: a number that can't be one is unknown, and never a guess.
 Chapter: Chat on your hardware.
@@ -63,10 +63,10 @@ class BackendStatus:
         return tuple(device.partition(":")[0] for device in self.devices)
 
 
-def plain(text: object, most: int = 120) -> str:
-    """`text` in one line of characters that can be printed, and not too long.
+def sanitize(text: object, most: int = 120) -> str:
+    """Return `text` as one line of printable characters, at most `most` of them.
 
-    >>> plain("  NVIDIA\\tH200\\x1b[0m\\n")
+    >>> sanitize("  NVIDIA\\tH200\\x1b[0m\\n")
     'NVIDIA H200 [0m'
     """
     kept = "".join(char if char.isprintable() else " " for char in str(text)[: 4 * most])
@@ -74,11 +74,11 @@ def plain(text: object, most: int = 120) -> str:
     return line if len(line) <= most else line[: most - 3] + "..."
 
 
-def count(value: Any, unit: int = 1, least: int = 1) -> int | None:
-    """A number of bytes from what a tool says, in units of `unit` bytes; None where it is no such number.
+def parse_count(value: Any, unit: int = 1, least: int = 1) -> int | None:
+    """Return a number of bytes from what a tool says, in units of `unit` bytes; None where it is not one.
 
-    >>> count("143771", MIB), count("[N/A]", MIB), count(-1), count(True), count("9" * 5000)
-    (150754820096, None, None, None, None)
+    >>> [parse_count(size, MIB) for size in ("143771", "[N/A]", -1, True, "9" * 5000)]
+    [150754820096, None, None, None, None]
     """
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,18}\s*", value, re.ASCII):
         value = int(value)

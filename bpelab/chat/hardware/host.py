@@ -1,4 +1,4 @@
-"""Run by itself, this file prints what the machine says about its processor, its memory, and what is on its PCI bus.
+"""Probe of the machine: run as a program, this file prints its processor, its memory, and what is on its PCI bus.
 
 Cores and memory are those that this process may use: a container, a batch system or `taskset` leaves it fewer than the
 machine has. It imports nothing of this package, so that it runs as a file, `python host.py`.
@@ -21,7 +21,7 @@ DEVICE_FILES = ("dev/kfd", "dev/dri/renderD*", "dev/accel/accel*")
 
 
 def read(path: Path) -> str:
-    """The beginning of a file, or "" if it can't be read."""
+    """Return the beginning of a file, or "" if it can't be read."""
     try:
         with path.open("rb") as file:
             return file.read(1 << 16).decode("utf-8", "replace")
@@ -30,7 +30,7 @@ def read(path: Path) -> str:
 
 
 def number(text: str) -> int | None:
-    """The number that a file holds, or None.
+    """Return the number that a file holds, or None.
 
     >>> number("1024\\n"), number("max")
     (1024, None)
@@ -40,7 +40,7 @@ def number(text: str) -> int | None:
 
 
 def fields(text: str, mark: str = ":") -> dict[str, str]:
-    """`name: value` lines as a dictionary; of names that come again, the first."""
+    """Parse `name: value` lines; of repeated names the first counts."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, there, value = line.partition(mark)
@@ -50,13 +50,13 @@ def fields(text: str, mark: str = ":") -> dict[str, str]:
 
 
 def cpu_name(root: Path = ROOT) -> str | None:
-    """The processor's name as Linux knows it; many ARM machines don't."""
+    """Return the processor's name as Linux knows it; many ARM machines don't."""
     found = fields(read(root / "proc/cpuinfo"))
     return next((found[name] for name in CPU_NAMES if found.get(name)), None)
 
 
 def control_groups(controller: str, root: Path = ROOT) -> Iterator[Path]:
-    """The folders whose limits hold for this process: its own group and all above it, of both versions of cgroups."""
+    """Yield the folders whose limits hold for this process: its own cgroup and all above it, in both versions."""
     base = root / "sys/fs/cgroup"
     for line in read(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
@@ -70,7 +70,7 @@ def control_groups(controller: str, root: Path = ROOT) -> Iterator[Path]:
 
 
 def memory(root: Path = ROOT) -> tuple[int | None, int | None]:
-    """Bytes of memory that this process may have, and how many of them are free; Linux."""
+    """Return the bytes of memory that this process may have, and how many of them are free; Linux."""
     sizes = {name: number(value.removesuffix("kB")) for name, value in fields(read(root / "proc/meminfo")).items()}
     total, free = (None if size is None else size * 1024 for size in (sizes.get("MemTotal"), sizes.get("MemAvailable")))
     for folder in control_groups("memory", root):
@@ -90,7 +90,7 @@ def memory(root: Path = ROOT) -> tuple[int | None, int | None]:
 
 
 def cores(root: Path = ROOT) -> int:
-    """Processors that this process may use at once; of a share like 1.5, the whole ones."""
+    """Return how many processors this process may use at once; a share such as 1.5 is rounded down."""
     try:
         found = len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
@@ -131,20 +131,20 @@ def kfd(root: Path = ROOT) -> list[dict[str, Any]]:
     return found
 
 
-def closed(root: Path = ROOT) -> list[str]:
-    """Device files of accelerators that are there and that this user may not open."""
+def inaccessible_devices(root: Path = ROOT) -> list[str]:
+    """Return the device files of accelerators that exist and that this user may not open."""
     there = [path for pattern in DEVICE_FILES for path in sorted(root.glob(pattern))]
     return ["/" + str(path.relative_to(root)) for path in there if not os.access(path, os.R_OK | os.W_OK)]
 
 
 def windows_memory(status: bytes) -> tuple[int, int]:
-    """Total and free bytes from Windows' MEMORYSTATUSEX."""
+    """Return total and free bytes from Windows' MEMORYSTATUSEX."""
     _, _, total, free, *_ = struct.unpack("<LLQQQQQQQ", status)
     return total, free
 
 
 def windows() -> dict[str, Any]:
-    """What Windows says: its registry, and its kernel by ctypes."""
+    """Return what Windows says: its registry, and its kernel by ctypes."""
     found: dict[str, Any] = {"cores": os.cpu_count() or 1, "architecture": os.environ.get("PROCESSOR_ARCHITECTURE")}
     if sys.platform == "win32":
         import ctypes
@@ -165,10 +165,15 @@ def windows() -> dict[str, Any]:
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """All of it, for Linux; on a Mac only what needs no tool of its own."""
+    """Return all of it, for Linux; on a Mac only what needs no tool of its own."""
     total, free = memory(root)
     found = {"cpu": cpu_name(root), "cores": cores(root), "memory": total, "free": free}
-    return found | {"pci": pci(root), "kfd": kfd(root), "closed": closed(root), "architecture": os.uname().machine}
+    return found | {
+        "pci": pci(root),
+        "kfd": kfd(root),
+        "closed": inaccessible_devices(root),
+        "architecture": os.uname().machine,
+    }
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ MLX, OpenVINO and PyTorch, and uv's guide for PyTorch.
 
 from collections.abc import Collection
 
-from ...install import install_command
+from ..._support.install import install_command
 
 LARGE = "torch for Linux brings several GB of packages for CUDA"
 UV = "it downloads several GB; uv asks for a virtual environment"
@@ -24,7 +24,7 @@ TOOLS = (*COMPILERS, *(tool for _, _, tool, _ in FLAGS))
 
 
 def llama(system: str, kinds: Collection[str], there: Collection[str], again: bool) -> tuple[str, str | None]:
-    """The command for llama.cpp, and what to know about it.
+    """Return the command for llama.cpp, and what to know about it.
 
     Args:
         kinds: of the machine's devices.
@@ -50,7 +50,7 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
 
 
 def transformers(system: str, architecture: str, kinds: Collection[str], again: bool) -> tuple[str, str | None]:
-    """The command for transformers with PyTorch, and what to know about it; the arguments are those of `llama`.
+    """Return the command for transformers with PyTorch, and what to know about it; the arguments are those of `llama`.
 
     >>> transformers("Linux", "x86_64", {"cpu"}, again=False)[0]
     'pip install -e ".[transformers]"'

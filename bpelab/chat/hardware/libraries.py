@@ -1,4 +1,4 @@
-"""Run by itself, `python libraries.py torch`, this file imports a library and prints which devices it can use.
+"""Probes of libraries: `python libraries.py torch` imports a library and prints which devices it can use.
 
 It imports nothing of this package. What the library itself prints goes ahead of the answer, which is the last line.
 Chapter: Chat on your hardware. Cost: what importing the library costs, up to seconds.
@@ -17,7 +17,7 @@ SHOWN = 64
 
 
 def torch() -> dict[str, Any]:
-    """PyTorch's devices, each of them tried with one addition: seeing a GPU and having code for it are two things."""
+    """Return PyTorch's devices, each tested with one addition: a GPU can be visible without code for it being there."""
     import torch as library
 
     devices: list[dict[str, Any]] = []
@@ -51,7 +51,7 @@ def torch() -> dict[str, Any]:
 
 
 def llama_cpp() -> dict[str, Any]:
-    """llama.cpp's devices, asked of the library itself: its Python package has no function for that."""
+    """Return llama.cpp's devices, asked of the library itself: its Python package has no function for that."""
     import llama_cpp as package
     import llama_cpp.llama_cpp as bindings
 
@@ -62,7 +62,7 @@ def llama_cpp() -> dict[str, Any]:
     }
     package.llama_backend_init()
     folder = os.path.join(os.path.dirname(package.__file__), "lib")
-    libraries = [bindings._lib]
+    libraries = [bindings._lib]  # noqa: SLF001 - the library that is loaded has no public name
     for name in ("ggml.dll", "ggml-base.dll"):  # on Windows a library hands on none of its parts' functions
         if os.path.exists(os.path.join(folder, name)):
             libraries.append(ctypes.CDLL(os.path.join(folder, name)))
@@ -87,7 +87,7 @@ def llama_cpp() -> dict[str, Any]:
 
 
 def mlx() -> dict[str, Any]:
-    """MLX's device: an Apple GPU, an NVIDIA GPU, or the processor."""
+    """Return MLX's device: an Apple GPU, an NVIDIA GPU, or the processor."""
     import mlx.core as library
 
     kind = "metal" if library.metal.is_available() else "cpu"
@@ -99,7 +99,7 @@ def mlx() -> dict[str, Any]:
 
 
 def openvino() -> dict[str, Any]:
-    """OpenVINO's devices by its own names (CPU, GPU, GPU.1, NPU) and their full ones."""
+    """Return OpenVINO's devices by its own names (CPU, GPU, GPU.1, NPU) and their full ones."""
     import openvino as library
 
     core = library.Core()
@@ -116,7 +116,7 @@ def openvino() -> dict[str, Any]:
 
 
 def numpy() -> dict[str, Any]:
-    """Whether NumPy can be imported and multiply."""
+    """Return whether NumPy can be imported and multiply."""
     import numpy as library
 
     return {"version": str(library.__version__), "works": bool((library.ones((2, 2)) @ library.ones(2)).sum() == 4)}

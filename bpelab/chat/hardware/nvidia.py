@@ -5,7 +5,7 @@ Chapter: Chat on your hardware. Source: `nvidia-smi --help-query-gpu`.
 
 import re
 
-from .parts import MIB, Device, count, plain
+from .device import MIB, Device, parse_count, sanitize
 
 ARGUMENTS = ("--query-gpu=name,memory.total,memory.free,driver_version", "--format=csv,noheader,nounits")
 _UNKNOWN = r"\[[^\],]*\]|N/A"
@@ -20,7 +20,7 @@ ADVICE = (
 
 
 def nvidia(text: str) -> list[Device]:
-    """One device for each line of CSV.
+    """Return one device for each line of CSV.
 
     >>> nvidia("NVIDIA H200, 143771, 143155, 570.86.15\\n")[0]
     Device(kind='cuda', name='NVIDIA H200', memory_bytes=150754820096, free_bytes=150108897280, driver='570.86.15')
@@ -30,10 +30,10 @@ def nvidia(text: str) -> list[Device]:
         if match := _LINE.fullmatch(line.strip()):
             name, total, free, driver = match.groups()
             version = driver if driver[0].isdigit() else None
-            found.append(Device("cuda", plain(name), count(total, MIB), count(free, MIB, 0), version))
+            found.append(Device("cuda", sanitize(name), parse_count(total, MIB), parse_count(free, MIB, 0), version))
     return found
 
 
 def advice(problem: str) -> str:
-    """`problem` and, if it is a known one, what to do."""
+    """Return `problem` and, if it is a known one, what to do."""
     return next((f"{problem}: {words}" for known, words in ADVICE if known in problem), problem)

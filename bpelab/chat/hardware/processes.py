@@ -1,4 +1,4 @@
-"""Questions to tools and libraries that may crash, hang, or print without end, all asked at the same time.
+"""Run probes, programs that may crash, hang or print without end, all at the same time.
 
 Each runs in a process group of its own, which is killed as a whole when the time is over or when it prints too much.
 A thread a process reads what it prints; none of them can hold up the caller, who leaves when the time is over.
@@ -16,20 +16,20 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic
 
-from .parts import plain
+from .device import sanitize
 
 MOST = 1 << 18
 """Bytes that are read from one process; the longest true answer, of a machine with eight GPUs, is a fifth of it."""
 GRACE = 1.0
 """Seconds for processes to end after they were killed."""
 PATIENCE = 0.2
-"""Seconds to wait at a stretch: on Windows an interrupt comes only between two waits."""
-TAKEN_AWAY = ("DISPLAY", "WAYLAND_DISPLAY")
-"""No question needs a screen, and a dead connection to one makes tools wait."""
+"""Seconds of one wait: on Windows an interrupt comes only between two waits."""
+REMOVED_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY")
+"""Environment variables that probes don't get: none needs a screen, and a dead connection to one makes tools wait."""
 
 
 @dataclass(frozen=True)
-class Said:
+class ProbeOutput:
     """What a process printed, errors included, and a sentence about what went wrong with it.
 
     Attributes:
@@ -43,30 +43,30 @@ class Said:
     started: bool = True
 
 
-class _Question(Thread):
+class _Probe(Thread):
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> None:
         super().__init__(name=f"bpelab-probe-{name}", daemon=True)
-        self.asked, self.command, self.environment, self.seconds = name, list(command), environment, seconds
-        self.said: Said | None = None
+        self.label, self.command, self.environment, self.seconds = name, list(command), environment, seconds
+        self.output: ProbeOutput | None = None
         self.done = Event()  # `join` and `is_alive` are wrong after an interrupt in Python 3.11
         self._process: subprocess.Popen[bytes] | None = None
-        self._late, self._lock = False, Lock()
+        self._timed_out, self._lock = False, Lock()
 
     def run(self) -> None:
         try:
-            self.said = self._run()
+            self.output = self._run()
         except Exception as error:  # whatever an operating system refuses: it is told, never raised in the caller
             why = (
                 error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
             )
-            self.said = self._refused(why)
+            self.output = self.not_started(why)
         finally:
             self.done.set()
 
-    def _run(self) -> Said:
+    def _run(self) -> ProbeOutput:
         with self._lock:
-            if self._late:
-                return self._too_late(b"")
+            if self._timed_out:
+                return self.too_late(b"")
             process = self._process = _start(self.command, self.environment)
         data, full = bytearray(), False
         assert process.stdout is not None
@@ -79,49 +79,51 @@ class _Question(Thread):
                     break
         code = process.wait()
         with self._lock:
-            late, self._process = self._late, None
+            timed_out, self._process = self._timed_out, None
         text = bytes(data[:MOST]).decode("utf-8", "replace")
         if full:
-            return Said(text, f"{self.asked} printed more than {MOST >> 10:,} KiB and was stopped")
-        if late and code:
-            return self._too_late(data)
+            return ProbeOutput(text, f"{self.label} printed more than {MOST >> 10:,} KiB and was stopped")
+        if timed_out and code:
+            return self.too_late(data)
         if code < 0 or code >= 0xC0000000:
-            return Said(text, f"{self.asked} crashed ({_signal_name(code)})")
-        return Said(text, _failure(self.asked, text, code), mild=True) if code else Said(text)
+            return ProbeOutput(text, f"{self.label} crashed ({_signal_name(code)})")
+        return ProbeOutput(text, _failure(self.label, text, code), mild=True) if code else ProbeOutput(text)
 
-    def _refused(self, why: object) -> Said:
-        return Said(problem=f"{self.asked} can't be run: {plain(why)}", started=False)
+    def not_started(self, why: object) -> ProbeOutput:
+        return ProbeOutput(problem=f"{self.label} can't be run: {sanitize(why)}", started=False)
 
-    def _too_late(self, data: bytes | bytearray) -> Said:
-        problem = f"{self.asked} gave no answer in {self.seconds:g} s and was stopped"
-        return Said(bytes(data).decode("utf-8", "replace"), problem)
+    def too_late(self, data: bytes | bytearray) -> ProbeOutput:
+        problem = f"{self.label} gave no answer in {self.seconds:g} s and was stopped"
+        return ProbeOutput(bytes(data).decode("utf-8", "replace"), problem)
 
     def stop(self) -> None:
         """Kill the process with all that it started; one that has not started never will."""
         with self._lock:
-            self._late = True
+            self._timed_out = True
             if self._process is not None:
                 kill(self._process)
 
 
-def ask(commands: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Said]:
-    """The answer of each command, by its name; none raises, and none takes longer than `seconds` and `GRACE`.
+def run_probes(commands: Mapping[str, Sequence[str]], seconds: float) -> dict[str, ProbeOutput]:
+    """Run all commands, and return the output of each by its name.
 
-    >>> ask({"echo": [sys.executable, "-c", "print('hello')"]}, 20)
-    {'echo': Said(text='hello\\n', problem=None, mild=False, started=True)}
+    None raises, and none takes longer than `seconds` and `GRACE`.
+
+    >>> run_probes({"echo": [sys.executable, "-c", "print('hello')"]}, 20)
+    {'echo': ProbeOutput(text='hello\\n', problem=None, mild=False, started=True)}
     """
-    environment = {name: value for name, value in os.environ.items() if name not in TAKEN_AWAY}
+    environment = {name: value for name, value in os.environ.items() if name not in REMOVED_VARIABLES}
     environment["LC_ALL"] = "C"
-    # A library that the caller finds must be found: the caller's own list, without "", which is wherever one stands.
+    # A library that the caller finds must be found: the caller's own list, without "", which is wherever one is.
     environment["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
-    questions = [_Question(name, command, environment, seconds) for name, command in commands.items()]
+    questions = [_Probe(name, command, environment, seconds) for name, command in commands.items()]
     end = monotonic() + seconds
     try:
         for question in questions:
             try:
                 question.start()
             except RuntimeError as error:  # no threads, as in a browser
-                question.said = question._refused(error)
+                question.output = question.not_started(error)
                 question.done.set()
         for question in questions:
             while not question.done.is_set() and (left := end - monotonic()) > 0:
@@ -134,7 +136,7 @@ def ask(commands: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Said
         for question in running:
             if question.ident is not None:  # an interrupt can come before all are started
                 question.done.wait(max(0.0, last - monotonic()))
-    return {question.asked: question.said or question._too_late(b"") for question in questions}
+    return {question.label: question.output or question.too_late(b"") for question in questions}
 
 
 def _start(command: list[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -175,4 +177,4 @@ def _signal_name(code: int) -> str:
 
 def _failure(name: str, text: str, code: int) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "it says nothing")
-    return f"{name} failed: {plain(first, 200)} (exit code {code})"
+    return f"{name} failed: {sanitize(first, 200)} (exit code {code})"

@@ -12,10 +12,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import BackendError, MissingDependencyError
-from .hardware import VARIABLE, Machine, detect
-from .models import ModelFiles
-from .to_try import to_try
+from ...errors import BackendError, MissingDependencyError
+from ..models.find import ModelFiles
+from ..models.suggested import to_try
+from .detect import VARIABLE, Machine, detect
 
 NOWHERE = Path("no such folder")
 FORMS = (
@@ -28,7 +28,7 @@ NAME = 44
 
 
 def report(machine: Machine) -> str:
-    """The machine, as tables of no more than 96 columns."""
+    """Return the machine, as tables of no more than 96 columns."""
     lines = [f"{machine.system} {machine.architecture}, {machine.cores} cores to use", ""]
     lines += [*_table(device_rows(machine)), "", *_table(backend_rows(machine))]
     for status in machine.backends:
@@ -45,7 +45,7 @@ def report(machine: Machine) -> str:
 
 def _encoder() -> str:
     """Whether text is encoded in C here; else what to do."""
-    from ..native import extension, require_extension
+    from ...native import extension, require_extension
 
     if extension() is not None:
         return "Text is encoded in C: the extension is built."
@@ -57,7 +57,7 @@ def _encoder() -> str:
 
 
 def as_json(machine: Machine) -> dict[str, Any]:
-    """The same for programs: the fields of `Machine`, for each backend whether it is usable, and the choice."""
+    """Return the same for programs: the fields of `Machine`, for each backend whether it is usable, and the choice."""
     data: dict[str, Any] = json.loads(json.dumps(asdict(machine)))  # lists for tuples, as JSON has them
     for entry, status in zip(data["backends"], machine.backends):
         entry["usable"] = bool(status.devices)
@@ -69,7 +69,7 @@ def as_json(machine: Machine) -> dict[str, Any]:
 
 
 def run(as_json: bool) -> int:
-    """Look at this machine and print it; the exit code."""
+    """Print the report on this machine, and return the exit code."""
     machine = detect()
     text = _json_text(machine) if as_json else report(machine)
     coding = sys.stdout.encoding or "ascii"  # not every terminal can show the ® of a device's name
@@ -82,7 +82,7 @@ def _json_text(machine: Machine) -> str:
 
 
 def device_rows(machine: Machine) -> list[list[str]]:
-    """A table of the devices, its head included."""
+    """Return a table of the devices, its head included."""
     rows = [["device", "name", "memory", "free", "driver"]]
     for device in machine.devices:
         memory, free = size(device.memory_bytes), size(device.free_bytes)
@@ -91,7 +91,7 @@ def device_rows(machine: Machine) -> list[list[str]]:
 
 
 def backend_rows(machine: Machine) -> list[list[str]]:
-    """A table of the backends, its head included."""
+    """Return a table of the backends, its head included."""
     rows = [["backend", "installed", "can run on"]]
     for status in machine.backends:
         devices = list(dict.fromkeys(status.devices))
@@ -101,7 +101,7 @@ def backend_rows(machine: Machine) -> list[list[str]]:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes for people.
 
     >>> size(150754820096), size(512 << 20), size(None)
     ('140.4 GiB', '512 MiB', 'unknown')
@@ -112,7 +112,7 @@ def size(count: int | None) -> str:
 
 
 def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
-    """A command in lines that can be pasted together.
+    """Return a command in lines that can be pasted together.
 
     >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python', 40)
     ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install llama-cpp-python']
@@ -127,7 +127,7 @@ def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
 
 
 def _choices(machine: Machine) -> list[str]:
-    """What would be taken for the shipped model and, unless that is settled, for models of either form.
+    """Return what would be taken for the shipped model and, unless that is settled, for models of either form.
 
     Of the latter "reference" runs few, and would have to be loaded to say which.
     """

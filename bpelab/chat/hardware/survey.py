@@ -1,4 +1,4 @@
-"""Which questions are asked on which system, and what all the answers together say about a machine.
+"""Survey a machine: which probes run on which system, and what their output says.
 
 Chapter: Chat on your hardware. Cost: microseconds beside the answers themselves.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import amd, apple, host, libraries, nvidia, vulkan
-from .backends import ASKED, PACKAGES, Facts, statuses
-from .parts import BackendStatus, Device, count, plain
-from .processes import Said
+from .backend_status import ASKED, PACKAGES, Facts, statuses
+from .device import BackendStatus, Device, parse_count, sanitize
+from .processes import ProbeOutput
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows", "emscripten": "a browser"}
 FOLDERS = ("/opt/rocm/bin", "/usr/lib/wsl/lib", "/usr/local/cuda/bin", r"C:\Windows\System32")
@@ -23,7 +23,7 @@ ROCM = {"rocm-smi": amd.rocm_smi, "amd-smi": amd.amd_smi, "rocminfo": amd.rocmin
 """Tools for AMD's GPUs; the first that sees any is believed."""
 
 
-class Found(NamedTuple):
+class MachineFacts(NamedTuple):
     """A machine, in the order of `Machine`'s fields."""
 
     system: str
@@ -38,12 +38,12 @@ class Found(NamedTuple):
 
 
 def find_tool(name: str) -> str | None:
-    """The path of a program, None if there is none."""
+    """Return the path of a program, None if there is none."""
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(FOLDERS))
 
 
 def questions(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
-    """The commands to run, by the names of their answers: the tools that are there, the packages that are installed."""
+    """Return the commands to run, by the names of their answers: tools that are found, packages that are installed."""
     tools: dict[str, tuple[str, ...]] = {"nvidia-smi": nvidia.ARGUMENTS, "vulkaninfo": vulkan.ARGUMENTS}
     if system == "Linux":
         tools |= {"rocm-smi": amd.ROCM_SMI, "amd-smi": amd.AMD_SMI, "rocminfo": ()}
@@ -60,15 +60,15 @@ def questions(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 class _Answers:
-    """The answers as they are read, and the problems that come up."""
+    """The output of probes as it is parsed, and the problems found."""
 
-    def __init__(self, said: Mapping[str, Said]) -> None:
-        self.said = said
+    def __init__(self, outputs: Mapping[str, ProbeOutput]) -> None:
+        self.outputs = outputs
         self.problems: list[str] = []
 
     def read(self, name: str, parse: Callable[[str], Any], otherwise: Any) -> Any:
-        """What `parse` makes of an answer; `otherwise` if there is none, or none that can be read."""
-        answer = self.said.get(name)
+        """Return what `parse` makes of an answer; `otherwise` if there is none, or none that can be read."""
+        answer = self.outputs.get(name)
         if answer is None:
             return otherwise
         try:
@@ -78,24 +78,24 @@ class _Answers:
         if answer.problem and not (answer.mild and found):
             self.problems.append(nvidia.advice(answer.problem) if name == "nvidia-smi" else answer.problem)
         elif found is None or (found == [] and answer.text.strip() and name == "nvidia-smi"):
-            self.problems.append(f"{name} printed what it should not: {plain(answer.text, 60) or 'nothing'}")
+            self.problems.append(f"{name} printed what it should not: {sanitize(answer.text, 60) or 'nothing'}")
         return otherwise if found is None else found
 
     def library(self, name: str) -> Mapping[str, Any]:
-        """What a library answered; what went wrong is a problem of its backend."""
-        answer = self.said.get(name) or Said(
+        """Return what a library answered; what went wrong is a problem of its backend."""
+        answer = self.outputs.get(name) or ProbeOutput(
             problem=f"{name} can't be asked: this program starts no Python", started=False
         )
         if not answer.started:
             return {"problem": answer.problem, "unasked": True}
         try:
-            return marked(answer.text)
+            return parse_marked(answer.text)
         except Exception:
-            return {"problem": answer.problem or f"{name} gave no answer: {plain(answer.text[-200:]) or 'nothing'}"}
+            return {"problem": answer.problem or f"{name} gave no answer: {sanitize(answer.text[-200:]) or 'nothing'}"}
 
 
-def marked(text: str) -> dict[str, Any]:
-    """The JSON object behind the last mark of ours. ValueError if there is none."""
+def parse_marked(text: str) -> dict[str, Any]:
+    """Return the JSON object after the last mark of ours. Raises ValueError if there is none."""
     found = json.loads(text.rpartition("\n" + host.MARK)[2] if host.MARK in text else "")
     if not isinstance(found, dict):
         raise ValueError("no object")
@@ -103,22 +103,22 @@ def marked(text: str) -> dict[str, Any]:
 
 
 def understand(
-    system: str, said: Mapping[str, Said], versions: Mapping[str, str], tools: Collection[str] = ()
-) -> Found:
-    """A machine by what its tools and libraries said; what can't be understood becomes a problem.
+    system: str, outputs: Mapping[str, ProbeOutput], versions: Mapping[str, str], tools: Collection[str] = ()
+) -> MachineFacts:
+    """Return a machine from the output of its tools and libraries; what can't be understood becomes a problem.
 
     >>> understand("Linux", {}, {}).cores == os.cpu_count()
     True
     """
-    answers = _Answers(said)
-    here = answers.read("host", marked, {})
+    answers = _Answers(outputs)
+    here = answers.read("host", parse_marked, {})
     mac = answers.read("sysctl", apple.sysctl, {})
     here |= {name: value for name, value in mac.items() if value}
-    if "vm_stat" in said:
+    if "vm_stat" in outputs:
         here["free"] = answers.read("vm_stat", apple.vm_stat, None)
-    architecture = plain(here.get("architecture") or "unknown architecture", 30)
-    cpu = plain(here.get("cpu") or f"CPU of {architecture}", 80)
-    memory, free = count(here.get("memory")), count(here.get("free"), least=0)
+    architecture = sanitize(here.get("architecture") or "unknown architecture", 30)
+    cpu = sanitize(here.get("cpu") or f"CPU of {architecture}", 80)
+    memory, free = parse_count(here.get("memory")), parse_count(here.get("free"), least=0)
     devices = [Device("cpu", cpu, memory, free)]
     devices += answers.read("nvidia-smi", nvidia.nvidia, [])
     by_tool = [answers.read(name, parse, []) for name, parse in ROCM.items()]
@@ -126,25 +126,25 @@ def understand(
     devices += apple.graphics(mac, answers.read("system_profiler", apple.cards, []), free)
     devices += answers.read("vulkaninfo", vulkan.vulkan, [])
     asked = {library: answers.library(library) for library in ASKED.values()}
-    devices += _by_libraries(asked)
-    devices += _by_numbers(here.get("pci", ()), devices, "nvidia-smi" in said, answers.problems)
-    closed = [plain(name) for name in here.get("closed", ())]
-    facts = Facts(system, architecture, devices, versions, asked, tools, closed)
-    cores = count(here.get("cores")) or os.cpu_count() or 1
+    devices += _devices_from_libraries(asked)
+    devices += _devices_from_pci(here.get("pci", ()), devices, "nvidia-smi" in outputs, answers.problems)
+    inaccessible = [sanitize(name) for name in here.get("closed", ())]
+    facts = Facts(system, architecture, devices, versions, asked, tools, inaccessible)
+    cores = parse_count(here.get("cores")) or os.cpu_count() or 1
     problems = tuple(dict.fromkeys(answers.problems))
-    return Found(system, cpu, cores, memory, free, tuple(devices), statuses(facts), architecture, problems)
+    return MachineFacts(system, cpu, cores, memory, free, tuple(devices), statuses(facts), architecture, problems)
 
 
-def _by_libraries(answers: Mapping[str, Mapping[str, Any]]) -> list[Device]:
-    """Intel's devices, which no tool lists: those that OpenVINO and PyTorch see."""
+def _devices_from_libraries(answers: Mapping[str, Mapping[str, Any]]) -> list[Device]:
+    """Return Intel's devices, which no tool lists: those that OpenVINO and PyTorch see."""
     found = []
     for device in _listed(answers["openvino"]):
         kind = {"GPU": "openvino-gpu", "NPU": "openvino-npu"}.get(str(device.get("device")).partition(".")[0])
         if kind:
-            found.append(Device(kind, plain(device.get("name")), count(device.get("memory"))))
+            found.append(Device(kind, sanitize(device.get("name")), parse_count(device.get("memory"))))
     for device in _listed(answers["torch"]):
         if device.get("kind") == "xpu":
-            found.append(Device("xpu", plain(device.get("name")), count(device.get("memory"))))
+            found.append(Device("xpu", sanitize(device.get("name")), parse_count(device.get("memory"))))
     return found
 
 
@@ -153,8 +153,8 @@ def _listed(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [device for device in devices if isinstance(device, Mapping)] if isinstance(devices, list) else []
 
 
-def _by_numbers(bus: Any, known: list[Device], nvidia_smi: bool, problems: list[str]) -> list[Device]:
-    """What is on the PCI bus and no tool and no library showed: Intel's devices, and problems for the others."""
+def _devices_from_pci(bus: Any, known: list[Device], nvidia_smi: bool, problems: list[str]) -> list[Device]:
+    """Return what is on the PCI bus and no tool and no library showed: Intel's devices, and problems for the others."""
     kinds = {device.kind for device in known}
     found = []
     for entry in bus:

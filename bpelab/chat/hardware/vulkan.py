@@ -6,15 +6,15 @@ name, slower than using it directly, and don't count. Chapter: Chat on your hard
 
 import re
 
+from .device import Device, sanitize
 from .host import fields
-from .parts import Device, plain
 
 ARGUMENTS = ("--summary",)
 SOFTWARE = re.compile(r"llvmpipe|lavapipe|swiftshader|softpipe|basic render", re.IGNORECASE)
 
 
 def vulkan(text: str) -> list[Device]:
-    """The devices in the summary that are hardware, each once."""
+    """Return the devices in the summary that are hardware, each once."""
     found: dict[tuple[str, ...], Device] = {}
     for index, block in enumerate(re.split(r"^GPU[0-9]+:\s*$", text, flags=re.MULTILINE)[1:]):
         about = fields(block, "=")
@@ -23,8 +23,8 @@ def vulkan(text: str) -> list[Device]:
             continue
         if SOFTWARE.search(name) or SOFTWARE.search(about.get("driverName", "")):
             continue
-        driver = plain(f"{about.get('driverName', '')} {about.get('driverInfo', '')}")
+        driver = sanitize(f"{about.get('driverName', '')} {about.get('driverInfo', '')}")
         # Some versions list a device twice (KhronosGroup/Vulkan-Tools, issue 1195); two equal cards have two UUIDs.
         key = (name, about.get("deviceUUID", str(index)))
-        found.setdefault(key, Device("vulkan", plain(name), driver=driver or None))
+        found.setdefault(key, Device("vulkan", sanitize(name), driver=driver or None))
     return list(found.values())

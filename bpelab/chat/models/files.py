@@ -1,6 +1,6 @@
-"""What a model's folder is made of: weights in one file or in parts, and the files that say how to read them.
+"""The files of a model: weights in one file or in parts, and the files that say how to read them.
 
-Nothing is believed: parts may be missing, and a configuration may ask for sizes that no weights here have, which an
+All are validated: parts may be missing, and a configuration may ask for sizes that no weights here have, which an
 engine would allocate before it looks. Chapter: Chat on your hardware. Cost: the files' headers.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelFileError
-from ..formats.json_file import JSONFile, shown
-from .tensor_files import AGAIN, Tensor, gguf_tensors
+from ..._support.json_document import JSONFile, short_repr
+from ...errors import ModelFileError
+from .tensor_headers import AGAIN, Tensor, gguf_tensors
 
 INDEX = "model.safetensors.index.json"
 PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})(\.gguf|\.safetensors)")
@@ -24,7 +24,7 @@ SIZES = (
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file, {} where there is no file. Raises TokenizerFileError."""
+    """Return the object in a JSON file, {} where there is no file. Raises TokenizerFileError."""
     return JSONFile(path).data if path.exists() else {}
 
 
@@ -39,7 +39,7 @@ def is_first_part(name: str) -> bool:
 
 
 def parts_of(name: str) -> list[str]:
-    """The files of a model, from the name of one of them.
+    """Return the files of a model, from the name of one of them.
 
     >>> parts_of("m-00002-of-00002.gguf")
     ['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf']
@@ -51,7 +51,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
-    """The first part of a GGUF model, and what it says of itself, its vocabulary left out.
+    """Return the first part of a GGUF model, and what it says of itself, its vocabulary left out.
 
     Raises ModelFileError where a part is missing or damaged, and for a vocabulary without weights.
     """
@@ -67,7 +67,7 @@ def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def safetensors_files(folder: Path) -> tuple[Path, ...]:
-    """The safetensors files of a folder: one, or those that the index names; () if there are none.
+    """Return the safetensors files of a folder: one, or those that the index names; () if there are none.
 
     Raises ModelFileError where a part is missing, and for an adapter without its model.
     """
@@ -76,8 +76,8 @@ def safetensors_files(folder: Path) -> tuple[Path, ...]:
         return (folder / "model.safetensors",)
     if index.exists():
         file = JSONFile(index)
-        places = file.expect(file.data.get("weight_map"), dict, "weight_map").values()
-        names = sorted({file.expect(name, str, "weight_map") for name in places})
+        mapped = file.expect(file.data.get("weight_map"), dict, "weight_map").values()
+        names = sorted({file.expect(name, str, "weight_map") for name in mapped})
         for name in names:
             if re.search(r"[/\\:\0]", name) or not (folder / name).exists():
                 raise ModelFileError(f"{index} names {name[:80]!r}, which is not there: fetch it too")
@@ -91,14 +91,16 @@ def safetensors_files(folder: Path) -> tuple[Path, ...]:
 
 
 def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor]) -> None:
-    """That a configuration's sizes are sizes, and fit into the tensors where there are some. Raises ModelFileError."""
+    """Check that a configuration's sizes are sizes and fit the tensors, where there are some. Raises ModelFileError."""
     text = config.get("text_config") or config
     if not isinstance(text, Mapping):
-        raise ModelFileError(f"{path}: text_config is {shown(text)}, and an object was expected: {AGAIN}")
+        raise ModelFileError(f"{path}: text_config is {short_repr(text)}, and an object was expected: {AGAIN}")
     size = {key: text[key] for key in SIZES if text.get(key) is not None and not isinstance(text[key], list)}
     for key, value in size.items():
         if type(value) is not int or value < 1:
-            raise ModelFileError(f"{path}: {key} is {shown(value)}; a whole number from 1 on was expected: {AGAIN}")
+            raise ModelFileError(
+                f"{path}: {key} is {short_repr(value)}; a whole number from 1 on was expected: {AGAIN}"
+            )
     most = 8 * sum(tensor.size for tensor in tensors)  # numbers, were each a single bit
     width, head = size.get("hidden_size", 1), size.get("head_dim", 1)
     for key, value in size.items():
@@ -106,20 +108,24 @@ def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor
         if tensors and needed > most:
             raise ModelFileError(f"{path}: {key} is {value:,}, more than the weights at hand can have: {AGAIN}")
     if size.get("num_attention_heads", 0) % size.get("num_key_value_heads", 1):
-        raise ModelFileError(f"{path}: num_attention_heads is no multiple of num_key_value_heads: {AGAIN}")
+        raise ModelFileError(f"{path}: num_attention_heads is not a multiple of num_key_value_heads: {AGAIN}")
 
 
 def stop_ids(generation: Mapping[str, Any], config: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[int, ...]:
-    """The ends of an answer, from the first of the three that names any: so does transformers. Raises ModelFileError.
+    """Return the stop ids, from the first of the three sources that names any, as transformers does.
+
+    Raises ModelFileError.
 
     >>> stop_ids({"eos_token_id": [7, 5]}, {"eos_token_id": 2}, {})
     (5, 7)
     """
-    for held in (generation, config, config.get("text_config") or {}):
-        found = held.get("eos_token_id")
+    for source in (generation, config, config.get("text_config") or {}):
+        found = source.get("eos_token_id")
         ids = found if isinstance(found, list) else [] if found is None else [found]
         if not all(type(token) is int for token in ids):
-            raise ModelFileError(f"eos_token_id is {shown(found)}, and an id or a list of ids was expected: {AGAIN}")
+            raise ModelFileError(
+                f"eos_token_id is {short_repr(found)}, and an id or a list of ids was expected: {AGAIN}"
+            )
         if ids:
             return tuple(sorted(set(ids)))
     named = [metadata.get(f"tokenizer.ggml.{key}") for key in ENDS]

@@ -1,7 +1,7 @@
-"""A model by what a person calls it: a GGUF file, a folder, a name on the Hugging Face Hub, or nothing at all.
+"""Find a model by name: a GGUF file, a folder, an id on the Hugging Face Hub, or the model that bpelab ships.
 
-What is found is looked through before any engine sees it (`tensor_files`): engines of C++ may crash on a file that is
-cut off or made to harm. Pickled weights are never opened: they can hold code.
+What is found is validated before any engine sees it (`tensor_headers`): engines of C++ may crash on a file that is
+cut off or malicious. Pickled weights are never opened: they can hold code.
 
 Chapter: Chat on your hardware. Cost: the files' headers; of a Hub's model that isn't in the cache, its download.
 """
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelFileError, TokenizerFileError
-from ..formats.detect import in_home
-from .model_parts import check_config, gguf_model, is_first_part, read_json, safetensors_files, stop_ids
-from .tensor_files import safetensors_tensors
+from ..._support.textio import expand_user
+from ...errors import ModelFileError, TokenizerFileError
+from .files import check_config, gguf_model, is_first_part, read_json, safetensors_files, stop_ids
+from .tensor_headers import safetensors_tensors
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ...tokenizer import BPETokenizer
 
-SHIPPED = Path(__file__).parent.parent / "data" / "tiny_chat"
+SHIPPED = Path(__file__).parents[2] / "data" / "tiny_chat"
 """The model that comes with bpelab."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 INSTEAD = "which can hold code and is never opened: take the model's safetensors or GGUF files"
@@ -28,7 +28,7 @@ INSTEAD = "which can hold code and is never opened: take the model's safetensors
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The files of a model, looked through.
+    """The files of a model, validated.
 
     Attributes:
         name: what the user called it.
@@ -49,8 +49,8 @@ class ModelFiles:
     metadata: Mapping[str, Any] = field(repr=False)
 
     def tokenizer(self) -> "BPETokenizer":
-        """The model's own tokenizer, its chat templates included. Raises TokenizerFileError."""
-        from ..tokenizer import BPETokenizer
+        """Return the model's own tokenizer, its chat templates included. Raises TokenizerFileError."""
+        from ...tokenizer import BPETokenizer
 
         if self.safetensors or self.gguf is None:
             return BPETokenizer.from_pretrained(self.folder)
@@ -81,7 +81,7 @@ def find_model(
     token: str | bool | None = None,
     cache_dir: str | Path | None = None,
 ) -> ModelFiles:
-    """The files of a model.
+    """Return the files of a model.
 
     Args:
         name: a GGUF file; a folder with one, or with config.json and safetensors; "organization/name" on the Hub, where
@@ -91,14 +91,14 @@ def find_model(
         revision, token, cache_dir: for the Hub, as for `bpelab.formats.hub.fetch`.
 
     A download shows its progress, goes on when a connection breaks, and is kept file by file; HF_HUB_OFFLINE=1 forbids
-    it. Raises ModelFileError for files that are none of a model's, damaged, or cut off; BPELabError where the Hub
+    it. Raises ModelFileError for files that are not a model's, damaged, or cut off; BPELabError where the Hub
     doesn't give them; MissingDependencyError without huggingface_hub.
 
     >>> find_model("no/such/file.gguf")
     Traceback (most recent call last):
     bpelab.errors.ModelFileError: no/such/file.gguf: there is no such file or folder
     """
-    path = SHIPPED if name is None else in_home(name)
+    path = SHIPPED if name is None else expand_user(name)
     called = "the model that comes with bpelab" if name is None else str(name)
     try:
         if path.is_dir():
@@ -109,7 +109,7 @@ def find_model(
             raise ModelFileError(f"{path}, the model that comes with bpelab, is not there: install bpelab again")
         if isinstance(name, Path) or path.suffix in (".gguf", ".safetensors", *PICKLES):
             raise ModelFileError(f"{name}: there is no such file or folder")
-        from .download import fetch_model
+        from .hub import fetch_model
 
         folder, chosen = fetch_model(called, gguf_file=gguf_file, revision=revision, token=token, cache_dir=cache_dir)
         return _in_folder(called, folder, None) if chosen is None else _in_file(called, folder / chosen)
@@ -129,7 +129,7 @@ def _in_file(name: str, path: Path) -> ModelFiles:
 
 
 def _in_folder(name: str, folder: Path, gguf_file: str | None) -> ModelFiles:
-    """The model in a folder; several GGUF files are in nobody's way where there are safetensors too."""
+    """Return the model in a folder; several GGUF files are in nobody's way where there are safetensors too."""
     weights = safetensors_files(folder)
     found = sorted(path.name for path in folder.glob("*.gguf") if not path.name.startswith("mmproj"))
     chosen = [gguf_file] if gguf_file is not None else list(filter(is_first_part, found))

@@ -1,7 +1,7 @@
-"""A model from the Hugging Face Hub, fetched into huggingface_hub's own cache with its progress bars.
+"""Download a model from the Hugging Face Hub into huggingface_hub's own cache with its progress bars.
 
 Of a repository either one GGUF file is fetched, with its parts, or safetensors with their configuration and tokenizer,
-the weights last: never a pickle, never code, never a folder. What a broken connection left is gone on with. Cost: the
+the weights last: never a pickle, never code, never a folder. A broken download is continued. Cost: the
 download. Chapter: Chat on your hardware. Source: `bpelab.formats.hub`, which does it.
 """
 
@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelFileError
-from ..formats.hub import COMPANIONS, VOCABULARIES, Repository, download, is_path, select
-from .model_parts import INDEX, is_first_part, parts_of
+from ...errors import ModelFileError
+from ...formats.hub import COMPANIONS, VOCABULARIES, Repository, download, is_path, select
+from .files import INDEX, is_first_part, parts_of
 
 CONFIGURATION = ("config.json", "generation_config.json", *COMPANIONS, *VOCABULARIES)
 
@@ -25,7 +25,7 @@ def fetch_model(
     token: str | bool | None = None,
     cache_dir: str | Path | None = None,
 ) -> tuple[Path, str | None]:
-    """The folder in the cache that holds a model, and the name of its GGUF file; None for safetensors.
+    """Return the folder in the cache that holds a model, and the name of its GGUF file; None for safetensors.
 
     Args:
         name: "organization/name", or "organization/name:Q4_K_M" for one GGUF file by its quantization.
@@ -56,7 +56,7 @@ class ModelRepository(Repository):
 
 
 def choose_files(listed: list[str], repo: str, choice: str | None) -> list[str]:
-    """The files of a model among those of a repository, the weights last.
+    """Return the files of a model among those of a repository, the weights last.
 
     `choice` is a GGUF file's name or quantization. Without one safetensors are taken, else the only GGUF file there is.
     Raises ModelFileError where there is no such model or where several could be meant.

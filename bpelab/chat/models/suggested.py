@@ -12,7 +12,7 @@ MODELS = (
 
 
 def to_try() -> str:
-    """The models, and how they are got, in lines of at most 96 columns.
+    """Return the models, and how they are got, in lines of at most 96 columns.
 
     >>> to_try().splitlines()[1]
     '  HuggingFaceTB/SmolLM2-360M-Instruct-GGUF         0.4 GB, for llama.cpp'

@@ -1,4 +1,4 @@
-"""Weight files, looked through before anything that could crash reads them: which tensors are where.
+"""Validate the headers of safetensors and GGUF files before an engine, which could crash, loads the weights.
 
 A GGUF or safetensors file begins with a list of its tensors. Each is checked here: its type is known, its numbers lie
 inside the file, and there are as many as its shape says. A file that was cut off, a web page under a model's name, a
@@ -13,9 +13,9 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import ModelFileError, TokenizerFileError
-from ..formats.gguf_file import GGUFFile, read_metadata
-from ..formats.json_file import JSONFile, open_file, refuse_others, shown
+from ..._support.json_document import JSONFile, open_file, refuse_foreign_file, short_repr
+from ...errors import ModelFileError, TokenizerFileError
+from ...formats.gguf_container import GGUFFile, read_metadata
 
 AGAIN = "fetch it again, or convert the model again"
 LONGEST_HEADER = 100_000_000
@@ -52,7 +52,7 @@ class Tensor(NamedTuple):
 
 
 def safetensors_tensors(path: Path) -> list[Tensor]:
-    """The tensors of a safetensors file, in the order of its header. Raises ModelFileError."""
+    """Return the tensors of a safetensors file, in the order of its header. Raises ModelFileError."""
     try:
         size, header, start = _safetensors_header(path)
         entries = [(name, header.data[name]) for name in header.data if name != "__metadata__"]
@@ -66,15 +66,15 @@ def safetensors_tensors(path: Path) -> list[Tensor]:
 
 
 def _safetensors_header(path: Path) -> tuple[int, JSONFile, int]:
-    """The file's size, the header, and where the numbers begin."""
+    """Return the file's size, the header, and where the numbers begin."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(32)
-        refuse_others(path, start)
+        refuse_foreign_file(path, start)
         length = int.from_bytes(start[:8], "little")
         if len(start) < 10 or length > min(size - 8, LONGEST_HEADER):
-            said = f"says that its header has {length:,} bytes" if len(start) >= 8 else "has no header"
-            raise ModelFileError(f"{path} {said}, and the file has {size:,}: it is cut off or damaged; {AGAIN}")
+            problem = f"says that its header has {length:,} bytes" if len(start) >= 8 else "has no header"
+            raise ModelFileError(f"{path} {problem}, and the file has {size:,}: it is cut off or damaged; {AGAIN}")
         file.seek(8)
         return size, JSONFile(path, file.read(length)), 8 + length
 
@@ -84,32 +84,32 @@ def _safetensors_tensor(header: JSONFile, name: str, entry: Any, start: int, siz
     found = header.expect(entry, dict, where)
     kind = header.expect(found.get("dtype"), str, f"{where}.dtype")
     if kind not in SAFETENSORS_BITS:
-        raise header.wrong(f"{where}.dtype", f"{kind[:40]!r} is no type of safetensors known here")
+        raise header.wrong(f"{where}.dtype", f"{kind[:40]!r} is not a type of safetensors known here")
     shape = _counts(header, found.get("shape"), f"{where}.shape")
-    place = _counts(header, found.get("data_offsets"), f"{where}.data_offsets")
-    if len(place) != 2 or place[0] > place[1]:
+    span = _counts(header, found.get("data_offsets"), f"{where}.data_offsets")
+    if len(span) != 2 or span[0] > span[1]:
         raise header.wrong(f"{where}.data_offsets", "expected where the numbers begin and end")
-    held, needed = place[1] - place[0], prod(shape) * SAFETENSORS_BITS[kind]
-    if held * 8 != needed:
-        raise header.wrong(where, f"the shape asks for {needed // 8:,} bytes, and it has {held:,}; {AGAIN}")
-    if start + place[1] > size:
-        raise header.wrong(where, f"ends at byte {start + place[1]:,} of {size:,}: the file is cut off; {AGAIN}")
-    return Tensor(name, kind, tuple(shape), header.path, start + place[0], held)
+    byte_count, needed = span[1] - span[0], prod(shape) * SAFETENSORS_BITS[kind]
+    if byte_count * 8 != needed:
+        raise header.wrong(where, f"the shape asks for {needed // 8:,} bytes, and it has {byte_count:,}; {AGAIN}")
+    if start + span[1] > size:
+        raise header.wrong(where, f"ends at byte {start + span[1]:,} of {size:,}: the file is cut off; {AGAIN}")
+    return Tensor(name, kind, tuple(shape), header.path, start + span[0], byte_count)
 
 
 def _counts(header: JSONFile, value: Any, where: str) -> list[int]:
-    """A short list of numbers as 64 bits hold them."""
+    """Return a short list of numbers as 64 bits hold them."""
     found = header.expect(value, list, where)
     if len(found) > 16 or not all(type(item) is int and 0 <= item < 1 << 63 for item in found):
-        raise header.wrong(where, f"expected whole numbers, found {shown(value)}")
+        raise header.wrong(where, f"expected whole numbers, found {short_repr(value)}")
     return found
 
 
 def gguf_tensors(path: Path) -> tuple[GGUFFile, list[Tensor]]:
-    """The header of a GGUF file and its tensors, in the order of the file. Raises ModelFileError."""
+    """Return the header of a GGUF file and its tensors, in the order of the file. Raises ModelFileError."""
     try:
         with open_file(path) as file:
-            refuse_others(path, file.read(32))
+            refuse_foreign_file(path, file.read(32))
             size = os.fstat(file.fileno()).st_size
         header = read_metadata(path)
     except (TokenizerFileError, OSError) as error:
@@ -129,8 +129,10 @@ def gguf_tensors(path: Path) -> tuple[GGUFFile, list[Tensor]]:
         count = prod(info.shape)
         if not count or (info.shape[:1] and info.shape[0] % block):
             raise ModelFileError(f"{where} has the shape {info.shape}, which {kind} can't hold: {AGAIN}")
-        held, start = count // block * bytes_of_block, header.data_start + info.offset
-        if start + held > size:
-            raise ModelFileError(f"{where} ends at byte {start + held:,} of {size:,}: the file is cut off; {AGAIN}")
-        tensors.append(Tensor(info.name, kind, info.shape[::-1], path, start, held))
+        byte_count, start = count // block * bytes_of_block, header.data_start + info.offset
+        if start + byte_count > size:
+            raise ModelFileError(
+                f"{where} ends at byte {start + byte_count:,} of {size:,}: the file is cut off; {AGAIN}"
+            )
+        tensors.append(Tensor(info.name, kind, info.shape[::-1], path, start, byte_count))
     return header, tensors

@@ -1,4 +1,4 @@
-"""The chat for programs: each line that comes in is a message, and each answer goes out plainly, or as a line of JSON.
+"""Batch chat: each line of input is a message, and each answer is printed plainly or as a line of JSON.
 
 Chapter: Chat on your hardware.
 """
@@ -9,14 +9,16 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict
 
-from ..errors import BPELabError
-from ..textio import valid_text
-from .screen import Screen, one_line
-from .session import ChatSession
+from ..._support.textio import valid_text
+from ...chat.session import ChatSession
+from ...errors import BPELabError
+from .output import Screen, one_line_error
 
 
 def answer_lines(session: ChatSession, lines: Iterable[str], screen: Screen, *, as_json: bool) -> int:
-    """An answer to each line that is not empty. The exit code: 1 if one could not be answered, 130 if one was stopped.
+    """Answer each line that is not empty.
+
+    Returns the exit code: 1 if one could not be answered, 130 if one was stopped.
 
     What is wrong with one line goes to standard error, with --json also into its line of output.
     """
@@ -31,7 +33,7 @@ def answer_lines(session: ChatSession, lines: Iterable[str], screen: Screen, *, 
                         screen.piece(piece)
         except BPELabError as error:
             screen.end()
-            print(f"bpelab: {one_line(error)}", file=sys.stderr)
+            print(f"bpelab: {one_line_error(error)}", file=sys.stderr)
             if as_json:
                 _json_line(screen, {"error": str(error)})
             code = 1

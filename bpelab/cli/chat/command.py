@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BPELabError
-from .to_try import to_try
+from ...chat.models.suggested import to_try
+from ...errors import BPELabError
 
 if TYPE_CHECKING:
-    from .session import ChatSession
+    from ...chat.session import ChatSession
 
 EXAMPLES = """\
 examples:
@@ -40,7 +40,7 @@ def _positive(word: str) -> int:
     return number
 
 
-_positive.__name__ = "number"  # what argparse calls it where it is none
+_positive.__name__ = "number"  # what argparse calls it where it is not one
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
@@ -84,14 +84,14 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 
 def run_doctor(args: argparse.Namespace) -> int:
-    from .doctor import run
+    from ...chat.hardware.report import run
 
     return run(args.json)
 
 
 def run_chat(args: argparse.Namespace) -> int:
-    from .lines import answer_lines
-    from .screen import Screen, one_line
+    from .batch import answer_lines
+    from .output import Screen, one_line_error
     from .terminal import Terminal
 
     # Before NumPy is loaded: on matrices as small as the shipped model's one thread is the quickest, by far where
@@ -109,18 +109,18 @@ def run_chat(args: argparse.Namespace) -> int:
             return answer_lines(session, _lines(), screen, as_json=args.json)
         return Terminal(session, screen).run()
     except (BPELabError, ValueError) as error:
-        raise BPELabError(one_line(error)) from error  # a file may have put anything into its message
+        raise BPELabError(one_line_error(error)) from error  # a file may have put anything into its message
 
 
 def _session(args: argparse.Namespace) -> "ChatSession":
     from dataclasses import replace
 
-    from .sampling import Sampling
-    from .session import ChatSession
+    from ...chat.sampling import Sampling
+    from ...chat.session import ChatSession
 
     tokenizer = None
     if args.tokenizer is not None:
-        from ..formats.detect import open_tokenizer
+        from ...tokenizer import open_tokenizer
 
         tokenizer = open_tokenizer(args.tokenizer)
     if args.load is not None and args.system is not None:
@@ -154,8 +154,8 @@ def _session(args: argparse.Namespace) -> "ChatSession":
 
 
 def template_source(name: str | None) -> str | None:
-    """A template's name or source; the content of a file, if it is the name of one."""
-    from .named import NAMED
+    """Return a template's name or source; the content of a file, if it is the name of one."""
+    from ...chat_templates.builtin import NAMED
 
     if name is None or name in NAMED or not os.path.isfile(name):  # Jinja may be too long to be a path
         return name
@@ -166,7 +166,7 @@ def template_source(name: str | None) -> str | None:
 
 
 def _lines() -> Any:
-    """The lines of standard input, one by one, as they come."""
+    """Yield the lines of standard input, one by one, as they come."""
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             yield line.decode("utf-8").rstrip("\r\n")

@@ -7,14 +7,14 @@ chat templates, injection.
 from pathlib import Path
 from typing import Any
 
-from ..formats.json_file import JSONFile
+from ..._support.json_document import JSONFile
 
 
 def read_conversation(path: Path) -> tuple[list[Any], list[Any] | None]:
-    """The messages in a file, and its tools if it has any. What else an object holds is left alone.
+    """Return the messages in a file, and its tools if it has any. What else an object holds is left alone.
 
-    Raises TokenizerFileError for a file that can't be read, naming the place. Whether messages are messages is seen
-    when a template is applied.
+    Raises TokenizerFileError for a file that can't be read, naming the entry. The messages are validated when a
+    template is applied.
     """
     file = JSONFile(path, lists=True)
     if isinstance(file.data, list):

@@ -1,4 +1,4 @@
-"""What readline does for a chat, where there is readline: earlier messages on the arrow keys, commands on Tab.
+"""Line editing by readline, where there is readline: earlier messages on the arrow keys, commands on Tab.
 
 Chapter: Chat on your hardware.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..user_cache import cache_folder
+from ..._support.cache_dir import cache_dir
 
 HISTORY = 1_000
 """Lines that are remembered, in the cache's folder."""
@@ -32,7 +32,7 @@ def line_editing(commands: Iterable[str]) -> Iterator[None]:
     readline.set_completer(complete)
     readline.set_completer_delims(" \t\n")
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    folder = cache_folder()
+    folder = cache_dir()
     path = None if folder is None else Path(folder, "chat_history")
     if path is not None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a chat shows: a model's words made harmless, its tokens marked, colours where they are wanted.
+"""Output of a chat: control characters escaped, tokens marked, colours where they are wanted.
 
 A model may say anything, escape sequences that rename a window or clear it among it. None reaches the terminal: control
 characters are shown as what they are.
@@ -9,7 +9,7 @@ Chapter: Chat on your hardware. Cost: linear.
 import os
 from typing import TextIO
 
-from .answering import Piece
+from ...chat.response import StreamedToken
 from .wrapping import Wrap
 
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -18,27 +18,27 @@ TOKENS = ("\x1b[30;46m", "\x1b[30;43m")
 """Black on cyan, black on yellow: told apart by whoever sees red and green alike, on dark and on light."""
 
 
-def harmless(text: str) -> str:
-    """`text` with its control characters (C0, DEL, C1) visible, line feeds and tabs apart.
+def escape_controls(text: str) -> str:
+    """Return `text` with its control characters (C0, DEL, C1) visible, line feeds and tabs apart.
 
-    >>> harmless("a\\x1b[2Jb\\n\\x9b")
+    >>> escape_controls("a\\x1b[2Jb\\n\\x9b")
     'a\\\\x1b[2Jb\\n\\\\x9b'
     """
     return text.translate(CONTROLS)
 
 
-def one_line(error: object) -> str:
-    """An error as one harmless line."""
-    return harmless(" ".join(str(error).split()))
+def one_line_error(error: object) -> str:
+    """Return an error as one line without control characters."""
+    return escape_controls(" ".join(str(error).split()))
 
 
-def spelled(token: bytes) -> str:
-    """A token for the eye: as `harmless`, with bytes that are no whole character as \\xNN.
+def show_token(token: bytes) -> str:
+    """Return a token as text: as `escape_controls`, with bytes of incomplete characters as \\xNN.
 
-    >>> spelled(b" a\\xe2\\x82")
+    >>> show_token(b" a\\xe2\\x82")
     ' a\\\\xe2\\\\x82'
     """
-    return harmless(token.decode("utf-8", "backslashreplace"))
+    return escape_controls(token.decode("utf-8", "backslashreplace"))
 
 
 def wants_colours(out: TextIO) -> bool:
@@ -57,11 +57,11 @@ class Screen:
         self._count = 0
         self._ended, self._shown = True, False
 
-    def piece(self, piece: Piece) -> None:
-        """The next piece of an answer."""
-        text = harmless(piece.text)
+    def piece(self, piece: StreamedToken) -> None:
+        """Show the next piece of an answer."""
+        text = escape_controls(piece.text)
         if self.tokens:
-            text = spelled(piece.token)
+            text = show_token(piece.token)
             if self.colours:
                 style = TOKENS[self._count % 2]
                 text = "\n".join(f"{style}{part}{PLAIN}" if part else "" for part in text.split("\n"))
@@ -76,7 +76,7 @@ class Screen:
         self.out.flush()
 
     def end(self, *, empty_line: bool = False) -> None:
-        """The answer is over: the line ends, if it didn't; with `empty_line`, also where nothing was shown."""
+        """End the line after an answer, if it didn't end; with `empty_line`, also where nothing was shown."""
         if not self._ended or (empty_line and not self._shown):
             self.out.write("\n")
             self.out.flush()
@@ -85,8 +85,8 @@ class Screen:
             self._wrap.begin()
 
     def note(self, text: str) -> None:
-        """A line, or some, that the model didn't say."""
+        """Show one or more lines that are not the model's."""
         self.end()
-        for line in harmless(text).split("\n"):
+        for line in escape_controls(text).split("\n"):
             self.out.write(f"{DIM}{line}{PLAIN}\n" if self.colours else f"{line}\n")
         self.out.flush()

@@ -8,13 +8,13 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from ..errors import BPELabError
-from ..nearest import nearest
-from .answering import Answer
+from ..._support.nearest_name import nearest
+from ...chat.response import Response
+from ...chat.sampling import SETTINGS
+from ...chat.session import ChatSession
+from ...errors import BPELabError
 from .line_editing import line_editing
-from .screen import Screen, one_line
-from .session import ChatSession
-from .variables import SETTINGS
+from .output import Screen, one_line_error
 
 LEAVE = ("quit", "exit")
 HELP = '''\
@@ -59,7 +59,7 @@ class Terminal:
         }
 
     def run(self) -> int:
-        """Talk until someone leaves. The exit code."""
+        """Run the conversation until the user leaves, and return the exit code."""
         self._screen.note(banner(self._session))
         with line_editing(self._commands):
             while True:
@@ -73,10 +73,10 @@ class Terminal:
                 except KeyboardInterrupt:
                     self._screen.note("\nCtrl-D or /quit leaves")
                 except (BPELabError, OSError, ValueError) as error:
-                    self._screen.note(one_line(error))
+                    self._screen.note(one_line_error(error))
 
     def _message(self) -> str:
-        """A message of one line or several."""
+        """Return a message of one line or several."""
         line = input("> ")
         if line.startswith('"""'):
             lines = [line[3:]]
@@ -116,8 +116,8 @@ class Terminal:
         if answer is not None:
             self._comment(answer)
 
-    def _comment(self, answer: Answer) -> None:
-        """What there is to say about an answer, where there is something."""
+    def _comment(self, answer: Response) -> None:
+        """Show what there is to say about an answer, if anything."""
         if answer.reason in ENDS:
             self._screen.note(f"({ENDS[answer.reason].format(n=len(answer.ids))})")
         turns = sum(message["role"] == "user" for message in answer.dropped)
@@ -194,8 +194,8 @@ def _file(name: str, command: str) -> str:
 
 
 def banner(session: ChatSession) -> str:
-    """Two lines: what answers, and what to do."""
-    from .models import SHIPPED
+    """Return two lines: what answers, and how to get help."""
+    from ...chat.models.find import SHIPPED
 
     files, backend = session.files, session.backend
     where = f"on {backend.name} ({backend.device}), context {backend.context:,} tokens"
@@ -205,16 +205,16 @@ def banner(session: ChatSession) -> str:
 
 
 def statistics(session: ChatSession) -> str:
-    """What the last answer cost, and where it was made."""
+    """Return what the last answer cost, and where it was made."""
     answer, backend = session.last, session.backend
     if answer is None:
         return "no answer yet"
-    held = answer.prompt_tokens + len(answer.ids)
+    used = answer.prompt_tokens + len(answer.ids)
     lines = [
         f"backend   {backend.name} on {backend.device}",
         f"prompt    {answer.prompt_tokens:,} tokens, {answer.reused:,} of them held from before",
         f"answer    {len(answer.ids):,} tokens, ended by {answer.reason}",
-        f"context   {held:,} of {backend.context:,} tokens, {held * backend.kv_bytes / 1e6:,.2f} MB of keys and values",
+        f"context   {used:,} of {backend.context:,} tokens, {used * backend.kv_bytes / 1e6:,.2f} MB of keys and values",
     ]
     if answer.first_token_seconds is not None:
         rate = "" if answer.tokens_per_second is None else f", then {answer.tokens_per_second:,.1f} tokens a second"

@@ -1,6 +1,6 @@
-"""Words that would break at the edge of a terminal go to the next line whole, also while they are being written.
+"""Word wrap while text streams: a word that would break at the edge of a terminal moves to the next line whole.
 
-A word appears letter by letter, as the model makes it. The letter that has no room moves the whole word: the cursor
+A word appears letter by letter, as the model makes it. The letter that doesn't fit moves the whole word: the cursor
 goes back to where the word began, the rest of the line is cleared, and the word is written again below.
 
 Chapter: Chat on your hardware. Cost: linear.
@@ -15,7 +15,7 @@ NARROWEST = 20
 
 
 def columns(char: str) -> int:
-    """How many columns a character takes.
+    """Return how many columns a character takes.
 
     >>> columns("a"), columns("日"), columns("\\u0301")
     (1, 2, 0)
@@ -38,11 +38,11 @@ class Wrap:
         self.begin()
 
     def begin(self) -> None:
-        """Take the cursor to be at the beginning of a line."""
+        """Assume that the cursor is at the beginning of a line."""
         self._column, self._word, self._word_columns = 0, "", 0
 
     def text(self, text: str) -> str:
-        """What to write for `text`."""
+        """Return what to write for `text`."""
         width = self._width or shutil.get_terminal_size().columns
         return text if width < NARROWEST else "".join(self._char(char, width - 1) for char in text)
 

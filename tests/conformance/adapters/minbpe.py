@@ -1,7 +1,7 @@
 """minbpe's classes on bpelab's. Its own test file, where a copy is at hand, imports this module as `minbpe`."""
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.formats.convert import convert
+from bpelab.convert import convert
 
 
 class BasicTokenizer:

@@ -1,0 +1,160 @@
+"""A tokenizer's specification: its model, its components and its settings, checked against each other.
+
+File formats read and write specifications; `BPETokenizer` is made from one and adds what encodes. It can't be changed:
+`replace` makes another.
+
+Chapter: File formats. Cost: a look-up for each added token.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from .._support.textio import utf8
+from ..errors import SpecialTokenError
+from ..normalizers import find_normalizer
+from ..pretokenizers.split import Split
+from ..regex.patterns import refuse_misspelt
+from ..unicode.byte_alphabet import to_alphabet
+from ..vocab.special_tokens import SpecialTokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    from ..decoders import Decoder
+    from ..model.bpe import BPEModel
+    from ..model_inputs.config import Padding, Truncation
+    from ..normalizers import Normalizer
+    from ..postprocessors import PostProcessor
+    from ..pretokenizers.base import PreTokenizer
+    from ..vocab.added_tokens import AddedToken
+
+MAX_EAGER_CHECKS = 64
+"""Special tokens that are searched for in a model's tables before these are loaded."""
+
+
+class TokenizerSpec:
+    """What a tokenizer is made of. The arguments are those of `BPETokenizer`, which explains them.
+
+    Attributes: model, pre_tokenizer, special_tokens (SpecialTokens), normalizer, decoder, post_processor, roles
+    ("bos", "eos", "pad", "unk" -> the name of a token, or None), truncation, padding, dropout, metadata.
+
+    Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
+    that can't be compiled, ValueError for names that don't exist.
+    """
+
+    def __init__(
+        self,
+        model: BPEModel,
+        *,
+        pattern: str | None = None,
+        pre_tokenizer: PreTokenizer | None = None,
+        special_tokens: Mapping[str, int] | SpecialTokens | None = None,
+        normalizer: str | Normalizer | None = None,
+        decoder: Decoder | Literal["bytes"] | None = "bytes",
+        post_processor: PostProcessor | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        pad_token: str | None = None,
+        unk_token: str | None = None,
+        truncation: Truncation | None = None,
+        padding: Padding | None = None,
+        dropout: float | None = None,
+        metadata: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
+        self.model, self.special_tokens, self.decoder = model, special, decoder
+        self.roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        for role, name in self.roles.items():
+            if name is not None and name not in special.ids:
+                raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
+        if isinstance(decoder, str) and decoder != "bytes":
+            raise ValueError(f'there is no decoder {decoder!r}; choose "bytes", None or one of bpelab.decoders')
+        self._check_collisions()
+        if pre_tokenizer is None and pattern is not None:
+            refuse_misspelt(pattern)
+            pre_tokenizer = Split(pattern)
+        self.pre_tokenizer, self.normalizer = pre_tokenizer, find_normalizer(normalizer)
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
+        self.truncation, self.padding, self.dropout = truncation, padding, dropout
+        self.metadata = dict(metadata)
+        if post_processor is not None:
+            post_processor.check(special)
+            post_processor = post_processor.strip_ids(special)
+        self.post_processor = post_processor
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Whether the model's tokens are bytes, rather than characters."""
+        return self.model.units is None or not self.model.units.characters
+
+    @property
+    def decodes_added_tokens(self) -> bool:
+        """Whether added tokens are read as the decoder of a file reads them."""
+        if self.decoder == "bytes":
+            return False
+        from ..decoders import Bytes
+
+        return not isinstance(self.decoder, Bytes)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return all but the model, as keyword arguments."""
+        return {
+            "pattern": None,
+            "pre_tokenizer": self.pre_tokenizer,
+            "special_tokens": self.special_tokens,
+            "normalizer": self.normalizer,
+            "decoder": self.decoder,
+            "post_processor": self.post_processor,
+            "truncation": self.truncation,
+            "padding": self.padding,
+            "dropout": self.dropout,
+            "metadata": self.metadata,
+            **{f"{role}_token": name for role, name in self.roles.items()},
+        }
+
+    def replace(self, **changes: Any) -> TokenizerSpec:
+        """Return a specification with the same model and some of the other arguments changed."""
+        arguments = self.arguments()
+        if "pattern" in changes:
+            del arguments["pre_tokenizer"]
+        return TokenizerSpec(self.model, **{**arguments, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are made of the same parts, and so give the same ids."""
+        if not isinstance(other, TokenizerSpec):
+            return NotImplemented
+        return self.model == other.model and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash((self.model, self.special_tokens.tokens))
+
+    def _parts(self) -> dict[str, Any]:
+        return {**self.arguments(), "special_tokens": self.special_tokens.tokens}
+
+    def _check_collisions(self) -> None:
+        """Raise SpecialTokenError where an id, or a text, would mean two things.
+
+        Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
+        one with the text of an ordinary token is found first.
+        """
+        model, added = self.model, self.special_tokens.tokens
+        from_file, few = self.decodes_added_tokens, len(added) <= MAX_EAGER_CHECKS
+        tokens: Iterable[AddedToken] = added
+        if from_file and not few:  # of a million, those that the model has an id of
+            tokens = [token for token in tokens if token.id in model.tokens]
+        for token in tokens:
+            if few and model.definitely_lacks(token.id, utf8(token.content)):
+                continue
+            name, ordinary = token.content, model.tokens.get(token.id)
+            written = ordinary is not None and from_file and self.is_byte_level and to_alphabet(ordinary) == name
+            if ordinary is not None and ordinary != utf8(name) and not written:
+                raise SpecialTokenError(
+                    f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
+                )
+            taken = model.ids.get(utf8(name))
+            if token.special and taken not in (None, token.id) and not from_file:
+                raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")

@@ -1,0 +1,75 @@
+"""ARCHITECTURE.md says what is there: its tree is compared with the folders, its layers with the contract, its words
+with the glossary."""
+
+import ast
+import re
+import tomllib
+
+from .conftest import ROOT
+
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+TREE = re.search(r"```\n(bpelab/\n.*?)```", PAGE, re.DOTALL)[1]
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+LAYERS = [{name.strip() for name in re.split(r"[|:]", layer)} for layer in CONTRACTS[0]["layers"]]
+
+
+def listed():
+    """The rooms and files of the tree, in its order."""
+    return [name.rstrip("/") for name in re.findall(r"^  (\w+(?:\.py|/))", TREE, re.MULTILINE)]
+
+
+def test_the_tree_is_that_of_the_folders():
+    package = ROOT / "bpelab"
+    found = {path.name for path in package.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    found |= {path.name for path in package.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert sorted(listed()) == sorted(found)
+
+
+def test_few_files_lie_at_the_root():
+    assert len([path for path in (ROOT / "bpelab").iterdir() if path.is_file()]) <= 8
+
+
+def test_a_room_imports_what_is_above_it_in_the_tree():
+    """The contract has the layers from the top down, the page from the ground up."""
+    level = {name: number for number, layer in enumerate(reversed(LAYERS)) for name in layer}
+    rooms = [name.removesuffix(".py") for name in listed() if name != "data"]
+    assert set(rooms) == set(level)
+    ground_up = [level[name] for name in rooms]
+    assert ground_up == sorted(ground_up)
+
+
+def test_every_path_that_it_names_is_there():
+    text = PAGE.replace(TREE, "")
+    for name in set(re.findall(r"`([\w/]+\.(?:py|h|toml|yml|md)|[a-z_]+/(?:[a-z_]+/)*)`", text)):
+        if "NN" not in name:
+            tries = (ROOT / name, ROOT / "bpelab" / name, *(ROOT / "bpelab").glob(f"*/{name}"))
+            assert any(path.exists() for path in tries), name
+
+
+def test_every_room_says_what_lives_there_what_it_may_import_and_where_to_begin():
+    for path in (ROOT / "bpelab").glob("*/__init__.py"):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        assert "import" in text, path
+        begin = re.search(r"\bBegin\s+with\s+`([\w./]+)`", text)
+        assert begin and (begin[1] == "FOLDER" or (path.parent / begin[1]).exists()), path
+
+
+def old_words():
+    """The words that the glossary in CONTRIBUTING.md rules out."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")[2]
+    rows = [row.split("|") for row in re.findall(r"^\| (?!---|word ).*\|$", text, re.MULTILINE)]
+    assert len(rows) >= 40
+    return {word for row in rows for word in re.findall(r"`(\w+)`", row[3])}
+
+
+def test_the_old_words_are_gone():
+    """From the names of the library, and from the first line of every docstring."""
+    old = old_words()
+    assert len(old) > 10
+    for path in sorted((ROOT / "bpelab").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "name", None) or getattr(node, "attr", None) or getattr(node, "id", None)
+            assert not isinstance(name, str) or name.strip("_") not in old, f"{path}: {name}"
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+                words = set(re.findall(r"\w+", text.partition("\n")[0]))
+                assert not words & old, f"{path}: {text.partition(chr(10))[0]}"
