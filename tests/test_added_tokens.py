@@ -105,7 +105,7 @@ def test_a_token_that_is_not_wanted_hides_what_is_ordinary_in_it():
         ]
     )
     assert list(tokens.split("a<|end|>x", frozenset())) == [("a<|end|>", None), ("x", 4)]
-    assert list(tokens.split("a<|end|>x")) == [("a", None), ("<|end|>", 1), ("x", 4)]
+    assert list(tokens.split("a<|end|>x", tokens.special_names)) == [("a", None), ("<|end|>", 1), ("x", 4)]
     assert list(tokens.split("end", frozenset())) == [("end", 2)]
 
 

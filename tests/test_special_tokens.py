@@ -56,7 +56,7 @@ def test_two_names_of_one_id():
     aliases = SpecialTokens(tokens, aliases=True)
     assert aliases.ids == {"<a>": 3, "<b>": 3, "<c>": 4}
     assert aliases.names == {3: "<a>", 4: "<c>"}
-    assert list(aliases.split("<b><a>")) == [("<b>", 3), ("<a>", 3)]
+    assert list(aliases.split("<b><a>", aliases.special_names)) == [("<b>", 3), ("<a>", 3)]
     again = pickle.loads(pickle.dumps(aliases))
     assert (again.tokens, again.ids, again.names) == (aliases.tokens, aliases.ids, aliases.names)
     with pytest.raises(SpecialTokenError, match="twice"):
@@ -80,8 +80,8 @@ def test_names_that_are_meant(mixed):
 
 def test_normalized_text_is_searched_for_its_own_tokens(mixed):
     text = "<s>a WORD late word"
-    assert list(mixed.split(text)) == [("<s>", 0), ("a WORD late ", None), ("word", 2)]
-    assert list(mixed.split(text, None, str.lower)) == [
+    assert list(mixed.split(text, mixed.special_names)) == [("<s>", 0), ("a WORD late ", None), ("word", 2)]
+    assert list(mixed.split(text, mixed.special_names, str.lower)) == [
         ("<s>", 0),
         ("a word ", None),
         ("late", 4),
@@ -92,14 +92,14 @@ def test_normalized_text_is_searched_for_its_own_tokens(mixed):
     only_late = SpecialTokens([AddedToken("Late", 3, special=False, normalized=True)])
     assert list(only_late.split("x late", frozenset(), str.lower)) == [("x ", None), ("late", 3)]
     assert list(only_late.split("x late Late", frozenset())) == [("x late ", None), ("Late", 3)]
-    assert list(mixed.split("")) == list(mixed.split("", frozenset(), str.lower)) == []
+    assert list(mixed.split("", mixed.special_names)) == list(mixed.split("", frozenset(), str.lower)) == []
 
 
 def test_of_equal_normalized_tokens_the_special_one_counts(mixed):
-    assert [token_id for _, token_id in mixed.split("late", None, str.lower)] == [4]
+    assert [token_id for _, token_id in mixed.split("late", mixed.special_names, str.lower)] == [4]
     assert [token_id for _, token_id in mixed.split("late", frozenset(), str.lower)] == [None]
     two = SpecialTokens([AddedToken("A", 1, normalized=True), AddedToken("a", 2, normalized=True)])
-    assert [token_id for _, token_id in two.split("a", None, str.lower)] == [1]
+    assert [token_id for _, token_id in two.split("a", two.special_names, str.lower)] == [1]
 
 
 def test_without_anything_to_find():
@@ -140,7 +140,7 @@ def test_tokens_over_a_cut():
                 for name in names
                 for start in range(len(text))
             )
-            assert special.any_token_spans(text, cut) == over, (names, text, cut)
+            assert special.may_cross(text, cut) == over, (names, text, cut)
     one = SpecialTokens({"<|end|>": 0})
-    assert [cut for cut in range(12) if one.any_token_spans("ab<|end|>cd", cut)] == list(range(3, 9))
-    assert not SpecialTokens({}).any_token_spans("ab", 1)
+    assert [cut for cut in range(12) if one.may_cross("ab<|end|>cd", cut)] == list(range(3, 9))
+    assert not SpecialTokens({}).may_cross("ab", 1)

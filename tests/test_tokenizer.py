@@ -81,6 +81,17 @@ class TestSpecialTokens:
         tokenizer.encode("ab<|end|>", allowed_special={"<|end|>"}, disallowed_special="all")
         tokenizer.encode("ab<|start|>", disallowed_special={"<|end|>"})
 
+    def test_a_token_that_text_becomes_is_never_special(self):
+        made = BPEModel.from_merges([(b"<", b"e"), (b"<e", b">")])
+        whole = BPEModel.from_ranks({**{bytes([byte]): byte for byte in range(256)}, b"<e>": 257})
+        for model in (made, whole):
+            with pytest.raises(SpecialTokenError, match="'<e>' is an ordinary token already, with the id 257"):
+                BPETokenizer(model, special_tokens={"<e>": 257})
+        unmade = BPEModel.from_vocab({**{bytes([byte]): byte for byte in range(256)}, b"<e>": 257}, [])
+        tokenizer = BPETokenizer(unmade, special_tokens={"<e>": 257})  # as some files have it: for its id alone
+        assert tokenizer.encode("<e>") == [*b"<e>"]
+        assert tokenizer.encode("<e>", allowed_special="all") == [257]
+
     def test_names_that_are_not_special(self, tokenizer):
         for wrong in ({"<|no|>"}, "<|end|>"):
             with pytest.raises(SpecialTokenError):

@@ -156,5 +156,5 @@ class TokenizerSpec:
                     f"the special token {name!r} has the id {token.id}, which is that of {ordinary!r}"
                 )
             taken = model.ids.get(utf8(name))
-            if token.special and taken not in (None, token.id) and not from_file:
+            if token.special and not from_file and taken is not None and (taken != token.id or model.can_make(taken)):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")

@@ -358,6 +358,16 @@ class BPEModel:
         """Return the id of `piece` where the model takes it whole, else None."""
         return self.ids.get(piece) if self.ignore_merges else None
 
+    def can_make(self, token_id: int) -> bool:
+        """Whether a merge or a piece taken whole could result in this token, or a piece begins with it.
+
+        A token of a vocabulary that nothing leads to is there for its id alone, as special tokens are in some files.
+        Cost: a search through all merges.
+        """
+        if self.ignore_merges or isinstance(self.merges, RankMerges):
+            return token_id in self.tokens
+        return token_id in self.alphabet.values() or any(new == token_id for _, new in self.merges.values())
+
     @cached_property
     def recovered_merges(self) -> RecoveredMerges:
         """Return the one pair that each token is made of; see `recover.recover_merges`.

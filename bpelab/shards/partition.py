@@ -67,7 +67,7 @@ class DocumentSplitter:
             start = max(begin - 1, stop - WINDOW, 0)
             window = text[start:stop]
             while (at := self._splitter.last_boundary(None, window)) is not None:
-                if not self._allowed or not self._special.any_token_spans(text, start + at):
+                if not self._allowed or not self._special.may_cross(text, start + at):
                     return start + at
                 window = window[:at]
             stop = start + 1 if start else 0

@@ -99,7 +99,7 @@ def blocks_at_boundaries(blocks: Iterable[str], whole: bool, special: SpecialTok
     for block in blocks:
         kept += block
         cut = 0 if whole else last_boundary(kept, len(kept) - special.longest)
-        if cut and not special.any_token_spans(kept, cut):
+        if cut and not special.may_cross(kept, cut):
             yield kept[:cut]
             kept = kept[cut:]
     yield kept
@@ -184,7 +184,7 @@ def needs_whole_document(pre_tokenizer: Split | None) -> bool:
 
 def strip_special(text: str, special: SpecialTokens, normalize: Callable[[str], str] | None) -> Iterator[str]:
     """Yield the text between special tokens, normalized."""
-    for ordinary, special_id in special.split(text):
+    for ordinary, special_id in special.split(text, special.special_names):
         if special_id is None:
             yield normalize(ordinary) if normalize else ordinary
 

@@ -119,7 +119,7 @@ def boundary_after(source: Input, at: int, special: SpecialTokens) -> int:
         last = len(text) - (0 if ends else special.longest)
         for cut in safe_cuts(text, len(before)):
             offset = start + skipped + len(text[:cut].encode())
-            if offset >= at and cut <= last and not special.any_token_spans(text, cut):
+            if offset >= at and cut <= last and not special.may_cross(text, cut):
                 return offset
         if ends:
             return source.size

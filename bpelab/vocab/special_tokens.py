@@ -64,9 +64,12 @@ class SpecialTokens:
         tokens: every AddedToken.
         ids: name -> id of the special ones.
         names: id -> name of the special ones.
+        special_names: the names of the special ones.
 
     >>> special = SpecialTokens({"<|end|>": 300})
-    >>> list(special.split("a<|end|>b"))
+    >>> list(special.split("a<|end|>b", frozenset()))
+    [('a<|end|>b', None)]
+    >>> list(special.split("a<|end|>b", special.special_names))
     [('a', None), ('<|end|>', 300), ('b', None)]
 
     Raises SpecialTokenError for a name that is empty, too long or has a lone surrogate, an id below 0 or above
@@ -87,7 +90,7 @@ class SpecialTokens:
         self.ids = {token.content: token.id for token in self.tokens if token.special}
         self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
         self.longest = max((len(token.content) for token in self.tokens), default=0)
-        self._everything = frozenset(self.ids)
+        self.special_names = frozenset(self.ids)
         self._all_special = all(token.special for token in self.tokens)
         # Where several have the same text once they are normalized, the first special one counts, or the first one.
         self._normalized = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
@@ -140,41 +143,41 @@ class SpecialTokens:
     def select(self, chosen: Special, parameter: str) -> frozenset[str]:
         """Return the names that `chosen` stands for. Raises SpecialTokenError for a name that is no special token."""
         if chosen == "all":
-            return self._everything
+            return self.special_names
         if isinstance(chosen, str):
             raise SpecialTokenError(f'{parameter} is "all" or a collection of names, not the string {chosen!r}')
         if not isinstance(chosen, Iterable):
             raise TypeError(f'{parameter} is "all" or a collection of names, () for none, not {chosen!r}')
         names = frozenset(chosen)
-        if unknown := sorted(names - self._everything):
+        if unknown := sorted(names - self.special_names):
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")
         return names
 
     def split(
         self,
         text: Text,
-        allowed: frozenset[str] | None = None,
+        allowed: frozenset[str],
         normalizer: Callable[[str], str] | None = None,
         normalize: Callable[[Text], Text] | None = None,
     ) -> Iterator[tuple[Text, int | None]]:
-        """Yield ordinary segments as (text, None) and added tokens as (text, id), in order; all tokens by default.
+        """Yield ordinary segments as (text, None) and added tokens as (text, id), in order.
 
-        Ordinary text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str
-        or, with a `normalize` that does to it what `normalizer` does to a str, an AlignedString.
+        Of the special tokens only those in `allowed` are found; added tokens that aren't special always are. Ordinary
+        text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str or, with
+        a `normalize` that does to it what `normalizer` does to a str, an AlignedString.
         """
-        names = self._everything if allowed is None else allowed
-        for start, stop, token_id in self.raw_spans(str(text), names):
+        for start, stop, token_id in self.raw_spans(str(text), allowed):
             ordinary = text[start:stop]
             if token_id is not None:
                 yield ordinary, token_id
                 continue
             if normalizer is not None:
                 ordinary = (normalize or normalizer)(ordinary)  # type: ignore[arg-type,assignment]
-            for begin, end, late_id in self.normalized_spans(str(ordinary), names, normalizer):
+            for begin, end, late_id in self.normalized_spans(str(ordinary), allowed, normalizer):
                 yield ordinary[begin:end], late_id
 
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
-        """Yield the places of the tokens that are found in a text as it was given, and of what is between them."""
+        """Yield the offsets of the tokens that are found in a text as it was given, and of what is between them."""
         if allowed or not self._all_special:
             yield from self.raw_matcher.spans(text, _wanted(allowed))
         elif text:
@@ -183,7 +186,7 @@ class SpecialTokens:
     def normalized_spans(
         self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None
     ) -> Iterator[Span]:
-        """Yield the places of the tokens that are found in normalized text, and of what is between them."""
+        """Yield the offsets of the tokens that are found in normalized text, and of what is between them."""
         if self._normalized and (allowed or not self._all_special):
             yield from self._normalized_matcher(normalize).spans(text, _wanted(allowed))
         elif text:
@@ -203,7 +206,7 @@ class SpecialTokens:
                 "encode it as one, or disallowed_special=() to encode it as plain text."
             )
 
-    def any_token_spans(self, text: str, cut: int) -> bool:
+    def may_cross(self, text: str, cut: int) -> bool:
         """Whether a token could occur in `text` that begins before `cut` and ends after it.
 
         Also one that another hides: what hides it may itself be hidden by what comes before.
