@@ -6,7 +6,7 @@ class BPELabError(Exception):
 
 
 class TokenizerFileError(BPELabError, ValueError):
-    """A tokenizer file can't be read. The message names the file, the place in it, and what to do."""
+    """A tokenizer file can't be read. The message names the file, the key or line in it, and what to do."""
 
     def __init__(self, path: object, where: str, problem: str) -> None:
         super().__init__(f"{path}: {where}: {problem}" if where else f"{path}: {problem}")

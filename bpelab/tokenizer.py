@@ -83,7 +83,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         post_processor: the special tokens that `encode` puts around a text.
         bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
             guessed, and naming one adds it to no text.
-        truncation, padding, dropout: what a file asks for; kept and written back, and applied by nobody unasked.
+        truncation, padding, dropout: what a file asks for; kept and written back, and never applied unasked.
         metadata: further entries of a tokenizer_config.json, such as "chat_template".
         cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
 
@@ -603,14 +603,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending says what a
                 file holds: text (.txt), JSON Lines (.jsonl), both also packed (.gz, .zst), or .parquet.
             folder: where the shards go. Run again with the same arguments, an unfinished run goes on.
-            input_format: what all files hold, whatever their names: "text", "jsonl", "parquet", "text.gz" and so on.
+            input_format: the format of all files, whatever their names: "text", "jsonl", "parquet", "text.gz" ...
             separator: what is between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
                 empty documents are left out. None: a file is one document.
             field: the field of JSON Lines, or the column of Parquet, that holds a document. Empty ones count.
             errors: "strict" refuses bytes that are no UTF-8, "replace" reads U+FFFD as bytes.decode does.
             end_of_document: the special token after each document; True for the tokenizer's eos_token.
             allowed_special: as for `encode`. What the post-processor adds is not added.
-            shard_tokens: every shard but the last has so many; a document may go on in the next one.
+            shard_tokens: the number of tokens in every shard but the last; a document may continue in the next shard.
             shard_format: "npy", or "bin" for the numbers alone, little-endian.
             dtype: "uint16" or "uint32"; by default the first if all ids of the vocabulary fit.
             threads: how many may encode; by default one for each core.
@@ -710,7 +710,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
         With a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one
-        around the place where the limit is first met; a prefix that fits again more than 64 characters later is not
+        around the offset where the limit is first met; a prefix that fits again more than 64 characters later is not
         found.
         """
         text = valid_text(text)
@@ -729,7 +729,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         if self.pipeline.plain:
             return longest_prefix(text, room, self.pipeline.pieces, count, count, self._model)
-        # Named patterns have places where a cut changes nothing, whatever the normal form.
+        # Named patterns have boundaries, where a cut changes nothing, in any normal form.
         split = self.pipeline.split
         if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
             return longest_prefix(text, room, split_at_boundaries, count, count, None)
@@ -739,7 +739,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
 
         Without `overlap` the chunks joined are the text (lone surrogates apart); with it, each begins with the end of
-        the one before, of at most so many tokens. A character is never cut.
+        the one before, of at most that many tokens. A character is never cut.
 
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).split_by_tokens("lowest of the low", 4)
         ['lowest', ' of ', 'the low']

@@ -37,7 +37,7 @@ def exit_if_respawned(cluster: Cluster) -> None:
 def connect(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[Watch]:
     """Connect to a cluster: the client given, an address, or processes on this machine ("local", None).
 
-    What was started here is closed at the end. Raises ClusterError where nobody answers at the address, where the
+    What was started here is closed at the end. Raises ClusterError where nothing answers at the address, where the
     cluster fails while it is in use, and where it has no worker for `worker_timeout` seconds; MissingDependencyError
     without Dask.
     """

@@ -125,7 +125,7 @@ class JSONFile:
                 raise self.wrong(ascii(where)[1:-1], f"{value[:60]!a} holds half of a surrogate pair")
 
     def wrong(self, where: str, problem: str) -> TokenizerFileError:
-        """Return an error about a place in this file, to be raised."""
+        """Return an error about a value in this file, to be raised."""
         return TokenizerFileError(self.path, where, problem)
 
     def expect(self, value: Any, kind: type[T], where: str) -> T:

@@ -1,4 +1,4 @@
-"""The place of every token in the original text: from the bytes of a piece to the characters that they come from.
+"""Offsets of every token in the original text: from the bytes of a piece to the characters that they come from.
 
 A token of a byte-level model may be part of a character; then it stands for all of it. Where a piece has characters
 that the vocabulary lacks, tokens and bytes no longer match, and the units that the model started from say how much each

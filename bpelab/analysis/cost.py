@@ -33,7 +33,7 @@ class Capacity:
 
     Attributes:
         tokens: whole tokens.
-        words: the words of so many tokens, in text like the one measured.
+        words: the number of words in that many tokens, in text like the measured one.
         pages: of `words_per_page` words each.
     """
 

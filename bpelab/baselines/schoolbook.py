@@ -1,8 +1,8 @@
 """Character-level BPE, its first form for text: words of characters, an end-of-word mark `</w>`, merges by frequency.
 
 Words are cut at white space and counted once; a merge never leaves a word. Encoding merges, again and again, every
-place of the pair that was learned first. A character that training didn't meet is unknown, and the kind and number of
-white space characters is lost: bytes as the alphabet and white space inside the tokens came later (GPT-2).
+occurrence of the pair that was learned first. A character that training didn't meet is unknown, and the kind and number
+of white space characters is lost: bytes as the alphabet and white space inside the tokens came later (GPT-2).
 
 Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair; encoding, O(n) for
 each merge used in a word of n characters.

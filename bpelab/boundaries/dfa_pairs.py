@@ -24,7 +24,7 @@ REMEMBERED = 1 << 14
 
 
 class BoundaryFacts(NamedTuple):
-    """What a pattern's table says about the place between two characters."""
+    """What a pattern's table says about the boundary between two characters."""
 
     restarts: bool
     """Whether a search surely begins there."""
@@ -37,7 +37,7 @@ class BoundaryFacts(NamedTuple):
 
 
 class BoundaryTable:
-    """What a table says about the place between a character of one class and a character of another.
+    """What a table says about the boundary between a character of one class and a character of another.
 
     >>> cl100k = BoundaryTable(dfa_for(r"\\p{L}+|\\s+(?!\\S)|\\s+"))
     >>> cl100k.restarts("a", " "), cl100k.restarts(" ", " ")
@@ -66,7 +66,7 @@ class BoundaryTable:
         return self._dfa.trans[state * self._dfa.width + kind]
 
     def look(self, a: str, b: str) -> BoundaryFacts:
-        """Return what is known of the place between `a` and `b`."""
+        """Return what is known of the boundary between `a` and `b`."""
         codes = self._dfa.codes
         key = codes[ord(a)], codes[ord(b)]
         if key not in self._known:
@@ -74,7 +74,7 @@ class BoundaryTable:
         return self._known[key]
 
     def restarts(self, a: str, b: str) -> bool:
-        """Whether the matches in a text are those before, and those after a place between `a` and `b`."""
+        """Whether the matches in a text are those before, and those after a boundary between `a` and `b`."""
         found = self.look(a, b)
         return found.restarts and found.ignores_left_context
 

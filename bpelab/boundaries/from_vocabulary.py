@@ -19,13 +19,13 @@ class VocabularyBoundaries:
     """Cuts before `▁`, except after those characters that some token has before it.
 
     Where a character can vanish, or is merged under another name, cuts are made after `known` characters only.
-    `behind` are the characters behind which cuts are made, or, with True beside them, all others.
+    `cut_after` are the characters after which cuts are made, or, with True beside them, all but these.
     """
 
     def __init__(self, before: frozenset[str], known: frozenset[str] | None = None) -> None:
         kept = before | {SPACE}
-        self.behind = (kept, True) if known is None else (known - kept or frozenset("\0"), False)
-        chars, negated = self.behind
+        self.cut_after = (kept, True) if known is None else (known - kept or frozenset("\0"), False)
+        chars, negated = self.cut_after
         self._piece = re.compile(f"(?<={_one_of(chars, '^' * negated)})(?={SPACE})")
 
     @classmethod

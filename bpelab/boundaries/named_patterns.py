@@ -1,6 +1,6 @@
-"""Places where a text can be cut in two, so that the halves give the pieces of the whole, whatever follows.
+"""Boundaries of named patterns: offsets at which a cut leaves the pieces of the text as they are, whatever follows.
 
-Such a place is after a letter and before anything but a letter, a mark or an apostrophe: no named pattern has a piece
+A boundary is after a letter and before anything but a letter, a mark or an apostrophe: no named pattern has a piece
 that goes on there, and no normal form composes a character across it. Texts are full of them (the end of nearly every
 word), so a file can be read in blocks and still be cut exactly as a whole.
 """
@@ -20,7 +20,7 @@ def _cut() -> re.Pattern[str]:
 
 
 def last_boundary(text: str, end: int) -> int:
-    """Return the last safe place to cut `text` at or before `end`; 0 if there is none.
+    """Return the last boundary of `text` at or before `end`; 0 without one.
 
     >>> last_boundary("two words, and", 14)
     9
@@ -35,7 +35,7 @@ def last_boundary(text: str, end: int) -> int:
 
 
 def safe_cuts(text: str, start: int) -> Iterator[int]:
-    """Return the safe places to cut `text` from `start` on, the last of them before its last character.
+    """Return the boundaries of `text` from `start` on, the last of them before its last character.
 
     >>> list(safe_cuts("two words, and", 4))
     [9]
@@ -44,7 +44,7 @@ def safe_cuts(text: str, start: int) -> Iterator[int]:
 
 
 def split_at_boundaries(text: str) -> list[str]:
-    """`text` cut at every safe place.
+    """`text` cut at every boundary.
 
     >>> split_at_boundaries("two words, and")
     ['two', ' words', ', and']

@@ -1,6 +1,6 @@
 """What the pre-tokenizers do between two characters, whatever is before and after them.
 
-A place in a text can be safe in two ways. Surely a piece ends there (`CUT`); or a piece may be broken in two, but
+An offset can be a boundary in two ways. Surely a piece ends there (`CUT`); or a piece may be broken in two, but
 nothing else changes (`BROKEN`): then a later step of a Sequence may still cut there, or the vocabulary has no token
 that goes over it. Chapter: Streaming. Cost: a look-up in a table, remembered.
 """
@@ -36,7 +36,7 @@ class Boundary(IntEnum):
 
 
 def _by_behavior(behavior: str, invert: bool, left: bool | None, right: bool | None) -> Boundary:
-    """Return the place in a text that is cut by matches, given which side of it is matched (None: perhaps)."""
+    """Return the kind of boundary between two characters, given which of them is matched (None: perhaps)."""
     ends = left is True or right is True  # a match ends or begins
     if behavior == "Isolated":
         return Boundary.CUT if ends else Boundary.BROKEN

@@ -190,7 +190,7 @@ class ChatSession:
         self._messages, self._in_context, self.last = saved.messages, list(saved.messages), None
 
     def take_back(self) -> str | None:
-        """Forget the last question, with what came after it, and return it; None where there is none.
+        """Forget the last question, with what came after it, and return it; None before the first.
 
         Raises ConversationError while an answer is in progress.
         """

@@ -1,4 +1,4 @@
-"""A text in chunks of so many tokens, for search and retrieval.
+"""Chunks of a text of a given number of tokens, for search and retrieval.
 
 Cutting the ids and decoding the parts would cut characters in two, and a part may encode to more tokens than it was cut
 from. So the text is cut in front of a token's first character, and what was cut off is encoded again, alone; where that

@@ -75,7 +75,7 @@ class TokenDecoder:
             return b"".join(detokenize.join_tokens(kept, self._tokens, unknown))
 
     def _in_c(self, count: int, skip: bool) -> Decoder | None:
-        """Return what joins in C, once so many ids have come that making it pays."""
+        """Return what joins in C, once enough ids have come that making it pays."""
         if self._columns is None and self._before_native > 0:
             self._before_native -= count
             return None

@@ -82,7 +82,7 @@ def approximate_longest_prefix(text: str, limit: int, count: Callable[[str], int
     """Return the length of a prefix of at most `limit` tokens by `count`, for tokenizers with nothing more known.
 
     Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to
-    `SEARCH_WINDOW` characters after that place is tried, the longest first. Cost: the logarithm of the length and
+    `SEARCH_WINDOW` characters after that offset is tried, the longest first. Cost: the logarithm of the length and
     `SEARCH_WINDOW` encodings.
     """
     short, long = 0, len(text) + 1

@@ -167,7 +167,7 @@ class Vocabulary:
         return {token: token_id for token_id, token in sorted(self._bytes_of.items())}
 
     def token_to_id(self, token: bytes | str) -> int | None:
-        """Return the id of a token or a special token; None where there is none."""
+        """Return the id of a token or a special token; None for bytes that are neither."""
         if isinstance(token, str) and token in self._ids_of_added:
             return self._ids_of_added[token]
         if not isinstance(token, (bytes, str)):

@@ -1,11 +1,11 @@
-"""The heap's merges in the heap's order, but the heap holds ranks instead of places.
+"""The heap's merges in the heap's order, but the heap holds ranks instead of positions.
 
 Places whose pair has the same rank lie in one bucket. The lowest rank is taken from the heap, and its bucket is emptied
 from left to right in one sweep: a run of a million equal letters is a handful of sweeps. A merge puts new pairs into
 other buckets. In a trained model these rank later than the one being swept; where one doesn't, the sweep stops, what is
 left of it goes back, and the heap is asked again. A model that makes it stop too often is left to the heap encoder.
 
-Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorting is of places that mostly are in order.
+Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorting is of positions that mostly are in order.
 """
 
 from heapq import heappop, heappush
@@ -18,7 +18,7 @@ MOST_STOPS = 64
 
 
 class BucketEncoder:
-    """Sweeps over the places of one rank.
+    """Sweeps over the positions of one rank.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
     >>> BucketEncoder(model).encode_piece(b"lower")

@@ -2,7 +2,7 @@
 
 Walk the text with a trie of the vocabulary and take the longest token that fits. Keep it if it is compatible with the
 token before it, which means that merging the bytes of the two would end with exactly these two. If not, try the next
-shorter token; if none is left, take the token before back and shorten that. A place from which no way leads on is
+shorter token; if none is left, take the token before back and shorten that. A position from which no way leads on is
 remembered, so none is tried twice. The first complete sequence is that of BPE: the encoding of a text is
 the only sequence in which every two neighbours are compatible.
 

@@ -248,7 +248,7 @@ class BPEModel:
     def from_merges(
         cls, merges: Iterable[tuple[bytes, bytes]], *, reserved: Collection[int] = (), ignore_merges: bool = False
     ) -> BPEModel:
-        """Return a model from merges in the order in which they were learned; the rank of a merge is its place.
+        """Return a model from merges in the order in which they were learned; the rank of a merge is its index.
 
         Ids are handed out in order, first to the 256 bytes, then to the merges; `reserved` ids are passed over.
 

@@ -45,7 +45,7 @@ def fingerprint(*parts: bytes) -> str:
 
 
 def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
-    """Keep a model and anything else. What can't be written is not kept, and nobody is told."""
+    """Store a model and anything else in the cache. Does nothing, without a warning, where it can't be written."""
     folder = cache_dir()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
@@ -81,7 +81,7 @@ def _joined(parts: list[bytes]) -> bytes:
 
 
 def fetch(name: str) -> tuple[BPEModel, bytes] | None:
-    """Return a model that was kept, and what was kept with it; None where there is none, or its file is damaged."""
+    """Return a stored model and what was stored with it; None where there is no file, or a damaged one."""
     folder = cache_dir()
     try:
         with open(os.path.join(folder or "", f"{name}.tables"), "rb") as file:

@@ -17,7 +17,7 @@ MAX_TRACED_BYTES = 4096
 class MergeStep:
     """Two neighbours became one token.
 
-    `position` is the place of the pair in the sequence before the merge; `ids` is the sequence after it.
+    `position` is the index of the pair in the sequence before the merge; `ids` is the sequence after it.
     """
 
     rank: int

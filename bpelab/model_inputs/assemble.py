@@ -153,7 +153,7 @@ def _limit(tokenizer: "BPETokenizer") -> int | None:
 def normalize_inputs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | None]], bool]:
     """(text, second text or None) for each row, and whether there is more than one text to ask about.
 
-    Raises TypeError naming the place of what is no text, ValueError for an empty batch and for lists of two lengths.
+    Raises TypeError naming the index of what is no text, ValueError for an empty batch and for lists of two lengths.
     """
     many = not isinstance(text, str)
     if not many:

@@ -79,7 +79,7 @@ class Padding:
         return self.filled(ids, self.length(len(ids)) - len(ids), self.pad_id)
 
     def length(self, longest: int) -> int:
-        """How long rows become of which the longest has so many ids."""
+        """Return the length that rows are padded to, if the longest has `longest` ids."""
         length = self.strategy["Fixed"] if isinstance(self.strategy, dict) else longest
         return length + (-length % self.pad_to_multiple_of if self.pad_to_multiple_of else 0)
 

@@ -139,4 +139,4 @@ def _boundary_rule(model: BPEModel, units: InitialSymbols) -> int:
     if len(units.byte_tokens or {}) == 256 and byte_tokens.isdisjoint(part for pair in model.merges for part in pair):
         return AT_UNSEEN_PAIRS
     implied = VocabularyBoundaries.of(model)
-    return NO_BOUNDARIES if implied is None else AT_SPACES if implied.behind[1] else AT_KNOWN_SPACES
+    return NO_BOUNDARIES if implied is None else AT_SPACES if implied.cut_after[1] else AT_KNOWN_SPACES

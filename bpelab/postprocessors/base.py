@@ -39,7 +39,7 @@ class PostProcessor:
         return self
 
     def strip_ids(self: Processor, special: SpecialTokens) -> Processor:
-        """Return the same without the ids that `special` has too, so that they occur in one place only."""
+        """Return the same without the ids that `special` has too, so that they are stored once only."""
         return self
 
     def items(

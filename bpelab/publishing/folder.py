@@ -1,7 +1,7 @@
 """The folder of a published tokenizer, written atomically, with the hash of each file.
 
 All files are written into a temporary folder beside the requested one, opened again and compared; then it is renamed.
-So nobody finds half of it, and no file in it gives other ids than the tokenizer.
+So a reader never finds half of it, and every file in it has the tokenizer's ids.
 
 Chapter: Your own tokenizer. Cost: that of encoding the text once for each format.
 """

@@ -1,9 +1,9 @@
 """Added tokens in a text that arrives in parts: what can be searched already, and what may be a token's beginning.
 
-A text is settled up to the last place that no token reaches over, neither one that is there nor one that may still
+A text is settled up to the last position that no token spans, neither one that is there nor one that may still
 come: the end of what has arrived is compared with the beginnings of all tokens. Tokens that take white space with them,
-or look at the character beside them, hold that too. Chapter: Streaming. Cost: for each place that is tried, one look at
-the characters before it, as many as the longest token has.
+or look at the character beside them, hold that too. Chapter: Streaming. Cost: for each position that is tried, one look
+at the characters before it, as many as the longest token has.
 """
 
 import re
@@ -82,7 +82,7 @@ class StreamMatcher:
         return low
 
     def _open_match(self, text: str, offset: int) -> int | None:
-        """Where a token begins, or may begin, that reaches over the place; None if there is none."""
+        """Return where a token begins, or may begin, that spans the position; None without one."""
         assert self._firsts is not None
         for match in self._firsts.finditer(text, max(0, offset - self._longest + 1), offset):
             start, lengths = match.start(), self._lengths[match[0]]
@@ -98,7 +98,7 @@ class StreamMatcher:
         return None
 
     def _context(self, a: str, b: str) -> bool:
-        """Whether a token with flags may look over the place between `a` and `b`."""
+        """Whether a token with flags may look past the boundary between `a` and `b`."""
         if self._before_left and a in _spaces() and (b in _spaces() or b in self._before_left):
             return True
         if self._behind_right and b in _spaces() and (a in _spaces() or a in self._behind_right):

@@ -1,8 +1,8 @@
 """Encode a text that arrives in parts: the ids of the whole, given out as soon as they are sure.
 
 A tokenizer can't encode the parts one by one: a word, a line break, a special token or a character may be cut in two.
-But after most words there is a place where a cut changes nothing, whatever follows (`boundaries/dfa_pairs.py`). Text
-up to the last such place is encoded, the rest is kept. Each step of a tokenizer keeps what it needs by itself: the
+But after most words there is a boundary, where a cut changes nothing whatever follows (`boundaries/dfa_pairs.py`). Text
+up to the last boundary is encoded, the rest is kept. Each step of a tokenizer keeps what it needs by itself: the
 search for added tokens a tail that one may begin with, the normalizer a character that marks may follow, the
 pre-tokenizer a word.
 
@@ -29,7 +29,7 @@ class StreamEncoder:
     The options are those of `BPETokenizer.encode`; a disallowed special token raises when it is complete. After
     `finish` the encoder is as new.
 
-    Memory: the longest stretch without a safe place is held back. With the named patterns that is a run of one kind: of
+    Memory: the longest stretch without a boundary is held back. With the named patterns that is a run of one kind: of
     letters (a word; but also Chinese without punctuation), digits, or white space. Other bounds: a `Replace` of white
     space or a flag `lstrip` hold a run of spaces; a normal form a run of marks. Everything is held back until `finish`
     where nothing can be proved: with no pre-tokenizer at all (unless the vocabulary implies cuts, as SentencePiece's

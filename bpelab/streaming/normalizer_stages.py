@@ -1,4 +1,4 @@
-"""Normalizers as stages: for each the places where a text can be cut before it is normalized.
+"""Normalizers as stages: for each, the boundaries at which a text can be cut before it is normalized.
 
 What looks at single characters holds nothing back; a normal form a character with its marks; a replacement what could
 be the beginning of a match. What is put in front or stripped is so at the ends of the whole only. Held until the end: a

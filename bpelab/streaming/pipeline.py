@@ -36,7 +36,7 @@ class StreamState:
     buffered: Chain = None
 
     def copy(self) -> "StreamState":
-        """Return the same place once more; what it points to never changes."""
+        """Return a copy. What the fields refer to never changes."""
         return StreamState(*_FIELDS(self))
 
 

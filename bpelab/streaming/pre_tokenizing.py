@@ -25,7 +25,7 @@ class StreamSplitter:
         self._safe: SafePair = implied if pre_tokenizer is None else boundary_predicate(pre_tokenizer, implied)
 
     def last_boundary(self, buffered: Chain, text: str) -> int | None:
-        """Return the last place in `text`, after `buffered`, where it can be cut; None if there is none."""
+        """Return the last boundary in `text`, after `buffered`; None without one."""
         if self._every:
             rest = (length(buffered) + len(text)) % self._every
             return len(text) - rest if rest < len(text) else None

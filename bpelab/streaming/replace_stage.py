@@ -1,6 +1,6 @@
 """Replace, for a text that arrives in parts: the matches of a table, wherever a search surely begins anew.
 
-What follows such a place is searched with the last character before it in front, for patterns that look behind, and the
+What follows such a boundary is searched with the last character before it in front, for look-behind, and the
 matches in that are dropped. Chapter: Streaming. Cost: as Replace's.
 """
 
@@ -35,7 +35,7 @@ class _State(NamedTuple):
 
 
 class Matches(Stage):
-    """Held back: what follows the last place where a search begins."""
+    """Held back: the text after the last position where a search begins."""
 
     start = _State("", None)
 

@@ -3,7 +3,7 @@
 A text can be cut between two characters side by side in no entry of the character map and in no symbol of
 the user's, where the first of them is the end of no entry, no space and no symbol: it is then in the result as it is.
 What follows is normalized with that character in front, which is dropped again, so that spaces are what they are in the
-middle of a text. Held back: what follows the last such place, so at least one character, and a run of spaces.
+middle of a text. Held back: the text after the last such boundary, so at least one character, and a run of spaces.
 
 Chapter: Streaming. Cost: the entries of a map are listed once in a process (about a second for 200,000);
 then linear.
@@ -64,7 +64,7 @@ class SentencePieceStage(Stage):
 
 
 class _Sides(NamedTuple):
-    """What stands side by side in some strings, and what is the last character of one."""
+    """Pairs of characters that are neighbours in some of the strings, and the last characters of them."""
 
     pairs: frozenset[str]
     ends: frozenset[str]

@@ -54,7 +54,7 @@ class CharStage(Stage):
 class BoundaryStage(Stage):
     """A function whose text can be cut where `safe` says so of the characters on both sides.
 
-    Held back: what follows the last such place.
+    Held back: the text after the last such boundary.
     """
 
     def __init__(self, function: Callable[[str], str], safe: SafePair) -> None:
@@ -74,7 +74,7 @@ class BoundaryStage(Stage):
 
 
 def last_boundary(chain: Chain, text: str, safe: SafePair) -> int | None:
-    """Return the last place in `text`, with `chain` before it, where it can be cut; None if there is none.
+    """Return the last boundary in `text`, with `chain` before it; None without one.
 
     Only pairs with a character of `text` are looked at: those in the chain were, when it grew.
     """

@@ -109,7 +109,7 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
     """Yield the texts and files of a corpus, one by one.
 
     Raises TypeError for anything else, for texts mixed with files, and for a text that is the name of a file: the file
-    was meant, and nobody would notice that the name was trained on.
+    was meant, and the mistake, training on the name, would go unnoticed.
     """
     if isinstance(corpus, (str, Path)):
         _refuse_name(corpus, "the corpus")

@@ -6,7 +6,7 @@ The order of ties, the same for every trainer of this library: of pairs that are
 smaller left token wins, then the one with the smaller right token, where tokens are numbered 0 to 255 for the bytes
 and then in the order in which they were learned. It depends on nothing but the counts.
 
-In a run such as `aaa` the pair (a, a) is counted at each of its places, twice here, though only one can merge, as in
+In a run such as `aaa` the pair (a, a) is counted at each of its positions, twice here, though only one can merge, as in
 subword-nmt, minbpe and Hugging Face.
 
 Chapter: Training. Cost: O(size of all distinct words) for each merge.

@@ -4,8 +4,8 @@
 - "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.
 
 Each pair knows the words that it occurs in, and a merge counts the pairs of those words anew. The most frequent pair is
-on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first place
-only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
+on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first
+position only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
 
 Chapter: Training. Cost: O(size of the words that merges change), a heap operation for each pair of them.
 Source: minbpe `base.py`, `regex.py`; Stanford CS336, assignment 1, "BPE training".

@@ -3,7 +3,7 @@
 Candidates are found by one regular expression made of the tokens' first characters; which token it is, is then looked
 up in a sorted list. It is apart from `added_tokens.py` because most texts are encoded without a search.
 
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each place where a token
+Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each position where a token
 could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face
 tokenizers.
 """
@@ -47,10 +47,10 @@ def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
 
 
 def _pattern(prefixes: Iterable[str]) -> str:
-    """Return an expression for the longest of `prefixes` at a place, which looks at each of their characters once.
+    """Return an expression for the longest of `prefixes` at a position, which looks at each of their characters once.
 
-    Nested by first characters, it leaves most places of a text after one look; one long row of alternatives would be
-    tried from its beginning at each place where any of them could begin.
+    Nested by first characters, it leaves most positions of a text after one look; one long row of alternatives would be
+    tried from its beginning at each position where any of them could begin.
 
     >>> _pattern(["<a", "<b", "ca", "c", "da"])
     '(?:<[ab]|c(?:a)?|da)'
@@ -135,9 +135,9 @@ class AddedTokenMatcher:
     def find_where(
         self, text: str, accept: Callable[[int, int, AddedToken], bool]
     ) -> Iterator[tuple[int, int, AddedToken]]:
-        """As `find`, for tokens that count at some places and not at others: `accept(start, stop, token)` says where.
+        """As `find`, for tokens that count at some positions only: `accept(start, stop, token)` says where.
 
-        Of several that begin at one place it is the longest accepted one. What is refused hides nothing.
+        Of several that begin at one position it is the longest accepted one. A refused token hides nothing.
         """
         position = covered = 0
         while self._candidates is not None and (match := self._candidates.search(text, position)):
@@ -173,7 +173,7 @@ class AddedTokenMatcher:
 
 
 def _strip_span(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
-    """Return the place of a token with the white space that it takes; on its left none that the token before it has."""
+    """Return the span of a token with the white space that it takes; on its left, none that the token before it has."""
     if token.lstrip:
         while start > covered and text[start - 1] in _spaces():
             start -= 1

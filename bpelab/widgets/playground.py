@@ -1,7 +1,7 @@
 """A box to type in: tokens, ids and merges of any text, computed in the page. It is the first thing in the book.
 
 The page holds the pattern's automaton and the merges, and `js/bpe.js` encodes with them, so the box works where there
-is no kernel, no server and no network. Ids equal those of `BPETokenizer.encode_ordinary`, whatever version of Unicode
+is no kernel, no server and no network. Ids equal those of `BPETokenizer.encode_ordinary`, whichever version of Unicode
 the browser has. Size: some 24 kB for the pattern and 14 kB for 2,048 tokens.
 """
 

@@ -84,7 +84,7 @@ def normalized(rows: Array, weight: Array, epsilon: float) -> Array:
 
 def rotated(heads: Array, cosines: Array, sines: Array) -> Array:
     """RoPE: number i of a head's first half and number i of its second are a point, turned by an angle that grows with
-    the position. The product of two turned heads depends on how far apart they stand, and not on where."""
+    the position. The product of two turned heads depends on how far apart they are, and not on where."""
     half = heads.shape[-1] // 2
     across: Array = np.concatenate([-heads[..., half:], heads[..., :half]], axis=-1)
     return heads * cosines + across * sines
