@@ -15,7 +15,7 @@ import pytest
 from .conftest import ROOT
 
 ADDRESS = "https://github.com/somebody/bpelab"
-NAMES = ["_config.yml", "pyproject.toml", "README.md", "book/index.md", "CHANGELOG.md"]
+NAMES = ["_config.yml", "pyproject.toml", "CITATION.cff", "README.md", "book/index.md", "CHANGELOG.md"]
 NAMES += ["bpelab/__init__.py", "bpelab/_support/install.py"]
 NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "book").glob("*.ipynb"))
 
@@ -45,8 +45,12 @@ class TestTheAddress:
     def test_is_written_everywhere(self, copy):
         yaml = pytest.importorskip("yaml")
         changed = tool("set_repository").write(copy, ADDRESS + "/")
-        assert changed == ["_config.yml", "pyproject.toml", "README.md", "book/index.md", *NOTEBOOKS]
-        assert yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"] == ADDRESS
+        assert changed == ["_config.yml", "pyproject.toml", "CITATION.cff", "README.md", "book/index.md", *NOTEBOOKS]
+        config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
+        assert config["repository"]["url"] == ADDRESS
+        assert config["html"]["use_issues_button"] is config["html"]["use_repository_button"] is True
+        citation = yaml.safe_load((copy / "CITATION.cff").read_text(encoding="utf-8"))
+        assert (citation["repository-code"], citation["authors"]) == (ADDRESS, [{"name": "the bpelab authors"}])
         project = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         assert project["urls"] == {"Repository": ADDRESS} and "chat" in project["optional-dependencies"]
         for page in ("README.md", "book/index.md"):
@@ -97,6 +101,8 @@ class TestARelease:
         """The sources of a release 9.8.7."""
         tool("set_repository").write(copy, ADDRESS)
         (copy / "bpelab" / "__init__.py").write_text('__version__ = "9.8.7"\n', encoding="utf-8")
+        citation = (copy / "CITATION.cff").read_text(encoding="utf-8").replace("version: 0.1.0", "version: 9.8.7")
+        (copy / "CITATION.cff").write_text(citation, encoding="utf-8")
         (copy / "bpelab" / "_support" / "install.py").write_text("PUBLISHED = True\n", encoding="utf-8")
         log = "# Changelog\n\n## 9.8.7 (2030-01-31)\n\n- This.\n- That.\n\n## 9.8.6 (2029-01-31)\n\n- Before.\n"
         (copy / "CHANGELOG.md").write_text(log, encoding="utf-8")
@@ -112,6 +118,7 @@ class TestARelease:
         "name, before, after, problem",
         [
             ("bpelab/__init__.py", "9.8.7", "9.8.8", "the tag is 'v9.8.7', but bpelab.__version__ is '9.8.8'"),
+            ("CITATION.cff", "version: 9.8.7", "version: 9.8.6", "CITATION.cff says version 9.8.6: make it 9.8.7"),
             ("CHANGELOG.md", "(2030-01-31)", "(unreleased)", 'no heading "## 9.8.7 (YYYY-MM-DD)"'),
             ("bpelab/_support/install.py", "True", "False", "PUBLISHED in bpelab/_support/install.py is not True"),
             ("pyproject.toml", ADDRESS, "", "does not know its repository"),

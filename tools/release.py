@@ -31,6 +31,8 @@ def problems(root: Path, tag: str) -> list[str]:
         found.append(f"the tag is {tag!r}, but bpelab.__version__ is {version!r}: make them agree")
     if notes(root, str(version)) is None:
         found.append(f'CHANGELOG.md has no heading "## {version} (YYYY-MM-DD)": put the date of the release there')
+    if (cited := has("CITATION.cff", r"^version: (.*)$")) != version:
+        found.append(f"CITATION.cff says version {cited}: make it {version}")
     if not has("bpelab/_support/install.py", r"^PUBLISHED = (True)$"):
         found.append("PUBLISHED in bpelab/_support/install.py is not True: a release says how to install it")
     if not has("pyproject.toml", r'^Repository = "(.+)"'):

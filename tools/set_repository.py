@@ -1,9 +1,10 @@
 """Write the repository's address into the files that need it: `make address ADDRESS=https://github.com/you/bpelab`
 
-`_config.yml` holds it: with it, notebooks get their buttons for Binder and Colab. From there it is copied to
-pyproject.toml (so that an installed package knows where it comes from), to the first cell of each notebook (which
-Colab runs where nothing is installed), and to README.md and book/index.md. Without an argument the address of
-`_config.yml` is written into the others; with an empty one it is removed from all of them.
+`_config.yml` holds it: with it, notebooks get their buttons for Binder and Colab, and every page has links to the
+repository and to a form for reporting an error. From there it is copied to pyproject.toml (so that an installed package
+knows where it comes from), to CITATION.cff, to the first cell of each notebook (which Colab runs where nothing is
+installed), and to README.md and book/index.md. Without an argument the address of `_config.yml` is written into the
+others; with an empty one it is removed from all of them.
 """
 
 import re
@@ -12,9 +13,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTING = re.compile(r'(?<=^  url: ")[^"]*(?=")', re.MULTILINE)
+BUTTONS = re.compile(r"(?<=^  use_issues_button: ).*$|(?<=^  use_repository_button: ).*$", re.MULTILINE)
+CODE = re.compile(r"^repository-code: .*\n", re.MULTILINE)
 LINKS = re.compile(r'^\[project\.urls\]\nRepository = "[^"\n]*"\n\n', re.MULTILINE)
 CELL = re.compile(r'(?<=install --quiet \\")[^"\\]*\[chapters\][^"\\]*(?=\\")')
 PLACE = re.compile(r"(?<=^<!-- address -->\n).*?(?=^<!-- /address -->$)", re.MULTILINE | re.DOTALL)
+
+
+def in_config(text: str, address: str) -> str:
+    return BUTTONS.sub("true" if address else "false", SETTING.sub(address, text))
+
+
+def in_citation(text: str, address: str) -> str:
+    return CODE.sub("", text) + (f"repository-code: {address}\n" if address else "")
 
 
 def in_pyproject(text: str, address: str) -> str:
@@ -44,7 +55,7 @@ def write(root: Path, address: str | None) -> list[str]:
     address = address.removesuffix("/").removesuffix(".git")
     if address and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+){2,}", address):
         raise ValueError(f"{address!r} is not the address of a repository: https://HOST/OWNER/NAME is one")
-    changes = {"_config.yml": lambda text, address: SETTING.sub(address, text), "pyproject.toml": in_pyproject}
+    changes = {"_config.yml": in_config, "pyproject.toml": in_pyproject, "CITATION.cff": in_citation}
     changes |= dict.fromkeys(("README.md", "book/index.md"), in_page)
     changes |= {path.relative_to(root).as_posix(): in_notebook for path in sorted(root.glob("book/*.ipynb"))}
     changed = []

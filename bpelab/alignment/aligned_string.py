@@ -1,4 +1,4 @@
-"""Aligned strings: where in the original text each character came from, through all normalizers and pre-tokenizers.
+"""Strings aligned with the original text: where each character came from, through all normalizers and pre-tokenizers.
 
 A text carries, for every character, the (start, end) of the original characters that it stands for. Each step makes
 a new such text: what is put in place of a character stands for it, what is put in front for the first character, what
