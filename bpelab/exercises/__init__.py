@@ -86,9 +86,9 @@ def check(exercise_id: str, answer: Any) -> "Message":
         remember(exercise_id)
         if exercise_id in STEPS:
             try:
-                message.parts += filter(None, [keep(exercise, answer)])
+                message.parts[1:1] = filter(None, [keep(exercise, answer)])
             except OwnFileError as error:
-                message.parts.append(f"It is not in your file: {error}.")
+                message.parts.insert(1, f"It is not in your file: {error}.")
     return message
 
 

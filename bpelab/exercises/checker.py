@@ -20,6 +20,7 @@ from typing import Any
 
 from ..notebook.messages import SINGLE, Message, code, short
 from .limits import LimitedCall, Limits, Outcome, is_empty
+from .next_steps import NEXT
 from .plain_data import to_plain
 from .rubric import NotEarned, Rubric
 from .shrink import smaller_inputs
@@ -84,6 +85,16 @@ class Exercise:
     def chapter(self) -> int:
         """The chapter's number."""
         return int(self.id.partition(".")[0])
+
+    @property
+    def level(self) -> str:
+        """How hard it is: "easy", "medium" or "hard"."""
+        return NEXT[self.id][0]
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to look at once the answer is right; nothing for an exercise that is not in the book."""
+        return NEXT[self.id][1:] if self.id in NEXT else ()
 
     @property
     def heading(self) -> str:
@@ -222,7 +233,7 @@ def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
                 break
         if first is None:
             inputs = f" Checked on {tries} inputs." if tries > 1 else ""
-            return True, Message(exercise.heading, "right", [f"Right.{inputs}"])
+            return True, Message(exercise.heading, "right", [f"Right.{inputs}", *exercise.next_steps])
         if not started:
             return False, _not_started(exercise)
         return False, _explain(exercise, shrink(exercise, answer, first, guard))
@@ -251,7 +262,8 @@ def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[
     right = points >= rubric.pass_mark
     lead = f"{'Right' if right else 'Not yet'}. {points} of {rubric.total} points; {rubric.pass_mark} are needed."
     block = tuple(line for score in scores for line in score.lines)
-    return right, Message(exercise.heading, "right" if right else "fault", [lead, block])
+    after = exercise.next_steps if right else ()
+    return right, Message(exercise.heading, "right" if right else "fault", [lead, block, *after])
 
 
 def _not_started(exercise: Exercise) -> Message:

@@ -11,6 +11,7 @@ import pytest
 
 from bpelab.exercises import EXERCISES, check, hint, solution
 from bpelab.exercises.checker import Exercise, check_answer
+from bpelab.exercises.next_steps import LEVELS, NEXT
 
 from ..conftest import ROOT
 
@@ -67,6 +68,7 @@ class TestEveryExercise:
         right, message = check_answer(exercise, exercise.solution)
         assert right, message
         assert repr(message).startswith(f"{exercise.heading}: Right.")
+        assert exercise.level in LEVELS and repr(message).endswith(NEXT[exercise.id][1])
 
     def test_a_wrong_answer_is_found_out(self, exercise: Exercise):
         right, message = check_answer(exercise, WRONG[exercise.id][0])
@@ -149,4 +151,5 @@ def test_a_chapter_checks_the_exercise_that_it_asks():
 
 
 def test_check_says_right_once_solved():
-    assert repr(check("3.1", EXERCISES["3.1"].solution)) == "3.1 (Room for merges): Right. Checked on 30 inputs."
+    lines = repr(check("3.1", EXERCISES["3.1"].solution)).splitlines()
+    assert lines == ["3.1 (Room for merges): Right. Checked on 30 inputs.", NEXT["3.1"][1]]
