@@ -1,5 +1,7 @@
 """What the book asks of Sphinx beside `_config.yml`."""
 
+import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -92,6 +94,45 @@ def fold_answers(app, doctree):
             row.insert(begin, nodes.raw("", opening, format="html"))
 
 
+@cache
+def worked_answers(path):
+    """Return the worked answers in a page of solutions: number of the exercise -> source."""
+    answers, number = {}, None
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if path.exists() else []:
+        source = "".join(cell["source"])
+        if found := re.match(r"## (\d+\.\d+) ", source):
+            number = found[1]
+        elif number not in answers and number is not None:
+            answers[number] = source
+    return answers
+
+
+def fold_solutions(app, doctree):
+    """Under each exercise of a chapter, its worked answer, folded until a reader opens it."""
+    page = Path(doctree["source"])
+    path = page.parent / "solutions" / page.name
+    if page.suffix != ".ipynb" or not path.exists():
+        return
+    app.env.note_dependency(str(path))
+    for asked in list(doctree.findall(nodes.paragraph)):
+        found = re.match(r"Exercise (\d+\.\d+) \(", asked.astext())
+        if not found or found[1] not in worked_answers(path):
+            continue
+        row = asked.parent
+        end = row.index(asked) + 1
+        while end < len(row) and not isinstance(row[end], nodes.container):  # the rest of the question
+            end += 1
+        while end < len(row) and isinstance(row[end], nodes.container):  # the stub, and what calls it
+            end += 1
+        code = worked_answers(path)[found[1]]
+        opening = '<details class="answer solution"><summary>One answer</summary>'
+        row[end:end] = [
+            nodes.raw("", opening, format="html"),
+            nodes.literal_block(code, code, language="python"),
+            nodes.raw("", "</details>", format="html"),
+        ]
+
+
 class Landing(Directive):
     """`playground` and `pipeline`: what landing.py makes under that name."""
 
@@ -109,6 +150,7 @@ def setup(app):
     app.connect("config-inited", launch_buttons)
     app.connect("config-inited", find_lite)
     app.connect("doctree-read", fold_answers)
+    app.connect("doctree-read", fold_solutions)
     app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
     for listeners in app.events.listeners.values():

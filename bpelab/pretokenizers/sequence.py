@@ -29,7 +29,7 @@ MAX_DEPTH = 50
 class PreTokenizerSequence(PreTokenizer):
     """Apply the `pretokenizers` in order, each to every piece of the one before.
 
-    >>> from bpelab.pretokenizers import Digits, Punctuation
+    >>> from bpelab.pretokenizers.char_types import Digits, Punctuation
     >>> falcon = [Punctuation("Contiguous"), ByteLevel(add_prefix_space=False), Digits()]
     >>> PreTokenizerSequence(falcon).split("n²=49!")  # in GPT-2's alphabet, since a step follows ByteLevel
     ['n', 'Â', '²', '=', '49', '!']
