@@ -31,7 +31,8 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses 8 --dist worksteal
 environment = [ "$$($(1) -c 'import pip, sys; print(sys.version)' 2>/dev/null)" = \
 	"$$($(PYTHON) -c 'import sys; print(sys.version)')" ] || $(PYTHON) -m venv --clear $(2)
 old_python = $(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bpelab needs Python 3.11 or newer; this is %s. Name another: make PYTHON=...' % sys.version.split()[0])"
-install = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Modules are compiled when they are first imported: most never are.
+install = -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
@@ -58,7 +59,7 @@ $(BOOK)/.ready: pyproject.toml constraints.txt
 	@$(old_python)
 	@echo "Installing what the build needs into $(BOOK): about a minute, once."
 	@$(call environment,$(BOOK_PY),$(BOOK))
-	@BPELAB_NO_EXTENSION=1 $(BOOK_PY) $(install) --no-compile --editable ".[book]"
+	@BPELAB_NO_EXTENSION=1 $(BOOK_PY) $(install) --editable ".[book]"
 	@touch $@
 _build/vendor/mathjax/tex-svg.js: $(BOOK)/.ready book/vendor.py
 	@echo "Fetching MathJax: seconds, once."

@@ -347,7 +347,7 @@ def newcomer(folder):
     """The surroundings of somebody who has just made and activated an environment."""
     programs = folder.parent / "venv" / "bin"
     venv.create(programs.parent, with_pip=True)
-    return surroundings(folder, programs) | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return surroundings(folder, programs) | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_COMPILE": "1"}
 
 
 def install(way: str, extras: str, clone: Path, env: dict[str, str]) -> None:

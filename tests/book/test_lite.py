@@ -73,13 +73,18 @@ def opened(browser, address):
 
 
 def run(tab, start):
-    """`start` until a cell runs: what a kernel is asked while it is still connecting may be lost."""
+    """`start` until a cell runs: what a kernel is asked while it is still connecting may be lost.
+
+    Or a dialog asks which kernel is meant, over the page; its button takes the one that is there.
+    """
     from playwright.sync_api import TimeoutError as TooLong
 
     prompts = "[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
     for _ in range(amount(24, 90)):
-        start()
         with contextlib.suppress(TooLong):
+            for button in tab.locator(".jp-Dialog .jp-mod-accept").all():
+                button.click(timeout=10_000)
+            start()
             tab.wait_for_function(f"{prompts}.some(el => /\\[[\\d*]+\\]/.test(el.textContent))", timeout=10_000)
             return
     pytest.fail("the kernel takes no cell")
