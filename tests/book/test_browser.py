@@ -65,6 +65,14 @@ def test_a_page_is_light_enough(page):
     assert page.stat().st_size < 1_500_000
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "book"], ids=lambda path: path.stem)
+def test_worked_answers_are_folded_under_their_exercises(page):
+    html = page.read_text(encoding="utf-8")
+    asked = re.findall(r"<strong>Exercise (\d+\.\d+) \(", html)
+    parts = re.split(r"<strong>Exercise \d+\.\d+ \(", html)[1:]
+    assert [part.count('<details class="answer solution">') for part in parts] == [1] * len(asked)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

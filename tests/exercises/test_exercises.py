@@ -139,6 +139,14 @@ def test_every_exercise_stands_in_one_chapter():
             assert names[0] == names[1], number
 
 
+def test_a_chapter_says_how_hard_each_exercise_is():
+    said = {}
+    for path in CHAPTERS:
+        prose = "\n".join(text for kind, text in cells(path) if kind == "markdown")
+        said |= dict(re.findall(r"\*\*Exercise (\d+\.\d+) \(.*?\)\.\*\* \*(\w+)\.\*", prose))
+    assert said == {exercise.id: exercise.level.capitalize() for exercise in EXERCISES.values()}
+
+
 def test_a_chapter_checks_the_exercise_that_it_asks():
     for path in CHAPTERS:
         current = None
