@@ -31,8 +31,9 @@ WARNING = (
 class Playground(Figure):
     """A box that encodes what is typed under each of `tokenizers` (title -> tokenizer), merge by merge.
 
-    The tokenizers are byte-level, share one pattern that an automaton can run, and have no normalizer, as those that
-    `BPETokenizer.train` returns; other ones raise BPELabError. Encodes 2,000 characters.
+    The tokenizers are byte-level, have patterns that an automaton can run, and no normalizer, as those that
+    `BPETokenizer.train` returns; other ones raise BPELabError. Where their patterns differ the box shows the pieces,
+    too. Encodes 2,000 characters.
 
     >>> tokenizer = BPETokenizer.train("low lower " * 9, 260).with_special_tokens(["<|im_start|>", "<|im_end|>"])
     >>> Playground("low", {"small": tokenizer}).data["vocabularies"][0]["merges"]
@@ -46,7 +47,8 @@ class Playground(Figure):
         if not tokenizers:
             raise BPELabError("there is nothing to encode with: tokenizers is a dict of title -> BPETokenizer")
         self._tokenizers = dict(tokenizers)
-        self._pattern = pattern_table(*self._tokenizers.values())
+        patterns = dict.fromkeys(split_pattern(own) for own in self._tokenizers.values())
+        self._patterns = {split: pattern_table(split) for split in patterns}
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
@@ -56,10 +58,11 @@ class Playground(Figure):
             "text": text,
             "attack": ATTACK,
             "warning": WARNING,
-            "pattern": self._pattern,
+            "patterns": [*self._patterns.values()],
             "vocabularies": [
                 {
                     "title": valid_text(title),
+                    "pattern": [*self._patterns].index(split_pattern(own)),
                     "merges": flat_merges(title, own),
                     "specials": [*own.special_tokens.items()],
                 }
@@ -92,21 +95,21 @@ def flat_merges(title: str, tokenizer: BPETokenizer) -> list[int]:
     return [token for _, pair in merges for token in pair]
 
 
-def pattern_table(*tokenizers: BPETokenizer) -> dict[str, Any]:
-    """Return the automaton of the tokenizers' pattern, with its character classes as runs of code points.
+def split_pattern(tokenizer: BPETokenizer) -> Split:
+    """Return the pattern that cuts the text. Raises BPELabError where text is changed or cut in another way."""
+    split = tokenizer.pre_tokenizer
+    if not isinstance(split, Split) or split.behavior != "Isolated" or tokenizer.normalizer is not None:
+        raise BPELabError("the box needs tokenizers with a split pattern and no normalizer")
+    return split
+
+
+def pattern_table(split: Split) -> dict[str, Any]:
+    """Return the automaton of a pattern, with its character classes as runs of code points.
 
     From the code point `starts[i]` on, `classes[i]` is four times the class, plus how a character is shown: 0 as it
     is, 1 as a mark on what precedes it, 2 by its code point. See `regex/dfa.py` for the rest.
     """
-    splits = [tokenizer.pre_tokenizer for tokenizer in tokenizers]
-    for tokenizer, split in zip(tokenizers, splits):
-        if not isinstance(split, Split) or split.behavior != "Isolated" or tokenizer.normalizer is not None:
-            raise BPELabError("the box needs tokenizers with a split pattern and no normalizer")
-    first = splits[0]
-    assert isinstance(first, Split)
-    if any(split != first for split in splits):
-        raise BPELabError("the box needs tokenizers with the same pattern")
-    dfa = dfa_for(first.pattern, first.dialect)
+    dfa = dfa_for(split.pattern, split.dialect)
     looks = bytearray(0x110000)
     for begin, end in union(property_ranges("C"), property_ranges("Z"), tuple((ord(c), ord(c)) for c in HIDDEN)):
         looks[begin : end + 1] = bytes([2]) * (end - begin + 1)

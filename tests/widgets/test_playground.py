@@ -32,7 +32,7 @@ def tokenizer(pattern: str = "cl100k") -> BPETokenizer:
 
 
 def test_runs_of_code_points_are_the_classes_of_the_pattern():
-    table, dfa = pattern_table(tokenizer()), dfa_for(tokenizer().pre_tokenizer.pattern)
+    table, dfa = pattern_table(tokenizer().pre_tokenizer), dfa_for(tokenizer().pre_tokenizer.pattern)
     ends = [*table["starts"][1:], 0x110000]
     for start, end, value in zip(table["starts"], ends, table["classes"]):
         for code in {start, end - 1, (start + end) // 2}:
@@ -54,7 +54,6 @@ def test_tokenizers_that_the_box_can_not_hold_are_refused():
     for bad, why in [
         ([ranks], "as `train` numbers them"),
         ([tokenizer().with_options(normalizer="NFC")], "no normalizer"),
-        ([tokenizer(), tokenizer("gpt2")], "the same pattern"),
         ([BPETokenizer(tokenizer().model, pattern=None)], "a split pattern"),
         ([BPETokenizer(tokenizer().model, pre_tokenizer=Split("-", "Removed"), pattern=None)], "a split pattern"),
         ([], "nothing to encode with"),
@@ -93,7 +92,7 @@ def test_ids_in_a_browser_are_those_of_the_library(page, pattern):
         with CASES.open(encoding="utf-8") as lines:
             cases = [case["text"] for case in map(json.loads, lines) if "text" in case]
         many += [text[:20_000].encode("utf-8", "replace").decode() for text in cases]
-    data = [pattern_table(own), flat_merges("", own)]
+    data = [pattern_table(own.pre_tokenizer), flat_merges("", own)]
     ids = page.evaluate(
         f"""([pattern, merges, texts]) => {{
             {resource("js/bpe.js")}
@@ -116,7 +115,7 @@ def test_labels_in_a_browser_are_those_of_the_library(page):
             const splitter = makeSplitter(pattern);
             return tokens.map((bytes) => visible(bytes, splitter.look));
         }}""",
-        [pattern_table(tokenizer()), [[*token] for token in tokens]],
+        [pattern_table(tokenizer().pre_tokenizer), [[*token] for token in tokens]],
     )
     for token, label in zip(tokens, labels, strict=True):
         assert label == visible(token), token
@@ -162,6 +161,20 @@ def test_a_reader_types_plays_chooses_and_attacks(browser):
     assert area.input_value() == "low" and not page.locator(".bl-two").is_visible()
     page.close()
     assert problems == []
+
+
+@pytest.mark.slow
+def test_where_patterns_differ_their_pieces_are_shown(browser):
+    page, text = browser.new_page(), "it's 12345, isn't it"
+    plain = {name: tokenizer(name).with_options(special_tokens={}) for name in ("gpt2", "cl100k")}
+    page.set_content(f"<!doctype html>{Playground(text, plain).static_html()}")
+    page.add_script_tag(content=page_script())
+    assert not page.get_by_role("button", name="Show an attack").is_visible()
+    for name, own in plain.items():
+        page.get_by_label(name).check()
+        shown = page.locator(".bl-flow").nth(1).locator(".bl-token").all_inner_texts()
+        assert shown == [piece.replace(" ", "·") for piece in own.pieces(text)]
+    page.close()
 
 
 def test_the_box_is_small():
