@@ -47,7 +47,7 @@ def threads(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fuzz(seed, addresses):
-    done = run(addresses, "-m", "tests.native.fuzz", str(seed), str(amount(400, 40_000)))
+    done = run(addresses, "-m", "tests.native.fuzz", str(seed), str(amount(250, 40_000)))
     assert done.returncode == 0, (done.stdout + done.stderr)[-6_000:]
 
 
