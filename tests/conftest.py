@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
 SLOW = 2_400
+NOT_BUILT = "the extension was not built: no C compiler"
 collect_ignore = ["conformance/peers"]  # other projects' tests, which tests/conformance/test_peers.py runs
 ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
@@ -62,6 +63,8 @@ def pytest_collection_modifyitems(items):
     """
     items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path.name != "test_readme.py"))
     for item in items:
+        if native.extension() is None and item.name.startswith("bpelab.trainers.native."):  # examples in docstrings
+            item.add_marker(pytest.mark.skip(NOT_BUILT))
         marked = item.get_closest_marker("timeout")
         if SOAK:
             item.add_marker(pytest.mark.timeout(6 * 3_600), append=False)
@@ -106,9 +109,9 @@ def amount(short: int, full: int) -> int:
 
 
 def needs_extension() -> None:
-    """Skip a test of what is in C where the extension wasn't built."""
+    """Skip a test, or a module, of what is in C where the extension wasn't built."""
     if native.extension() is None:
-        pytest.skip("the extension was not built: no C compiler")
+        pytest.skip(NOT_BUILT, allow_module_level=True)
 
 
 def encoding(name: str):

@@ -256,6 +256,8 @@ def test_a_warning_is_a_plain_line(tmp_path, capsysbinary):
 
 @pytest.mark.parametrize("command", ["train", "encode-files"])
 def test_dask_stands_alone_and_swallows_no_file(command, capsys):
+    if command == "encode-files":  # with GPT-4's vocabulary, unless told otherwise
+        encoding("cl100k_base")
     words = [command, "--out", "o", *(("--vocab-size", "300") if command == "train" else ())]
     for dask, address in (([], "local"), (["local"], "local"), (["tcp://[::1]:8786"], "tcp://[::1]:8786")):
         assert build_parser().parse_args([*words, "a.txt", "--dask", *dask]).dask == address

@@ -126,6 +126,7 @@ def test_unknown_names():
 
 
 def test_one_of_your_own():
+    encoding("gpt2")
     given = {"pat_str": r"\w+|\W+", "mergeable_ranks": BYTES | {b"ab": 256}, "special_tokens": {"<|s|>": 300}}
     mine, other = ours.Encoding("mine", **given), theirs.Encoding("mine", **given)
     for text in ("abab", "cab <|s|>"):

@@ -313,7 +313,7 @@ def test_a_model_that_was_kept_is_loaded_when_something_looks_into_it(kept, monk
     shared = fetched()
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: shared.tokens[257], range(64))) == {b"low"}
-    BPETokenizer(fetched(), special_tokens={"<|end|>": 258}, encoder="native")
+    BPETokenizer(fetched(), special_tokens={"<|end|>": 258}, encoder="native" if native.extension() else "auto")
     for taken in ({"low": 300}, {"<|end|>": 257}):
         with pytest.raises(SpecialTokenError):
             BPETokenizer(fetched(), special_tokens=taken, encoder="native")

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from hypothesis import strategies as st
 
-from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder, StreamEncoder
+from bpelab import BPELabError, BPEModel, BPETokenizer, StreamDecoder, StreamEncoder, native
 from bpelab._support.textio import valid_text
 from bpelab.encoders import ENCODERS, make_encoder
 from bpelab.notebook import book_text
@@ -32,7 +32,7 @@ from ..formats.hostile_files import Case
 from ..formats.test_hostile import Child, complaint
 from . import inputs
 
-IN_C = "native"
+IN_C = "native" if native.extension() else "auto"
 SECONDS = 20.0
 """Of processor time that one check may take; most take a few thousandths."""
 

@@ -12,7 +12,7 @@ from bpelab import BPEModel, BPETokenizer, UnknownTokenError, native
 from bpelab.core.detokenize import join_tokens
 from bpelab.core.token_bytes import CHUNK, IDS_A_TOKEN, LONG_ENOUGH, TokenDecoder
 
-from ..conftest import amount
+from ..conftest import amount, needs_extension
 
 INLINE_BYTES = 15
 """Bytes of the longest token that is stored in its row; see decode.h."""
@@ -147,6 +147,8 @@ def test_ids_far_apart_are_left_to_python():
 
 @pytest.mark.parametrize("encoder", ["auto", "native"])
 def test_through_a_tokenizer(encoder):
+    if encoder == "native":
+        needs_extension()
     model = BPEModel.from_merges([(b"\xe2", b"\x82"), (b"a", b"b"), (b"ab", b"ab")])
     tokenizer = BPETokenizer(model, special_tokens={"<|é|>": 300, "<pad>": 301}, pad_token="<pad>", encoder=encoder)
     rng = random.Random(4)
