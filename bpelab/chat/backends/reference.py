@@ -90,14 +90,20 @@ def rotated(heads: Array, cosines: Array, sines: Array) -> Array:
     return heads * cosines + across * sines
 
 
-def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
-    """Attention: every query weighs the keys before it, and takes so much of each value. Neighbouring heads of queries
-    share one of keys and values. Returns rows, the heads side by side."""
+def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
+    """How much each query takes of each key's value, (heads, rows, cached rows): a row adds up to 1."""
     heads, rows, size = queries.shape
-    grouped = queries.reshape(len(keys), -1, size)  # those that share keys below each other: one product for them all
+    grouped = queries.reshape(len(keys), -1, size)  # heads that share keys, one below the other: one product for all
     scores = (grouped @ keys.swapaxes(1, 2) / np.float32(np.sqrt(size))).reshape(heads, rows, -1) + future
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
+    """Attention: every query weighs the keys before it, and mixes their values by these weights. Neighbouring heads of
+    queries share one of keys and values. Returns rows, the heads side by side."""
+    heads, rows, size = queries.shape
+    weights = attention_weights(queries, keys, future)
     mixed: Array = weights.reshape(len(keys), -1, weights.shape[-1]) @ values
     return mixed.reshape(heads, rows, size).swapaxes(0, 1).reshape(rows, -1)
 
