@@ -35,7 +35,7 @@ PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where the
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
     "00_start", "01_bytes", "02_subwords", "03_training", "04_encoding", "05_regex", "06_tiktoken",
-    "07_special_tokens", "08_heap", "09_incremental", "10_trie", "12_streaming", "15_measuring",
+    "07_special_tokens", "08_heap", "09_incremental", "10_trie", "12_streaming", "15_measuring", "what_comes_next",
 ]  # fmt: skip
 NEEDS = {
     "11_compiled": "the encoder in C, a C compiler and numpy",
