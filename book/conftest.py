@@ -1,8 +1,9 @@
-"""nbval, strict: every stored output is compared. Two exemptions, decided here and for these reasons only.
+"""nbval, strict: every stored output is compared. Three exemptions, decided here and for these reasons only.
 
-Cells tagged `tiktoken` compare with OpenAI's published vocabularies, and those tagged `compiler` print what C does that
-they compile. Where there are no such vocabularies, cached or reachable, or no C compiler and no headers of Python, they
-are skipped, with this reason; no other cell needs what they make.
+Cells tagged `tiktoken` compare with OpenAI's published vocabularies, those tagged `compiler` print what C does that they
+compile, and those tagged `extension` run the library's own C. Where there are no such vocabularies, cached or reachable,
+no C compiler and no headers of Python, or the extension was not built, they are skipped, with this reason; no other cell
+needs what they make.
 """
 
 import os
@@ -12,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
+from bpelab.native import extension
 
 os.environ["BPELAB_NO_PROGRESS"] = "1"  # solving the book's own solutions is nobody's progress
 os.environ["BPELAB_MEASURE_ONCE"] = "1"  # cells that print what they measured are run, not compared
@@ -42,3 +45,5 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip("tiktoken's published vocabularies are neither cached nor reachable"))
         if "compiler" in tags and not a_compiler_is_here():
             item.add_marker(pytest.mark.skip("there is no C compiler, or no Python.h"))
+        if "extension" in tags and extension() is None:
+            item.add_marker(pytest.mark.skip("the extension was not built: no C compiler"))
