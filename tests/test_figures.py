@@ -7,6 +7,7 @@ import pytest
 
 from bpelab import MissingDependencyError
 from bpelab.encoders import HeapEncoder
+from bpelab.encoders.trie import build_trie
 from bpelab.notebook import live_source as notebook, plotting
 from bpelab.widgets import sphinx
 
@@ -45,6 +46,16 @@ def test_growth(plt):
         assert colour == (1, 1, 1, 1)  # white, and nothing shines through: for light pages and for dark ones
 
 
+def test_a_trie_is_drawn_as_a_tree(plt):
+    """An edge a byte, a ring and an id for each token, and no two nodes in one place."""
+    trie, _ = build_trie({b"so": 1, b"some": 2, b"song": 3, b"met": 4})
+    axes = plotting.plot_trie(trie)
+    assert sorted(text.get_text() for text in axes.texts) == sorted("so" "me" "ng" "met" "1234")
+    nodes = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.get_lines() if line.get_marker() == "o"]
+    assert len(nodes) == len(set(nodes)) == 1 + len("so" "me" "ng" "met")
+    assert plotting.plot_trie({}) is not None
+
+
 def test_text_can_be_read(plt):
     """A contrast of at least 4.5 : 1, as WCAG 2 defines it, between each colour of text and the figure's white."""
     from matplotlib.colors import to_rgb
@@ -61,6 +72,7 @@ def test_a_browser_without_matplotlib(monkeypatch, capsys):
         plotting.pyplot()
     monkeypatch.setattr(sys, "platform", "emscripten")
     assert plotting.plot_growth({"one": ([1, 2], [1.0, 2.0])}, "bytes") is not None
+    assert plotting.plot_trie({97: {-1: 1}}) is not None
     assert capsys.readouterr().out.startswith("There is no matplotlib in this browser's Python.")
     plt = plotting.pyplot()
     figure, axes = plt.subplots(2, 2)

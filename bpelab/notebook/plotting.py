@@ -126,6 +126,38 @@ def plot_growth(
     return axes
 
 
+def plot_trie(root: Mapping[int, Any], end: int = -1) -> Any:
+    """Draw a trie of nested dictionaries as a tree, one byte an edge; a node with a token has a ring and the token's id.
+
+    `end` is the key under which a node has its token's id. Returns the axes.
+    """
+    axes = pyplot().subplots(figsize=(6.4, 2.9))[1]
+    leaves = 0
+
+    def place(node: Mapping[int, Any], depth: int) -> float:
+        nonlocal leaves
+        children = [(byte, child, place(child, depth + 1)) for byte, child in node.items() if byte != end]
+        row = sum(at for *_, at in children) / len(children) if children else float(leaves)
+        leaves += not children
+        for byte, _, at in children:
+            axes.plot([depth, depth + 1], [row, at], color=GREY, linewidth=1.2, zorder=1)
+            letter = repr(bytes([byte]))[2:-1].replace(" ", "␣")
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            axes.text(depth + 0.5, (row + at) / 2, letter, ha="center", va="center", bbox=box, family="monospace")
+        token = node.get(end)
+        colour = GREY if token is None else COLOURS[0]
+        axes.plot(depth, row, "o", color=colour, markersize=6 if token is None else 15, markerfacecolor="white", zorder=2)
+        if token is not None:
+            axes.text(depth, row, str(token), color=colour, ha="center", va="center_baseline", fontsize=9)
+        return row
+
+    place(root, 0)
+    axes.margins(0.08, 0.15)
+    axes.invert_yaxis()
+    axes.set_axis_off()
+    return axes
+
+
 def slope(sizes: Sequence[int], times: Sequence[float]) -> float:
     """Return the power of n by which times grow: the slope of a straight line through the last half of a log-log plot.
 

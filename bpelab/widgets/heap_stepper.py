@@ -1,5 +1,6 @@
 """The heap encoder, step by step: the linked list, the heap, and stale entries. Chapter: A heap."""
 
+from heapq import heappop, heappush
 from html import escape
 from typing import Any
 
@@ -34,13 +35,17 @@ class HeapStepper(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return bytes, steps and heap entries: [rank, node, left, right, pushed at, popped at, stale from] each."""
+        """Return bytes, steps, and heap entries: [rank, node, left, right, pushed at, popped at, stale from] each.
+
+        `heaps` is the heap's array before the first step and after each, as numbers of entries.
+        """
         model, piece = self._model, utf8(text)
         leaves = model.initial_ids(piece)
         state = _LinkedList(leaves, model)
         steps: list[dict[str, Any]] = []
         if (whole := model.whole(piece)) is not None and len(piece) > 1:
             say = f"{quoted(piece)} is a token, id {whole}, and is taken whole. No heap is needed."
+            state.heaps.append([])
             steps.append({"action": "whole", "rank": None, "node": 0, "token": whole, "take": len(piece), "say": say})
         else:
             for step in trace_encode(HeapEncoder(model), piece):
@@ -55,6 +60,7 @@ class HeapStepper(Figure):
             "pieces": [0] if leaves else [],
             "steps": steps,
             "entries": state.entries,
+            "heaps": [*state.heaps, [entry for *_, entry in state.heap]] if leaves else [[]],
             "ids": HeapEncoder(model).encode_piece(piece),
             "labels": labels(model.tokens, [*leaves, *(s["token"] for s in steps if s.get("token") is not None)]),
             "begin": begin,
@@ -75,6 +81,8 @@ class _LinkedList:
         self.at = dict(enumerate(leaves))  # node -> token, for the nodes that are left
         self.model = model
         self.entries: list[list[Any]] = []
+        self.heap: list[tuple[int, int, int]] = []  # (rank, node, number of the entry): in the encoder's order
+        self.heaps: list[list[int]] = []
 
     def pair(self, node: int) -> tuple[int, int] | None:
         following = min((other for other in self.at if other > node), default=None)
@@ -85,11 +93,14 @@ class _LinkedList:
         if isinstance(step, HeapStep) and step.action == "push":
             pair = self.pair(step.node)
             assert pair is not None
+            heappush(self.heap, (step.rank, step.node, len(self.entries)))
             self.entries.append([step.rank, step.node, *pair, len(steps), None, None])
             if steps:
                 steps[-1]["say"] += f" {quoted(tokens[pair[0]])} + {quoted(tokens[pair[1]])} goes on the heap."
         elif isinstance(step, HeapStep):
-            entry = self.pop_entry(step.rank, step.node, len(steps) + 1)
+            self.heaps.append([entry for *_, entry in self.heap])
+            entry = self.entries[heappop(self.heap)[2]]
+            entry[5] = len(steps) + 1
             steps.append({"action": step.action, "rank": step.rank, "node": step.node})
             if step.action == "stale":
                 steps[-1]["say"] = f"Pop rank {step.rank:,} at node {step.node}: stale. {self.reason(entry)}"
@@ -99,16 +110,11 @@ class _LinkedList:
             del self.at[following]
             self.at[node] = step.token
             left, right, new = (quoted(tokens[token]) for token in (step.left, step.right, step.token))
-            say = f"Pop rank {step.rank:,} at node {node}: {left} and {right} still stand there and become {new}."
+            say = f"Pop rank {step.rank:,} at node {node}: {left} and {right} are still neighbours and become {new}."
             steps[-1] |= {"token": step.token, "take": 2, "position": step.position, "say": say}
             for entry in self.entries:
                 if entry[5] is None and entry[6] is None and not self.is_current(entry):
                     entry[6] = len(steps)
-
-    def pop_entry(self, rank: int, node: int, when: int) -> list[Any]:
-        entry = next(e for e in self.entries if e[:2] == [rank, node] and e[5] is None)
-        entry[5] = when
-        return entry
 
     def is_current(self, entry: list[Any]) -> bool:
         pair = self.pair(entry[1])

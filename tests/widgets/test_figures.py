@@ -338,6 +338,17 @@ class TestHeapStepper:
             assert pushed < popped <= len(data["steps"])
             was_grey = stale is not None and stale < popped
             assert was_grey == (data["steps"][popped - 1]["action"] == "stale")
+        self.compare_heaps(data)
+
+    def compare_heaps(self, data):
+        assert len(data["heaps"]) == len(data["steps"]) + 1
+        for step, array in enumerate(data["heaps"]):
+            waiting = [n for n, e in enumerate(data["entries"]) if e[4] <= step < e[5]]
+            assert sorted(array) == waiting
+            keys = [tuple(data["entries"][n][:2]) for n in array]
+            assert all(keys[(i - 1) // 2] <= keys[i] for i in range(1, len(keys)))
+            if step < len(data["steps"]):
+                assert data["entries"][array[0]][5] == step + 1  # what is on top comes off next
 
 
 class TestTrieWalker:
