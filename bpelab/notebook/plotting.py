@@ -127,7 +127,7 @@ def plot_growth(
 
 
 def plot_trie(root: Mapping[int, Any], end: int = -1) -> Any:
-    """Draw a trie of nested dictionaries as a tree, one byte an edge; a node with a token has a ring and the token's id.
+    """Draw a trie of nested dictionaries as a tree, one byte an edge; where a token ends is a ring with its id.
 
     `end` is the key under which a node has its token's id. Returns the axes.
     """
@@ -146,7 +146,8 @@ def plot_trie(root: Mapping[int, Any], end: int = -1) -> Any:
             axes.text(depth + 0.5, (row + at) / 2, letter, ha="center", va="center", bbox=box, family="monospace")
         token = node.get(end)
         colour = GREY if token is None else COLOURS[0]
-        axes.plot(depth, row, "o", color=colour, markersize=6 if token is None else 15, markerfacecolor="white", zorder=2)
+        size = 6 if token is None else 15
+        axes.plot(depth, row, "o", color=colour, markersize=size, markerfacecolor="white", zorder=2)
         if token is not None:
             axes.text(depth, row, str(token), color=colour, ha="center", va="center_baseline", fontsize=9)
         return row
