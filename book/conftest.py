@@ -1,9 +1,9 @@
 """nbval, strict: every stored output is compared. Three exemptions, decided here and for these reasons only.
 
-Cells tagged `tiktoken` compare with OpenAI's published vocabularies, those tagged `compiler` print what C does that they
-compile, and those tagged `extension` run the library's own C. Where there are no such vocabularies, cached or reachable,
-no C compiler and no headers of Python, or the extension was not built, they are skipped, with this reason; no other cell
-needs what they make.
+Cells tagged `tiktoken` compare with OpenAI's published vocabularies, those tagged `compiler` print what C does that
+they compile, and those tagged `extension` run the library's own C. Where there are no such vocabularies, cached or
+reachable, no C compiler and no headers of Python, or the extension was not built, they are skipped, with this reason;
+no other cell needs what they make.
 """
 
 import os

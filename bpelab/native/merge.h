@@ -3,11 +3,12 @@
    A short piece is an array of tokens and an array of (merge, position) for each pair; the minimum is merged again and
    again, and a mask of 64 bits says at which positions a token still begins. A long piece goes to exact backtracking:
    take the longest token that fits, and step back where byte-pair encoding would split otherwise. Where that goes back
-   too often, or tokens have several pairs, it goes to a heap. Cost: 0.3 us for a short piece; linear for long ones, O(n
+   too often, or tokens have several pairs, it goes to a heap. A long run of one byte has a way of its own, runs.h. Cost: 0.3 us for a short piece; linear for long ones, O(n
    log n) on the heap. Chapters: A heap of merges; A trie, and exact backtracking; Compiled. */
 #ifndef BPELAB_MERGE_H
 #define BPELAB_MERGE_H
 
+#include "runs.h"
 #include "units.h"
 
 enum { MAX_SCANNED = 40 }; /* bytes of the longest piece whose pairs are scanned for the minimum */
@@ -187,6 +188,10 @@ static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t siz
 /* Write the tokens of a piece of at least two bytes, the units, to `out`; returns what `merge_with_heap` does. */
 INLINE int64_t merge_bytes(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
     if (size <= MAX_SCANNED) return merge_by_scan(v, text, size, out);
+    if (memcmp(text, text + 1, (size_t)size - 1) == 0) {
+        int64_t merged = merge_run(v, text[0], size, out);
+        if (merged != -1) return merged;
+    }
     int64_t count = v->trie ? merge_by_backtracking(v, text, size, out) : -1;
     if (count >= 0 || count == INTERRUPTED) return count;
     for (int64_t i = 0; i < size; i++) out[i] = v->byte_tokens[text[i]];
