@@ -96,7 +96,8 @@ def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
     grouped = queries.reshape(len(keys), -1, size)  # heads that share keys, one below the other: one product for all
     scores = (grouped @ keys.swapaxes(1, 2) / np.float32(np.sqrt(size))).reshape(heads, rows, -1) + future
     weights: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
 
 
 def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
