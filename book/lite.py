@@ -44,6 +44,7 @@ NEEDS = {
     "16_claims": "tokenizers and tiktoken",
     "17_chat": "numpy and transformers",
     "18_capstone": "tiktoken, tokenizers and transformers",
+    "production": "the encoder in C, threads and processes",
 }
 TAG = "needs-"
 
