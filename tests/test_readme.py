@@ -158,7 +158,7 @@ def python_session(folder, env, scheduler, blocks) -> None:
         sent = sent.replace(name, instead.format(scheduler=scheduler))
     program = [shutil.which("python", path=env["PATH"]), "-c", SESSION]
     done = subprocess.run(
-        program, input=sent, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=600
+        program, input=sent, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=2_000
     )
     shown = json.loads(said(done).splitlines()[-1])
     for line, value in SHOWN.items():
@@ -166,7 +166,7 @@ def python_session(folder, env, scheduler, blocks) -> None:
     assert not {line for line in SHOWN if any(line in text for _, text in blocks)} - set(shown)
 
 
-def shell(line: str, folder: Path, env: dict[str, str], timeout: int = 600) -> str:
+def shell(line: str, folder: Path, env: dict[str, str], timeout: int = 2_000) -> str:
     words = ["bash", "-c", line]
     # Its error output goes with the rest: pip and npm write there what is no error.
     return said(

@@ -1,7 +1,8 @@
 """The test suites of other libraries, as they are, on this library's names for theirs.
 
-`peers/` has their files, with the licence beside them. What is changed on the way is the import alone. Deliberate
-differences are listed here: a test that checks for one is deselected by name, and there is none so far.
+`peers/` has their files, with the licence beside them. What is changed on the way is the import, and that hypothesis
+draws no text with a special token: it takes strings from our sources, and `encode` refuses such a text by design, here as
+there. Deliberate differences are listed here: a test that checks for one is deselected by name, and there is none so far.
 """
 
 import re
@@ -25,7 +26,9 @@ def test_those_of_tiktoken(tmp_path):
     folder = Path(shutil.copytree(PEERS / "tiktoken", tmp_path / "suite"))
     for path in folder.glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        path.write_text(re.sub(r"(?m)^import tiktoken$", "import bpelab.tiktoken as tiktoken", text), encoding="utf-8")
+        text = re.sub(r"(?m)^import tiktoken$", "import bpelab.tiktoken as tiktoken", text)
+        text = text.replace("st.text()", 'st.text().filter(lambda drawn: "<|" not in drawn)')
+        path.write_text(text, encoding="utf-8")
     left_out = [f"--deselect={name}" for name in DIFFERENCES["tiktoken"]]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, *left_out, folder]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=2_000, check=False)
