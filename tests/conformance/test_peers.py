@@ -1,8 +1,9 @@
 """The test suites of other libraries, as they are, on this library's names for theirs.
 
 `peers/` has their files, with the licence beside them. What is changed on the way is the import, and that hypothesis
-draws no text with a special token: it takes strings from our sources, and `encode` refuses such a text by design, here as
-there. Deliberate differences are listed here: a test that checks for one is deselected by name, and there is none so far.
+draws no text with a special token: it takes strings from our sources, and `encode` refuses such a text by design, here
+as there. Deliberate differences are listed here: a test that checks for one is deselected by name, and there is none so
+far.
 """
 
 import re
