@@ -285,14 +285,14 @@ def test_arguments_that_are_wrong():
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_long_text():
-    """One piece of 30 million letters, merged on the heap, and 100 MB of words: both end soon after the signal."""
+    """A piece of 30 million letters, merged on the heap as they are not all equal, and 100 MB of words: both end soon."""
     program = """
 import os, signal, threading, time
 from bpelab import BPEModel, BPETokenizer
 ranks = {bytes([n]): n for n in range(256)} | {b"bc": 300, b"abc": 299, b"aa": 301}
 one = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=False), pattern=None, encoder="native")
 many = BPETokenizer.train("low lower " * 99, 261, encoder="native")
-for tokenizer, text in ((one, "a" * 30_000_000), (many, "low lower newest " * 6_000_000)):
+for tokenizer, text in ((one, "a" * 30_000_000 + "b"), (many, "low lower newest " * 6_000_000)):
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     begun = time.monotonic()
     try:
