@@ -285,7 +285,7 @@ def test_arguments_that_are_wrong():
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_long_text():
-    """A piece of 30 million letters, merged on the heap as they are not all equal, and 100 MB of words: both end soon."""
+    """A piece of 30 million letters that goes to the heap, as not all are equal, and 100 MB of words: both end soon."""
     program = """
 import os, signal, threading, time
 from bpelab import BPEModel, BPETokenizer
