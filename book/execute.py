@@ -1,4 +1,4 @@
-"""Run notebooks in place and store what they print: `python book/execute.py [--jobs N] book/04_encoding.ipynb ...`
+"""Run notebooks in place and store what they print: `python book/execute.py [--jobs N] book/encoding.ipynb ...`
 
 Execution counts run from 1, cell ids are made from positions, and nothing that changes from run to run (timings,
 versions) goes into the metadata, so that a second run of an unchanged chapter changes only pictures. Chapters measure

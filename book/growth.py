@@ -1,8 +1,9 @@
 """What grows with a corpus: `python book/growth.py` counts 1, 10, 100 and 1,000 MB, and writes growth_record.json.
 
 The text is `made_text`, so distinct pre-tokens follow from the recipe, on every machine. Two workers of Dask count it,
-as in chapter 13, then one process learns the merges. Each size has processes of its own, since memory that was taken
-once is not always given back. Needs the extra `distributed`, 3 GB of memory, a gigabyte of disk, and some minutes.
+as in the chapter *More than one machine*, then one process learns the merges. Each size has processes of its own, since
+memory that was taken once is not always returned. Needs the extra `distributed`, 3 GB of memory, a gigabyte of disk,
+and some minutes.
 """
 
 import argparse

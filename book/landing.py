@@ -45,16 +45,16 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
     ids = tokenizer.encode(text)
     added = [SPECIALS[0], *(label_text(visible(token)) for token in tokens), SPECIALS[1]]
     steps = [
-        ("text", "01_bytes", f"{text} ({len(text)} code points)"),
-        ("normalizer", "05_regex", f"{normal} ({len(normal)} code points)"),
-        ("pre-tokenizer", "05_regex", " | ".join(piece.replace(" ", "·") for piece in pieces)),
-        ("model: merges", "04_encoding", " | ".join(added[1:-1])),
-        ("post-processor", "07_special_tokens", " | ".join([added[0], "…", added[-1]])),
-        ("ids", "06_tiktoken", " ".join(map(str, ids))),
-        ("embedding", "17_chat", "one vector for each id"),
-        ("language model", "17_chat", "a probability for every next id"),
-        ("ids", "12_streaming", "one more, and again"),
-        ("text", "12_streaming", tokenizer.decode(ids)),
+        ("text", "bytes", f"{text} ({len(text)} code points)"),
+        ("normalizer", "regex", f"{normal} ({len(normal)} code points)"),
+        ("pre-tokenizer", "regex", " | ".join(piece.replace(" ", "·") for piece in pieces)),
+        ("model: merges", "encoding", " | ".join(added[1:-1])),
+        ("post-processor", "special_tokens", " | ".join([added[0], "…", added[-1]])),
+        ("ids", "tiktoken", " ".join(map(str, ids))),
+        ("embedding", "chat", "one vector for each id"),
+        ("language model", "chat", "a probability for every next id"),
+        ("ids", "streaming", "one more, and again"),
+        ("text", "streaming", tokenizer.decode(ids)),
     ]
     assert tokenizer.decode(ids) == normal
     items = "\n".join(

@@ -34,16 +34,16 @@ PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where the
 # The chapters that run there, and for the others why not. In those that run, the cells with a tag such as
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
-    "00_start", "01_bytes", "02_subwords", "03_training", "04_encoding", "05_regex", "06_tiktoken",
-    "07_special_tokens", "08_heap", "09_incremental", "10_trie", "12_streaming", "15_measuring", "what_comes_next",
+    "start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken",
+    "special_tokens", "heap", "incremental", "trie", "streaming", "measuring", "what_comes_next",
 ]  # fmt: skip
 NEEDS = {
-    "11_compiled": "the encoder in C, a C compiler and numpy",
-    "13_distributed": "dask, numpy and a C compiler",
-    "14_formats": "tokenizers, transformers and sentencepiece",
-    "16_claims": "tokenizers and tiktoken",
-    "17_chat": "numpy and transformers",
-    "18_capstone": "tiktoken, tokenizers and transformers",
+    "native": "the encoder in C, a C compiler and numpy",
+    "distributed": "dask, numpy and a C compiler",
+    "formats": "tokenizers, transformers and sentencepiece",
+    "claims": "tokenizers and tiktoken",
+    "chat": "numpy and transformers",
+    "capstone": "tiktoken, tokenizers and transformers",
     "production": "the encoder in C, threads and processes",
 }
 TAG = "needs-"

@@ -43,11 +43,11 @@ def imports_for(exercise: Exercise) -> list[str]:
 
 
 def questions(chapter: Path) -> dict[str, str]:
-    """Exercise number -> the prose of the exercise, from a chapter."""
+    """Exercise -> the prose of the exercise, from a chapter."""
     found = {}
     for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and (match := re.search(r"\*\*Exercise (\d+\.\d+) ", text)):
+        if cell["cell_type"] == "markdown" and (match := re.search(r"\*\*Exercise (\w+\.\d+) ", text)):
             found[match[1]] = text[match.start() :].strip()
     return found
 
@@ -81,6 +81,6 @@ def write(chapter: Path) -> Path | None:
 
 
 if __name__ == "__main__":
-    for chapter in sorted(BOOK.glob("[0-9]*.ipynb")):
+    for chapter in sorted(BOOK.glob("*.ipynb")):
         if path := write(chapter):
             print(path)

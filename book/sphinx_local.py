@@ -8,6 +8,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from lite import CHAPTERS, NEEDS, SITE, left_out
+from old_addresses import lead_on
 from pybtex.database import parse_file
 
 from bpelab._support.install import from_repository
@@ -96,14 +97,14 @@ def fold_answers(app, doctree):
 
 @cache
 def worked_answers(path):
-    """Return the worked answers in a page of solutions: number of the exercise -> source."""
-    answers, number = {}, None
+    """Return the worked answers in a page of solutions: name of the exercise -> source."""
+    answers, name = {}, None
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if path.exists() else []:
         source = "".join(cell["source"])
-        if found := re.match(r"## (\d+\.\d+) ", source):
-            number = found[1]
-        elif number not in answers and number is not None:
-            answers[number] = source
+        if found := re.match(r"## (\w+\.\d+) ", source):
+            name = found[1]
+        elif name not in answers and name is not None:
+            answers[name] = source
     return answers
 
 
@@ -115,7 +116,7 @@ def fold_solutions(app, doctree):
         return
     app.env.note_dependency(str(path))
     for asked in list(doctree.findall(nodes.paragraph)):
-        found = re.match(r"Exercise (\d+\.\d+) \(", asked.astext())
+        found = re.match(r"Exercise (\w+\.\d+) \(", asked.astext())
         if not found or found[1] not in worked_answers(path):
             continue
         row = asked.parent
@@ -153,6 +154,7 @@ def setup(app):
     app.connect("doctree-read", fold_solutions)
     app.connect("doctree-resolved", lead_to_references)
     app.connect("html-page-context", run_in_browser)
+    app.connect("build-finished", lead_on)
     for listeners in app.events.listeners.values():
         listeners[:] = [entry for entry in listeners if entry.handler.__module__ != "sphinx_thebe"]
     app.registry.css_files[:] = [entry for entry in app.registry.css_files if entry[0] != "sphinx-thebe.css"]

@@ -438,7 +438,7 @@ def build_and_serve(lines: list[str], folder: Path, env: dict[str, str]) -> None
                 output.append(server.stdout.readline())
                 assert output[-1], "".join(output)  # ended without serving
             assert b"book/index.html" in page(found[1])  # leads on to
-            assert b"bpelab" in page(f"{found[1]}/book/00_start.html")
+            assert b"bpelab" in page(f"{found[1]}/book/start.html")
         finally:
             os.killpg(server.pid, signal.SIGTERM)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "_build" / "html" / "book" / "04_encoding.html"
+PAGE = ROOT / "_build" / "html" / "book" / "encoding.html"
 PICTURE = ROOT / "book" / "images" / "page.png"
 MERGES = 6
 

@@ -1,4 +1,4 @@
-"""Baselines, from chapter 2: five other ways to split text into tokens, each small, complete, and not byte-level BPE.
+"""Baselines, from the beginning of the book: five other ways to split text into tokens, none of them byte-level BPE.
 
 All have the same small surface: `train(corpus, vocab_size)`, `encode`, `decode`, `tokens`, `unknown_count`, `len`, and
 `vocabulary`. They are here to be compared with; `BPETokenizer` is what the library recommends.

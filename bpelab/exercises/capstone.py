@@ -110,7 +110,8 @@ def resists_injection(submission: Submission) -> str:
     ]
     if counts[0] != counts[1]:
         raise NotEarned(
-            "a message that holds their names writes control tokens", "see chapter 7, and change the template"
+            "a message that holds their names writes control tokens",
+            "change the template: see the chapter on chat templates",
         )
     for part in texts_between(tokenizer.apply_chat_template(CONVERSATION), control, tokenizer):
         if sum(message["content"] in part for message in CONVERSATION) > 1:
@@ -159,7 +160,8 @@ def has_chat_template(submission: Submission) -> str:
         theirs = open_in_transformers(submission.folder).apply_chat_template(CONVERSATION, tokenize=False)
         if theirs != whole:
             raise NotEarned(
-                f"transformers writes {code(theirs)}, and bpelab {code(whole)}", "use what both have (chapter 7)"
+                f"transformers writes {code(theirs)}, and bpelab {code(whole)}",
+                "use what both have: see the chapter on chat templates",
             )
     return (
         f"a conversation of {len(CONVERSATION)} messages is {len(tokenizer.apply_chat_template(CONVERSATION))} tokens"

@@ -47,7 +47,7 @@ class Exercise:
     """One exercise, as a chapter's file declares it.
 
     Attributes:
-        id: "4.2": chapter and number.
+        id: "encoding.2": the chapter's name and a number.
         title: as in the chapter.
         solution: the worked answer, a real function with the name that the stub has.
         inputs: yields tuples of arguments, small ones first, always the same.
@@ -82,9 +82,9 @@ class Exercise:
     rubric: Rubric | None = None
 
     @property
-    def chapter(self) -> int:
-        """The chapter's number."""
-        return int(self.id.partition(".")[0])
+    def chapter(self) -> str:
+        """The chapter's name, that of its file."""
+        return self.id.partition(".")[0]
 
     @property
     def level(self) -> str:
@@ -98,7 +98,7 @@ class Exercise:
 
     @property
     def heading(self) -> str:
-        """Number and title, with which messages begin."""
+        """Name and title, with which messages begin."""
         return f"{self.id} ({self.title})"
 
     @property

@@ -30,7 +30,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 PACKAGE = str(Path(__file__).parent.parent)
-CHAPTERS = os.path.join(PACKAGE, "exercises", "chapter_")
+CHAPTERS = os.path.join(PACKAGE, "exercises", "chapters", "")
 STDLIB = os.path.dirname(os.__file__)
 _clock = getattr(time, "thread_time", time.perf_counter)  # on a busy machine a second by the clock is less work
 MAX_OUTPUT_CHARS = 2_000

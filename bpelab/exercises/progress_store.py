@@ -1,8 +1,8 @@
 """The reader's progress: which exercises have been solved, kept in a small file on their own machine and nowhere else.
 
 The file is `progress.json` in the folder that BPELAB_HOME names, else where the system keeps such things for a user.
-Exercises are known by their numbers, so the file names the book's edition: where a number has been given to another
-exercise since, what was solved under it counts for the exercise that asks it now.
+The file names the book's edition. In the first two, exercises had the numbers of their chapters; what was solved under
+a number counts for the exercise that asks it now.
 
 A folder that can't be read or written costs the memory, never a check. With BPELAB_NO_PROGRESS=1 nothing is read or
 written: what was solved is then known until Python ends, so that a notebook run from top to bottom prints the same on
@@ -17,11 +17,43 @@ from pathlib import Path
 
 from .._support.textio import write_atomically
 
-EDITION = 2
-NUMBERS_SINCE = {1: {"10.4": "6.4", "16.1": "4.5"}}
-"""For each earlier edition, the numbers that mean another exercise now -> the number of the one that they meant."""
+EDITION = 3
+NUMBERED = (
+    *("start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "heap"),
+    *(
+        "incremental",
+        "trie",
+        "native",
+        "streaming",
+        "distributed",
+        "formats",
+        "measuring",
+        "claims",
+        "chat",
+        "capstone",
+    ),
+)
+"""The chapters of the first two editions, numbered from 0."""
+FIRST_EDITION = {"10.4": "6.4", "16.1": "4.5"}
+"""Numbers of the first edition that the second gave to other exercises -> the second's number."""
+MOVED: dict[str, str] = {}
+"""Exercises that are in another chapter now: the name that their number would make -> their name."""
 
 _solved: set[str] = set()
+
+
+def name_of(exercise: str, edition: int = EDITION - 1) -> str:
+    """Return today's name of an exercise that an earlier edition numbered; other names as they are.
+
+    >>> name_of("4.5"), name_of("encoding.5")
+    ('encoding.5', 'encoding.5')
+    """
+    number = FIRST_EDITION.get(exercise, exercise) if edition == 1 else exercise
+    chapter, _, position = number.partition(".")
+    if not (chapter.isdecimal() and chapter.isascii() and len(chapter) < 3 and int(chapter) < len(NUMBERED)):
+        return exercise
+    name = f"{NUMBERED[int(chapter)]}.{position}"
+    return MOVED.get(name, name)
 
 
 def is_saved() -> bool:
@@ -53,8 +85,8 @@ def solved() -> set[str]:
         return set(_solved)
     try:
         stored = json.loads(progress_file().read_text(encoding="utf-8"))
-        since = NUMBERS_SINCE.get(stored.get("edition", 1), {})  # the first edition's files don't name it
-        return _solved | {since.get(item, item) for item in stored["solved"] if isinstance(item, str)}
+        edition = stored.get("edition", 1)  # the first edition's files don't name it
+        return _solved | {name_of(item, edition) for item in stored["solved"] if isinstance(item, str)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return set(_solved)
 

@@ -118,7 +118,7 @@ def ids_of_tokenizers(path: Path, texts: list[str]) -> list[list[int]]:
     except subprocess.TimeoutExpired as error:
         raise NotEarned(
             f"tokenizers had not finished after {TIMEOUT} seconds",
-            "choose a pattern that doesn't backtrack (chapter 14)",
+            "choose a pattern that doesn't backtrack (see the chapter on pre-tokenization)",
         ) from error
     if done.returncode:
         last_line = (done.stderr.strip() or "nothing").splitlines()[-1]

@@ -9,7 +9,7 @@ import pytest
 from ..conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
-PAGES = sorted(HTML.glob("book/**/*.html"))
+PAGES = sorted(path for path in HTML.glob("book/**/*.html") if not path.stem[0].isdigit())  # those have moved
 THEMES = ["light", pytest.param("dark", marks=pytest.mark.slow)]
 CHAPTERS = [
     pytest.param(path, marks=[pytest.mark.slow] if path.parent.name == "solutions" else [], id=path.stem)
@@ -68,8 +68,8 @@ def test_a_page_is_light_enough(page):
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "book"], ids=lambda path: path.stem)
 def test_worked_answers_are_folded_under_their_exercises(page):
     html = page.read_text(encoding="utf-8")
-    asked = re.findall(r"<strong>Exercise (\d+\.\d+) \(", html)
-    parts = re.split(r"<strong>Exercise \d+\.\d+ \(", html)[1:]
+    asked = re.findall(r"<strong>Exercise (\w+\.\d+) \(", html)
+    parts = re.split(r"<strong>Exercise \w+\.\d+ \(", html)[1:]
     assert [part.count('<details class="answer solution">') for part in parts] == [1] * len(asked)
 
 
@@ -94,4 +94,17 @@ def test_figures_respond(page, theme, browser):
             assert figure.inner_text() != before
             slider.first.fill("0")
             assert figure.inner_text() == before
+    tab.close()
+
+
+def test_old_addresses_lead_on(browser):
+    moved = sorted(HTML.glob("book/**/[0-9]*.html"))
+    assert len(moved) == 2 * 19
+    for page in moved:
+        (target,) = set(re.findall(r'"(\w+\.html)"', page.read_text(encoding="utf-8")))
+        assert (page.parent / target).exists(), page
+    tab = browser.new_page()
+    tab.goto((HTML / "book" / "11_compiled.html").as_uri() + "#exercises", wait_until="load")
+    tab.wait_for_url("**/book/native.html#exercises")
+    assert tab.locator("#exercises").count() == 1
     tab.close()

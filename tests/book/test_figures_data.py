@@ -20,11 +20,11 @@ from .test_notebooks import NOTEBOOKS, cells, source
 
 # Files of this repository that a notebook may read, outside of what the package ships, and why.
 READ = {
-    "13_distributed.ipynb": {
+    "distributed.ipynb": {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
         "and writes it, with the machine in it, and the page counts its smallest sizes again"
     },
-    "17_chat.ipynb": {
+    "chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",
     },
@@ -131,7 +131,7 @@ def claims_tested(tree):
 
 
 class TestClaims:
-    PATH = ROOT / "book" / "16_claims.ipynb"
+    PATH = ROOT / "book" / "claims.ipynb"
 
     def test_no_case_is_decided_by_hand(self):
         """A case begins with what was found out; only a function that tries something may say True or False."""

@@ -1,4 +1,4 @@
-"""The record behind the plan of chapter 13: book/growth.py writes it, and its counts follow from the recipe."""
+"""The record that *More than one machine* plans with: book/growth.py writes it, its counts follow from the recipe."""
 
 import json
 import subprocess

@@ -152,7 +152,7 @@ MergePlayer(mine, "lowest")"""
 @pytest.mark.slow
 def test_own_code(opened):
     """A reader empties a cell and writes: bpelab is imported, trains, encodes, and shows a merge player that plays."""
-    tab = opened("00_start")
+    tab = opened("start")
     cell = tab.locator(".jp-CodeCell").first
 
     def type_and_run():
@@ -201,7 +201,7 @@ def test_every_chapter_is_listed_once():
 @pytest.mark.slow
 def test_a_page_from_a_disk_says_how_to_serve_it(browser, address):
     tab = browser.new_page(viewport={"width": 400, "height": 800})
-    tab.goto((HTML / "book" / "00_start.html").as_uri())
+    tab.goto((HTML / "book" / "start.html").as_uri())
     assert "make serve" in tab.locator(".run-chapter").inner_text()
     tab.close()
 

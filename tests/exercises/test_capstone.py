@@ -1,4 +1,4 @@
-"""The rubric of exercise 18.4: a folder with one thing wrong with it loses the points for that, and no others."""
+"""The rubric of exercise capstone.4: a folder with one thing wrong with it loses the points for that, and no others."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from bpelab.exercises.capstone import RUBRIC
 from bpelab.publishing import write_hashes
 
 from ..conftest import amount
-from . import wrong_18 as made
+from . import wrong_capstone as made
 
 pytest.importorskip("transformers")
 
@@ -102,7 +102,7 @@ def test_a_folder_is_checked_as_it_is(tmp_path, monkeypatch):
     made.written(tmp_path)
     monkeypatch.chdir(tmp_path)
     for folder in ("harbour", Path("harbour"), str(tmp_path / "harbour")):
-        assert repr(check("18.4", folder)).startswith("18.4 (Your own tokenizer): Right. 20 of 20 points")
+        assert repr(check("capstone.4", folder)).startswith("capstone.4 (Your own tokenizer): Right. 20 of 20 points")
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit, KeyboardInterrupt, MemoryError])
@@ -111,8 +111,8 @@ def test_a_function_that_fails_is_told(error):
         print("so far")
         raise error
 
-    text = repr(check("18.4", answer))
-    assert text.startswith("18.4 (Your own tokenizer): ")
+    text = repr(check("capstone.4", answer))
+    assert text.startswith("capstone.4 (Your own tokenizer): ")
     assert error.__name__ in text or "too much memory" in text
     assert "my_tokenizer(home)" in text
     assert "so far" in text
@@ -127,7 +127,7 @@ def test_a_function_works_in_an_empty_folder_that_goes_away():
         (Path(home) / "half").mkdir()
         return Path(home) / "half"
 
-    assert " 0 of 20 points" in repr(check("18.4", answer))
+    assert " 0 of 20 points" in repr(check("capstone.4", answer))
     assert not homes[0].exists()
 
 
@@ -139,7 +139,7 @@ def test_broken_files_cost_points_and_raise_nothing(tmp_path, content):
     folder = made.written(tmp_path)
     for name in ("tokenizer.json", "README.md", "held-out.txt", "harbour.gguf", "SHA256SUMS"):
         (folder / name).write_bytes(content)
-    text = repr(check("18.4", folder))
+    text = repr(check("capstone.4", folder))
     assert " 0 of 20 points" in text
     assert len(text) < 15_000
     assert str(tmp_path) not in text.replace(str(folder), "")

@@ -1,9 +1,9 @@
-"""The places of exercise 11.3 are safe: parts merge as the whole does, in random models."""
+"""The places of exercise native.3 are safe: parts merge as the whole does, in random models."""
 
 from random import Random
 
 from bpelab import ENCODERS, BPEModel
-from bpelab.exercises.chapter_11 import places_to_cut
+from bpelab.exercises.chapters.native import places_to_cut
 from bpelab.exercises.fixtures import BYTE_RANKS, learned_merges
 
 from ..conftest import amount

@@ -415,7 +415,7 @@ class TestHostileAnswers:
             "    os.kill(os.getpid(), signal.SIGINT)\n"
             "    return 1\n"
             "try:\n"
-            "    check('3.1', answer)\n"
+            "    check('training.1', answer)\n"
             "except KeyboardInterrupt:\n"
             "    print('interrupted', signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
         )
@@ -491,24 +491,33 @@ def test_a_missing_package_is_named():
 
 class TestPublicFunctions:
     def test_unknown_exercises(self):
-        for number in ("99.9", "3.77", "x", "", "4.1.1", 4.1, None):
+        for number in ("99.9", "training.77", "x", "", "4.1.1", 4.1, None):
             with pytest.raises(UnknownExerciseError, match="there is no exercise") as raised:
                 check(number, None)
             assert isinstance(raised.value, (BPELabError, KeyError))
-        with pytest.raises(KeyError, match=r"chapter 3 has 3\.1, 3\.2"):
-            hint("3.77")
+        with pytest.raises(KeyError, match=r"its chapter has training\.1, training\.2"):
+            hint("training.77")
+
+    def test_a_number_of_an_earlier_edition_leads_to_the_name(self):
+        with pytest.raises(UnknownExerciseError, match=r"exercise 4\.5 is called 'encoding\.5' now"):
+            check("4.5", None)
+
+    def test_every_number_of_the_second_edition_is_an_exercise(self):
+        counts = [3, 6, 5, 6, 6, 6, 6, 6, 6, 5, 6, 4, 4, 3, 5, 4, 4, 4, 4]
+        numbers = [f"{chapter}.{n}" for chapter, count in enumerate(counts) for n in range(1, count + 1)]
+        assert len({record.name_of(number) for number in numbers} & set(EXERCISES)) == len(numbers) == 93
 
     def test_loading_is_lazy(self):
-        script = "import sys, bpelab.exercises as e; print([m for m in sys.modules if 'chapter_' in m])"
+        script = "import sys, bpelab.exercises as e; print([m for m in sys.modules if '.chapters.' in m])"
         assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
         script = (
-            "import sys, bpelab.exercises as e; e.hint('4.1');"
-            "print([m.rpartition('.')[2] for m in sys.modules if 'chapter_' in m], 'IPython' in sys.modules)"
+            "import sys, bpelab.exercises as e; e.hint('encoding.1');"
+            "print([m.rpartition('.')[2] for m in sys.modules if '.chapters.' in m], 'IPython' in sys.modules)"
         )
-        assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "['chapter_04'] False"
+        assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "['encoding'] False"
 
     def test_names_stay_functions(self):
-        check("3.1", None)
+        check("training.1", None)
         assert all(callable(getattr(exercises, name)) for name in ("check", "hint", "solution", "progress"))
 
     def test_messages_are_the_same_in_print_and_html(self):
@@ -525,24 +534,29 @@ class TestProgress:
         return tmp_path / "new" / "home"
 
     def test_is_kept(self, home):
-        check("3.1", lambda *arguments: 0)
+        check("training.1", lambda *arguments: 0)
         assert not home.exists()
-        check("3.1", EXERCISES["3.1"].solution)
-        assert json.loads((home / "progress.json").read_text()) == {"edition": 2, "solved": ["3.1"]}
+        check("training.1", EXERCISES["training.1"].solution)
+        assert json.loads((home / "progress.json").read_text()) == {"edition": 3, "solved": ["training.1"]}
         record._solved.clear()
-        assert "[x] 3.1   [ ] 3.2" in repr(progress())
-        record.forget(["3.1"])
-        assert "[ ] 3.1" in repr(progress())
+        assert "[x] training.1   [ ] training.2" in repr(progress())
+        record.forget(["training.1"])
+        assert "[ ] training.1" in repr(progress())
 
     def test_an_earlier_edition_is_read_by_its_own_numbers(self, home):
-        """16.1 asked for what 4.5 asks for, and asks for something else now; so did 10.4 and 6.4."""
+        """The first edition's 16.1 and 10.4 asked for what the second's 4.5 and 6.4 did; names came with the third."""
         home.mkdir(parents=True)
         (home / "progress.json").write_text('{"solved": ["10.4", "16.1", "16.2"]}')
-        assert record.solved() == {"6.4", "4.5", "16.2"}
-        check("16.1", EXERCISES["16.1"].solution)
+        assert record.solved() == {"tiktoken.4", "encoding.5", "claims.2"}
+        check("claims.1", EXERCISES["claims.1"].solution)
         record._solved.clear()
-        assert record.solved() == {"6.4", "4.5", "16.1", "16.2"}
+        assert record.solved() == {"tiktoken.4", "encoding.5", "claims.1", "claims.2"}
         assert json.loads((home / "progress.json").read_text())["edition"] == record.EDITION
+        (home / "progress.json").write_text(
+            '{"edition": 2, "solved": ["10.4", "18.4", "99.1", "x", "1.1.1", "\u00b2.1"]}'
+        )
+        record._solved.clear()
+        assert record.solved() == {"trie.4", "capstone.4", "99.1", "x", "bytes.1.1", "\u00b2.1"}
 
     @pytest.mark.parametrize(
         "content",
@@ -551,7 +565,7 @@ class TestProgress:
             "{",
             "[]",
             '{"solved": 3}',
-            '{"edition": [], "solved": ["3.2"]}',
+            '{"edition": [], "solved": ["training.2"]}',
             '{"solved": [1, null, {}]}',
             "[" * 100_000,
             "\0",
@@ -560,18 +574,18 @@ class TestProgress:
     def test_a_damaged_file_is_no_obstacle(self, home, content):
         home.mkdir(parents=True)
         (home / "progress.json").write_text(content)
-        assert "Right." in repr(check("3.1", EXERCISES["3.1"].solution))
-        assert "[x] 3.1" in repr(progress())
+        assert "Right." in repr(check("training.1", EXERCISES["training.1"].solution))
+        assert "[x] training.1" in repr(progress())
 
     def test_a_folder_that_cannot_be_written_is_no_obstacle(self, home):
         home.parent.mkdir()
         home.write_text("a file where the folder should be")
-        assert "Right." in repr(check("3.1", EXERCISES["3.1"].solution))
-        assert "[x] 3.1" in repr(progress())
+        assert "Right." in repr(check("training.1", EXERCISES["training.1"].solution))
+        assert "[x] training.1" in repr(progress())
 
     def test_off(self, tmp_path, monkeypatch):
         monkeypatch.setenv("BPELAB_HOME", str(tmp_path))
-        check("3.1", EXERCISES["3.1"].solution)
+        check("training.1", EXERCISES["training.1"].solution)
         assert not list(tmp_path.iterdir())
         text = repr(progress())
         assert text.startswith(f"Exercises: 1 of {len(EXERCISES)} solved. Progress is not kept here")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer, Split
-from bpelab.exercises import EXERCISES, check, my_tokenizer
+from bpelab.exercises import CHAPTERS, EXERCISES, check, my_tokenizer
 from bpelab.exercises.own_file import FILE, STEPS, OwnFileError, text_until
 from bpelab.notebook import book_text
 from bpelab.regex.patterns import PATTERNS
@@ -52,46 +52,46 @@ text = "a global of the notebook that is nobody's business"
 
 def test_the_file_grows_with_answers_that_are_right(notebook):
     assert not Path(FILE).exists()
-    message = repr(check("1.6", notebook(MINE)["decode"]))
+    message = repr(check("bytes.6", notebook(MINE)["decode"]))
     right, kept, _ = message.splitlines()
-    assert right == "1.6 (Your tokenizer: decode): Right. Checked on 23 inputs."
+    assert right == "bytes.6 (Your tokenizer: decode): Right. Checked on 23 inputs."
     assert kept == f"`{FILE}` has decode, and runs."
     source = Path(FILE).read_text()
     assert "def join" in source and "ERRORS = 'replace'" in source and "business" not in source
-    assert my_tokenizer(1).decode.__doc__ == "Mine."
-    assert my_tokenizer(4).decode.__doc__ == "Mine." and hasattr(my_tokenizer(4), "encode_piece")
+    assert my_tokenizer("bytes").decode.__doc__ == "Mine."
+    assert my_tokenizer("encoding").decode.__doc__ == "Mine." and hasattr(my_tokenizer("encoding"), "encode_piece")
     wrong = notebook("def train(words, vocab_size):\n    return {}\n")["train"]
-    assert "Right" not in repr(check("3.6", wrong)) and Path(FILE).read_text() == source
-    check("4.6", EXERCISES["4.6"].solution)
-    heap = repr(check("8.6", EXERCISES["8.6"].solution))
+    assert "Right" not in repr(check("training.6", wrong)) and Path(FILE).read_text() == source
+    check("encoding.6", EXERCISES["encoding.6"].solution)
+    heap = repr(check("heap.6", EXERCISES["heap.6"].solution))
     assert f"`{FILE}` has decode, encode_piece, and runs." in heap
     source = Path(FILE).read_text()
     assert source.count("def encode_piece") == 1 and "from heapq import heappush" in source
 
 
 def test_a_class_of_a_notebook_is_kept(notebook):
-    own = notebook(text_until(6).replace("Learn a vocabulary", "Mine"))["Tokenizer"]
-    assert "Tokenizer, and runs." in repr(check("6.6", own))
+    own = notebook(text_until("tiktoken").replace("Learn a vocabulary", "Mine"))["Tokenizer"]
+    assert "Tokenizer, and runs." in repr(check("tiktoken.6", own))
     source = Path(FILE).read_text()
     assert "Mine" in source and "import base64" in source and "from collections import Counter" in source
 
 
 def test_a_file_that_a_reader_broke_is_named(notebook):
-    check("1.6", notebook(MINE)["decode"])
+    check("bytes.6", notebook(MINE)["decode"])
     Path(FILE).write_text("def decode(:\n")
     with pytest.raises(OwnFileError, match=rf"{FILE}: line 1: .*; mend it, or delete the file"):
-        my_tokenizer(3)
+        my_tokenizer("training")
     Path(FILE).write_text("import nothing_of_that_name\n")
     with pytest.raises(OwnFileError, match=r"doesn't run: ModuleNotFoundError"):
-        my_tokenizer(3)
+        my_tokenizer("training")
     Path(FILE).write_text("def decode(vocab, ids):\n    return 'always'\n")
-    message = repr(check("3.6", EXERCISES["3.6"].solution))
-    assert "as a whole fails" in message and "1.6 (Your tokenizer: decode): Not yet" in message
+    message = repr(check("training.6", EXERCISES["training.6"].solution))
+    assert "as a whole fails" in message and "bytes.6 (Your tokenizer: decode): Not yet" in message
 
 
 def test_an_answer_that_can_not_stand_in_a_file_is_right_and_not_kept(notebook):
     source = MINE.replace('"replace"\n', '["replace"]\n').replace("ERRORS)", "ERRORS[0])")
-    message = repr(check("1.6", notebook(source)["decode"]))
+    message = repr(check("bytes.6", notebook(source)["decode"]))
     assert message.splitlines()[0].endswith("Right. Checked on 23 inputs.")
     assert "`ERRORS` is a list of the notebook" in message and not Path(FILE).exists()
 
@@ -99,23 +99,24 @@ def test_an_answer_that_can_not_stand_in_a_file_is_right_and_not_kept(notebook):
 def test_without_progress_nothing_is_read_or_written(notebook, monkeypatch):
     monkeypatch.setenv("BPELAB_NO_PROGRESS", "1")
     Path(FILE).write_text("not Python")
-    assert repr(check("1.6", notebook(MINE)["decode"])).splitlines()[0].endswith("Right. Checked on 23 inputs.")
-    assert my_tokenizer(1).decode({b"a": 0}, [0]) == "a" and Path(FILE).read_text() == "not Python"
+    assert repr(check("bytes.6", notebook(MINE)["decode"])).splitlines()[0].endswith("Right. Checked on 23 inputs.")
+    assert my_tokenizer("bytes").decode({b"a": 0}, [0]) == "a" and Path(FILE).read_text() == "not Python"
 
 
-@pytest.mark.parametrize("chapter", [1, 3, 4, 5, 6, 7, 8, 10])
+@pytest.mark.parametrize("chapter", [step.partition(".")[0] for step in STEPS])
 def test_the_worked_file_runs_by_itself_after_every_chapter(chapter, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     space: dict = {}
     exec(text_until(chapter), space)
     for step in STEPS:
         exercise = EXERCISES[step]
-        assert (exercise.solution.__name__ in space) == (exercise.chapter <= chapter) or step == "8.6"
+        written = CHAPTERS.index(exercise.chapter) <= CHAPTERS.index(chapter)
+        assert (exercise.solution.__name__ in space) == written or step == "heap.6"
     assert "bpelab" not in text_until(chapter)
 
 
 def test_the_file_is_as_long_as_promised():
-    lines = [line for line in text_until(10).splitlines() if line.strip()]
+    lines = [line for line in text_until("trie").splitlines() if line.strip()]
     assert 100 < len(lines) < 160
 
 
@@ -128,7 +129,7 @@ def texts() -> list[str]:
 
 
 def test_a_tokenizer_of_ones_own_trains_and_encodes_as_the_library_does():
-    mine, pattern = my_tokenizer(6), PATTERNS["gpt2"].regex
+    mine, pattern = my_tokenizer("tiktoken"), PATTERNS["gpt2"].regex
     own = mine.Tokenizer.train(book_text()[:20_000], 320, pattern)
     theirs = BPETokenizer.train(book_text()[:20_000], 320, pattern="gpt2")
     assert own.vocab == dict(theirs.model.ids)
@@ -142,7 +143,7 @@ def test_a_tokenizer_of_ones_own_trains_and_encodes_as_the_library_does():
 @pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "cl100k")])
 def test_the_file_as_a_whole_has_the_ids_of_gpt_2_and_gpt_4(name, pattern):
     published, theirs = encoding(name), BPETokenizer.from_tiktoken(name)
-    mine = my_tokenizer(10)
+    mine = my_tokenizer("trie")
     own = mine.Tokenizer(dict(theirs.model.ids), PATTERNS[pattern].regex)
     by_trie = mine.trie_encoder(own.vocab)
     compared = 0

@@ -1,11 +1,11 @@
-"""The quick answers of chapter 15 are what the library says."""
+"""The quick answers of *Measuring* are what the library says."""
 
 import random
 
 import pytest
 
 from bpelab import BPEModel, BPETokenizer
-from bpelab.exercises.chapter_15 import ANSWERS
+from bpelab.exercises.chapters.measuring import ANSWERS
 from bpelab.notebook import book_text
 from bpelab.trainers.train import TrainingStopped
 

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 1."""
+"""Plausible wrong answers to the exercises of *Text is bytes*."""
 
 
 def euro_in_utf16():
@@ -60,10 +60,10 @@ def decode_strictly(vocab, ids):
 
 
 WRONG = {
-    "1.1": [euro_in_utf16, euro_shifted_wrongly],
-    "1.2": [surrogates_pass, three_bytes_at_most],
-    "1.3": [one_step_back, ascii_only],
-    "1.4": [characters_not_bytes, replacing],
-    "1.5": [always, never],
-    "1.6": [decode_one_by_one, decode_strictly],
+    "bytes.1": [euro_in_utf16, euro_shifted_wrongly],
+    "bytes.2": [surrogates_pass, three_bytes_at_most],
+    "bytes.3": [one_step_back, ascii_only],
+    "bytes.4": [characters_not_bytes, replacing],
+    "bytes.5": [always, never],
+    "bytes.6": [decode_one_by_one, decode_strictly],
 }

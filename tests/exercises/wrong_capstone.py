@@ -1,4 +1,7 @@
-"""Plausible wrong answers to the exercises of chapter 18. Those of 18.4 are folders with one thing wrong with each."""
+"""Plausible wrong answers to the exercises of *Your own tokenizer*.
+
+Those of capstone.4 are folders, each with one thing wrong with it.
+"""
 
 import hashlib
 import json
@@ -90,7 +93,7 @@ def cut_at_spaces(folder):
     return sorted(name for name in known.keys() | there.keys() if known.get(name) != there.get(name))
 
 
-# -- 18.4: each is the good folder with one thing changed --------------------------------------------------------------
+# -- capstone.4: each is the good folder with one thing changed --------------------------------------------------------
 
 
 @lru_cache(1)
@@ -184,8 +187,8 @@ def forged_by_text(home):
 
 
 WRONG = {
-    "18.1": [by_ids, by_length, up_to_normalization, that_come_back],
-    "18.2": [without_commas, percent_is_one, any_digit],
-    "18.3": [only_listed, only_there, cut_at_spaces],
-    "18.4": [lossy, formats_disagree, false_numbers, forged_by_text],
+    "capstone.1": [by_ids, by_length, up_to_normalization, that_come_back],
+    "capstone.2": [without_commas, percent_is_one, any_digit],
+    "capstone.3": [only_listed, only_there, cut_at_spaces],
+    "capstone.4": [lossy, formats_disagree, false_numbers, forged_by_text],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 17."""
+"""Plausible wrong answers to the exercises of *Chat on your hardware*."""
 
 
 def _by_share(probabilities):
@@ -117,8 +117,8 @@ def as_sets(held, prompt):
 
 
 WRONG = {
-    "17.1": [stays_below, one_more, each_of_at_least_p, in_order_of_ids, none_for_zero],
-    "17.2": [with_the_stop, looks_one_further, leaves_stops_out, the_last_stop],
-    "17.3": [only_keys, all_heads, the_width, size_by_groups],
-    "17.4": [nothing_for_the_same, what_is_equal_anywhere, by_length, as_sets],
+    "chat.1": [stays_below, one_more, each_of_at_least_p, in_order_of_ids, none_for_zero],
+    "chat.2": [with_the_stop, looks_one_further, leaves_stops_out, the_last_stop],
+    "chat.3": [only_keys, all_heads, the_width, size_by_groups],
+    "chat.4": [nothing_for_the_same, what_is_equal_anywhere, by_length, as_sets],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 16."""
+"""Plausible wrong answers to the exercises of *Claims, tested*."""
 
 from bpelab import BPEModel
 from bpelab.exercises import EXERCISES
@@ -27,8 +27,8 @@ def as_they_come(tokenizer, counts):
 
 
 def fewest(model, piece):
-    """What this exercise asked for in the first edition, as exercise 4.5 still does."""
-    return EXERCISES["4.5"].solution(model, piece)
+    """What this exercise asked for in the first edition, as exercise encoding.5 still does."""
+    return EXERCISES["encoding.5"].solution(model, piece)
 
 
 def always_the_same(tokenizer):
@@ -89,8 +89,8 @@ def by_any_parts(merges):
 
 
 WRONG = {
-    "16.1": [equals_are_cases, has_to_be_shorter, as_they_come, fewest],
-    "16.2": [always_the_same, in_english, no_ids_at_all],
-    "16.3": [text_that_starts_so, only_longer_ones, keeps_all],
-    "16.4": [never_a_part, down_the_list, by_any_parts],
+    "claims.1": [equals_are_cases, has_to_be_shorter, as_they_come, fewest],
+    "claims.2": [always_the_same, in_english, no_ids_at_all],
+    "claims.3": [text_that_starts_so, only_longer_ones, keeps_all],
+    "claims.4": [never_a_part, down_the_list, by_any_parts],
 }

@@ -1,8 +1,8 @@
-"""Plausible wrong answers to the exercises of chapter 13."""
+"""Plausible wrong answers to the exercises of *More than one machine*."""
 
 import zlib
 
-from bpelab.exercises.chapter_13 import add_tables
+from bpelab.exercises.chapters.distributed import add_tables
 from bpelab.trainers import train_naive
 
 
@@ -50,7 +50,7 @@ def one_table(table, number):
 
 
 WRONG = {
-    "13.1": [the_last_wins, in_both],
-    "13.2": [counts_too, to_the_shorter_end, at_once],
-    "13.3": [in_turn, one_table],
+    "distributed.1": [the_last_wins, in_both],
+    "distributed.2": [counts_too, to_the_shorter_end, at_once],
+    "distributed.3": [in_turn, one_table],
 }

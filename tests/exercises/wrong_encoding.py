@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 4."""
+"""Plausible wrong answers to the exercises of *Encoding*."""
 
 from itertools import pairwise
 
@@ -86,10 +86,10 @@ def first_pair_that_merges(vocab, piece):
 
 
 WRONG = {
-    "4.1": [longest_first, left_to_right, as_text],
-    "4.2": [first_line, last_line],
-    "4.3": [counts_last_look, one_place_each],
-    "4.4": [the_longest_token, two_letters],
-    "4.5": [bpe_count, greedy_count, every_way],
-    "4.6": [longest_token_first, first_pair_that_merges],
+    "encoding.1": [longest_first, left_to_right, as_text],
+    "encoding.2": [first_line, last_line],
+    "encoding.3": [counts_last_look, one_place_each],
+    "encoding.4": [the_longest_token, two_letters],
+    "encoding.5": [bpe_count, greedy_count, every_way],
+    "encoding.6": [longest_token_first, first_pair_that_merges],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 14."""
+"""Plausible wrong answers to the exercises of *File formats*."""
 
 import struct
 
@@ -118,9 +118,9 @@ def without_the_alphabet(ranks):
 
 
 WRONG = {
-    "14.1": [tensors_for_keys, still_bytes, no_type, length_in_characters],
-    "14.2": [parts_only, result_only, split_at_any_space],
-    "14.3": [any_sample, same_count, first_only, comes_back],
-    "14.4": [all_in_the_alphabet, no_alphabet, special_left_out],
-    "14.5": [in_the_order_of_the_table, every_pair, without_the_alphabet],
+    "formats.1": [tensors_for_keys, still_bytes, no_type, length_in_characters],
+    "formats.2": [parts_only, result_only, split_at_any_space],
+    "formats.3": [any_sample, same_count, first_only, comes_back],
+    "formats.4": [all_in_the_alphabet, no_alphabet, special_left_out],
+    "formats.5": [in_the_order_of_the_table, every_pair, without_the_alphabet],
 }

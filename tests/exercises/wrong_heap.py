@@ -1,9 +1,9 @@
-"""Plausible wrong answers to the exercises of chapter 8."""
+"""Plausible wrong answers to the exercises of *A heap*."""
 
 import itertools
 
 from bpelab import ENCODERS, BPEModel
-from bpelab.exercises import chapter_04
+from bpelab.exercises.chapters import encoding
 from bpelab.model.trace import HeapStep
 
 
@@ -106,10 +106,10 @@ def stale_entries_merge(vocab, piece):
 
 
 WRONG = {
-    "8.1": [all_pushes, stale_stays, what_is_left],
-    "8.2": [forgets_the_way_back, next_number, runs_off_the_end],
-    "8.3": [too_short, a_run],
-    "8.4": [up_to_the_limit, the_other_way],
-    "8.5": [rightmost, scanning],
-    "8.6": [chapter_04.encode_piece, stale_entries_merge],
+    "heap.1": [all_pushes, stale_stays, what_is_left],
+    "heap.2": [forgets_the_way_back, next_number, runs_off_the_end],
+    "heap.3": [too_short, a_run],
+    "heap.4": [up_to_the_limit, the_other_way],
+    "heap.5": [rightmost, scanning],
+    "heap.6": [encoding.encode_piece, stale_entries_merge],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 9."""
+"""Plausible wrong answers to the exercises of *Incremental training*."""
 
 from collections import Counter
 from heapq import heappop
@@ -90,9 +90,9 @@ def larger_first(words, num_merges):
 
 
 WRONG = {
-    "9.1": [positive_only, zeros_too],
-    "9.2": [pairs_not_places, next_place],
-    "9.3": [believes, loses],
-    "9.4": [longest_first, first_step_only, minimum_of_two],
-    "9.5": [minimum_of_one, larger_first],
+    "incremental.1": [positive_only, zeros_too],
+    "incremental.2": [pairs_not_places, next_place],
+    "incremental.3": [believes, loses],
+    "incremental.4": [longest_first, first_step_only, minimum_of_two],
+    "incremental.5": [minimum_of_one, larger_first],
 }

@@ -1,10 +1,10 @@
-"""Plausible wrong answers to the exercises of chapter 15."""
+"""Plausible wrong answers to the exercises of *Measuring*."""
 
 from collections import Counter
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.encoders import NaiveEncoder
-from bpelab.exercises.chapter_15 import ANSWERS
+from bpelab.exercises.chapters.measuring import ANSWERS
 from bpelab.unicode.byte_alphabet import from_alphabet
 
 
@@ -81,13 +81,13 @@ def byte_order(lines, text):
 
 
 def every_hash_is_a_comment(lines, text):
-    from bpelab.exercises.chapter_15 import encode_with_merges
+    from bpelab.exercises.chapters.measuring import encode_with_merges
 
     return encode_with_merges([line for line in lines if not line.startswith("#")], text)
 
 
 def characters_as_bytes(lines, text):
-    from bpelab.exercises.chapter_15 import encode_with_merges
+    from bpelab.exercises.chapters.measuring import encode_with_merges
 
     return encode_with_merges(lines, text.replace(" ", "Ġ"))
 
@@ -111,7 +111,7 @@ def no_cache(shape, memory, tokens):
 
 
 WRONG = {
-    "15.1": [
+    "measuring.1": [
         code_points,
         from_the_right,
         all_that_occurs,
@@ -123,7 +123,7 @@ WRONG = {
         small_models_have_more_to_gain,
         half_done,
     ],
-    "15.2": [missing_only, bytes_saved, each_once, without_the_ties],
-    "15.3": [byte_order, every_hash_is_a_comment, characters_as_bytes],
-    "15.4": [never_tied, below_zero, no_cache],
+    "measuring.2": [missing_only, bytes_saved, each_once, without_the_ties],
+    "measuring.3": [byte_order, every_hash_is_a_comment, characters_as_bytes],
+    "measuring.4": [never_tied, below_zero, no_cache],
 }

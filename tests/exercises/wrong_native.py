@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 11."""
+"""Plausible wrong answers to the exercises of *Native code*."""
 
 
 def never_commits(rows, start):
@@ -72,8 +72,8 @@ def equal_numbers(sizes, threads):
 
 
 WRONG = {
-    "11.1": [never_commits, back_to_the_start, commits_without_a_match],
-    "11.2": [one_way, free_before_found, always_asks],
-    "11.3": [by_neighbours, longest_match],
-    "11.4": [in_turn, equal_numbers],
+    "native.1": [never_commits, back_to_the_start, commits_without_a_match],
+    "native.2": [one_way, free_before_found, always_asks],
+    "native.3": [by_neighbours, longest_match],
+    "native.4": [in_turn, equal_numbers],
 }

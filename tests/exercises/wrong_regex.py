@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 5."""
+"""Plausible wrong answers to the exercises of *Regex pre-tokenization*."""
 
 import regex
 
@@ -75,10 +75,10 @@ def cut_at_matches(pattern, text):
 
 
 WRONG = {
-    "5.1": [llama_instead, gpt2_instead],
-    "5.2": [no_match_at_all, not_fullmatch],
-    "5.3": [counts_pieces, only_the_set],
-    "5.4": [from_the_left, gaps_stay_together, lazy_look_ahead],
-    "5.5": [block_by_block, keeps_one_piece],
-    "5.6": [matches_only, cut_at_matches],
+    "regex.1": [llama_instead, gpt2_instead],
+    "regex.2": [no_match_at_all, not_fullmatch],
+    "regex.3": [counts_pieces, only_the_set],
+    "regex.4": [from_the_left, gaps_stay_together, lazy_look_ahead],
+    "regex.5": [block_by_block, keeps_one_piece],
+    "regex.6": [matches_only, cut_at_matches],
 }

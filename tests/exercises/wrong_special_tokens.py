@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 7."""
+"""Plausible wrong answers to the exercises of *Special tokens*."""
 
 import re
 
@@ -130,10 +130,10 @@ def unescaped(tokenizer, special, text):
 
 
 WRONG = {
-    "7.1": [in_the_order_of_the_list, longest_name_first, overlapping],
-    "7.2": [as_it_is, twice, with_a_space],
-    "7.3": [everything_allowed, filtered, header_by_itself, no_newline_at_the_end],
-    "7.4": [without_the_end, by_the_length_of_the_header, the_header_too],
-    "7.5": [one_too_careful, without_reserve, the_last_one_too, newest_first],
-    "7.6": [shortest_name_first, unescaped],
+    "special_tokens.1": [in_the_order_of_the_list, longest_name_first, overlapping],
+    "special_tokens.2": [as_it_is, twice, with_a_space],
+    "special_tokens.3": [everything_allowed, filtered, header_by_itself, no_newline_at_the_end],
+    "special_tokens.4": [without_the_end, by_the_length_of_the_header, the_header_too],
+    "special_tokens.5": [one_too_careful, without_reserve, the_last_one_too, newest_first],
+    "special_tokens.6": [shortest_name_first, unescaped],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 0."""
+"""Plausible wrong answers to the exercises of *How to use this book*."""
 
 
 def words(tokenizer, text):
@@ -38,7 +38,7 @@ def each_once(tokenizer, text):
 
 
 WRONG = {
-    "0.1": [words, bytes_of_the_text],
-    "0.2": [last_of_the_longest, longest_of_all, most_characters],
-    "0.3": [shows_a_replacement, not_ascii, each_once, high_bytes],
+    "start.1": [words, bytes_of_the_text],
+    "start.2": [last_of_the_longest, longest_of_all, most_characters],
+    "start.3": [shows_a_replacement, not_ascii, each_once, high_bytes],
 }

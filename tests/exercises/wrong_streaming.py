@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 12."""
+"""Plausible wrong answers to the exercises of *Streaming*."""
 
 import codecs
 
@@ -80,8 +80,8 @@ def single_characters(tokenizer, text, size):
 
 
 WRONG = {
-    "12.1": [pythons_own, by_the_first_byte, continuing_bytes],
-    "12.2": [any_continuation, waits_for_good_bytes, eats_the_byte],
-    "12.3": [all_but_one_piece, at_any_white_space, at_the_last_space, nothing_yet],
-    "12.4": [cut_ids, not_counted_again, single_characters],
+    "streaming.1": [pythons_own, by_the_first_byte, continuing_bytes],
+    "streaming.2": [any_continuation, waits_for_good_bytes, eats_the_byte],
+    "streaming.3": [all_but_one_piece, at_any_white_space, at_the_last_space, nothing_yet],
+    "streaming.4": [cut_ids, not_counted_again, single_characters],
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 2."""
+"""Plausible wrong answers to the exercises of *Characters, words, subwords*."""
 
 from collections import Counter
 from math import log
@@ -126,9 +126,9 @@ def in_the_vocabulary(tokenizer, names):
 
 
 WRONG = {
-    "2.1": [divides_by_nothing, share_of_words],
-    "2.2": [shortest_pieces, nothing_where_it_fails, skips_what_does_not_fit],
-    "2.3": [fewest_pieces, best_first_piece, zero_is_none],
-    "2.4": [most_frequent, wordpiece_score, without_the_number_of_tokens, each_word_once, first_met],
-    "2.5": [one_token, comes_back, in_the_vocabulary],
+    "subwords.1": [divides_by_nothing, share_of_words],
+    "subwords.2": [shortest_pieces, nothing_where_it_fails, skips_what_does_not_fit],
+    "subwords.3": [fewest_pieces, best_first_piece, zero_is_none],
+    "subwords.4": [most_frequent, wordpiece_score, without_the_number_of_tokens, each_word_once, first_met],
+    "subwords.5": [one_token, comes_back, in_the_vocabulary],
 }

@@ -1,10 +1,10 @@
-"""Plausible wrong answers to the exercises of chapter 6."""
+"""Plausible wrong answers to the exercises of *Matching GPT-2 and GPT-4*."""
 
 import base64
 from base64 import b64decode
 
 from bpelab import BPEModel
-from bpelab.exercises import chapter_06
+from bpelab.exercises.chapters import tiktoken
 from bpelab.unicode.byte_alphabet import from_alphabet
 
 
@@ -67,28 +67,28 @@ def same_number(merges):
     return len(BPEModel.from_ranks(BPEModel.from_merges(merges).ids).merges) == len(merges)
 
 
-class MergesOnly(chapter_06.Tokenizer):
+class MergesOnly(tiktoken.Tokenizer):
     def encode(self, text):
-        pieces = chapter_06.split(self.pattern, text)
-        return [token for piece in pieces for token in chapter_06.encode_piece(self.vocab, piece.encode())]
+        pieces = tiktoken.split(self.pattern, text)
+        return [token for piece in pieces for token in tiktoken.encode_piece(self.vocab, piece.encode())]
 
 
-class Uncut(chapter_06.Tokenizer):
+class Uncut(tiktoken.Tokenizer):
     def encode(self, text):
-        return chapter_06.encode_piece(self.vocab, text.encode())
+        return tiktoken.encode_piece(self.vocab, text.encode())
 
 
-class IdsForgotten(chapter_06.Tokenizer):
+class IdsForgotten(tiktoken.Tokenizer):
     def save(self, path):
         with open(path, "wb") as file:
             file.writelines(base64.b64encode(token) + b"\n" for token in self.vocab)
 
 
 WRONG = {
-    "6.1": [still_in_base64, rank_as_text],
-    "6.2": [only_after_the_merges, special_ids_too],
-    "6.3": [without_the_alphabet, replacement_spaces_only, latin_bytes],
-    "6.4": [longest_prefix, lowest_of_the_later],
-    "6.5": [always, no_second_way, same_number],
-    "6.6": [MergesOnly, Uncut, IdsForgotten],
+    "tiktoken.1": [still_in_base64, rank_as_text],
+    "tiktoken.2": [only_after_the_merges, special_ids_too],
+    "tiktoken.3": [without_the_alphabet, replacement_spaces_only, latin_bytes],
+    "tiktoken.4": [longest_prefix, lowest_of_the_later],
+    "tiktoken.5": [always, no_second_way, same_number],
+    "tiktoken.6": [MergesOnly, Uncut, IdsForgotten],
 }

@@ -1,8 +1,8 @@
-"""Plausible wrong answers to the exercises of chapter 3."""
+"""Plausible wrong answers to the exercises of *Training*."""
 
 import itertools
 
-from bpelab.exercises import chapter_03
+from bpelab.exercises.chapters import training
 from bpelab.trainers.naive import count_pairs, replace_pair, train_naive
 from bpelab.unicode.byte_alphabet import to_alphabet
 
@@ -100,14 +100,14 @@ def train_by_first_seen(words, vocab_size):
 
 
 def train_on_distinct_words(words, vocab_size):
-    return chapter_03.train(dict.fromkeys(words, 2), vocab_size)
+    return training.train(dict.fromkeys(words, 2), vocab_size)
 
 
 WRONG = {
-    "3.1": [forgets_special, zero_for_too_small],
-    "3.2": [words_once, believes_counts],
-    "3.3": [with_overlaps, halved],
-    "3.4": [smallest_first, last_seen, stops_too_late],
-    "3.5": [by_bytes, tokens_before_bytes],
-    "3.6": [train_by_first_seen, train_on_distinct_words],
+    "training.1": [forgets_special, zero_for_too_small],
+    "training.2": [words_once, believes_counts],
+    "training.3": [with_overlaps, halved],
+    "training.4": [smallest_first, last_seen, stops_too_late],
+    "training.5": [by_bytes, tokens_before_bytes],
+    "training.6": [train_by_first_seen, train_on_distinct_words],
 }

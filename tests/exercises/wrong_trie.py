@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of chapter 10."""
+"""Plausible wrong answers to the exercises of *A trie*."""
 
 from bisect import bisect_right
 
@@ -97,10 +97,10 @@ def fewest_tokens(vocab):
 
 
 WRONG = {
-    "10.1": [by_trying, borders],
-    "10.2": [times_back, rejected],
-    "10.3": [facing_bytes, any_rank],
-    "10.4": [up_to_the_first_too_long, halving, the_first_tokens],
-    "10.5": [longest_match, longest_at_the_end, reversed_ids],
-    "10.6": [longest_always, fewest_tokens],
+    "trie.1": [by_trying, borders],
+    "trie.2": [times_back, rejected],
+    "trie.3": [facing_bytes, any_rank],
+    "trie.4": [up_to_the_first_too_long, halving, the_first_tokens],
+    "trie.5": [longest_match, longest_at_the_end, reversed_ids],
+    "trie.6": [longest_always, fewest_tokens],
 }

@@ -1,10 +1,10 @@
-"""The exercises of chapter 1, Text is bytes."""
+"""The exercises of *Text is bytes*."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..notebook.messages import code
-from .checker import Exercise
+from ...notebook.messages import code
+from ..checker import Exercise
 
 SAMPLES = ("a", "é", "€", "😀", "añb", "naïve", "a😀", "日本", "👩‍👧")
 
@@ -143,7 +143,7 @@ def _vocabularies_and_ids() -> Iterator[tuple[dict[bytes, int], list[int]]]:
 
 EXERCISES = [
     Exercise(
-        "1.1",
+        "bytes.1",
         "By hand",
         euro,
         lambda: [()],
@@ -154,7 +154,7 @@ EXERCISES = [
         problem=_bytes_of_the_euro,
     ),
     Exercise(
-        "1.2",
+        "bytes.2",
         "All four forms",
         utf8_by_hand,
         _code_points,
@@ -168,7 +168,7 @@ EXERCISES = [
         is_valid=lambda code_point: False,
     ),
     Exercise(
-        "1.3",
+        "bytes.3",
         "Where a character begins",
         character_start,
         _positions,
@@ -179,7 +179,7 @@ EXERCISES = [
         is_valid=_inside,
     ),
     Exercise(
-        "1.4",
+        "bytes.4",
         "A safe cut",
         shorten,
         _limits,
@@ -189,7 +189,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "1.5",
+        "bytes.5",
         "Undo the mojibake",
         repair,
         _mojibake,
@@ -200,7 +200,7 @@ EXERCISES = [
         format_call=lambda name, text: f"{name}({code(text)})",
     ),
     Exercise(
-        "1.6",
+        "bytes.6",
         "Your tokenizer: decode",
         decode,
         _vocabularies_and_ids,

@@ -1,4 +1,4 @@
-"""The exercises of chapter 18, Your own tokenizer."""
+"""The exercises of *Your own tokenizer*."""
 
 import hashlib
 import math
@@ -9,14 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..chat import NAMED
-from ..notebook.live_source import book_text, passages
-from ..notebook.messages import code
-from ..publishing import publish
-from ..tokenizer import BPETokenizer
-from .capstone import RUBRIC
-from .checker import Exercise
-from .fixtures import trained_tokenizer
+from ...chat import NAMED
+from ...notebook.live_source import book_text, passages
+from ...notebook.messages import code
+from ...publishing import publish
+from ...tokenizer import BPETokenizer
+from ..capstone import RUBRIC
+from ..checker import Exercise
+from ..fixtures import trained_tokenizer
 
 
 def texts_lost(tokenizer, texts):
@@ -75,7 +75,7 @@ def my_tokenizer(home):
     return folder
 
 
-# -- 18.1 --------------------------------------------------------------------------------------------------------------
+# -- capstone.1 --------------------------------------------------------------------------------------------------------
 
 TEXTS = [
     "",
@@ -114,7 +114,7 @@ def _show_lossy(name: str, normalizer: str, texts: list[str]) -> str:
     return f"{name}(BPETokenizer.train({arguments}), {code(texts)})"
 
 
-# -- 18.2 --------------------------------------------------------------------------------------------------------------
+# -- capstone.2 --------------------------------------------------------------------------------------------------------
 
 
 def _cards() -> Iterator[tuple[str]]:
@@ -135,7 +135,7 @@ def _same_numbers(expected: dict[str, float], got: Any) -> bool:
     return expected.keys() == got.keys() and all(math.isclose(expected[name], got[name]) for name in expected)
 
 
-# -- 18.3 --------------------------------------------------------------------------------------------------------------
+# -- capstone.3 --------------------------------------------------------------------------------------------------------
 
 
 def _sums(files: dict[str, bytes]) -> bytes:
@@ -171,7 +171,7 @@ def _show_folder(name: str, files: dict[str, bytes]) -> str:
 
 EXERCISES = [
     Exercise(
-        "18.1",
+        "capstone.1",
         "What doesn't come back",
         texts_lost,
         _lossy_inputs,
@@ -184,7 +184,7 @@ EXERCISES = [
         is_valid=lambda normalizer, texts: normalizer in _kinds(),
     ),
     Exercise(
-        "18.2",
+        "capstone.2",
         "What a card claims",
         numbers_of,
         _cards,
@@ -197,7 +197,7 @@ EXERCISES = [
         is_valid=lambda card: False,
     ),
     Exercise(
-        "18.3",
+        "capstone.3",
         "Changed on the way",
         files_changed,
         _folders,
@@ -211,7 +211,7 @@ EXERCISES = [
         is_valid=lambda files: False,
     ),
     Exercise(
-        "18.4",
+        "capstone.4",
         "Your own tokenizer",
         my_tokenizer,
         lambda: iter([]),

@@ -1,10 +1,10 @@
-"""The exercises of chapter 17, Chat on your hardware."""
+"""The exercises of *Chat on your hardware*."""
 
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from .checker import Exercise
+from ..checker import Exercise
 
 
 def kept_by_top_p(probabilities, p):
@@ -100,7 +100,7 @@ def _whole(value: Any) -> bool:
 
 EXERCISES = [
     Exercise(
-        "17.1",
+        "chat.1",
         "Top-p by hand",
         kept_by_top_p,
         _distributions,
@@ -111,7 +111,7 @@ EXERCISES = [
         is_valid=_sums_to_one,
     ),
     Exercise(
-        "17.2",
+        "chat.2",
         "Where an answer ends",
         answer_of,
         _answers,
@@ -122,7 +122,7 @@ EXERCISES = [
         is_valid=_longer,
     ),
     Exercise(
-        "17.3",
+        "chat.3",
         "What a context costs",
         kv_cache_bytes,
         _configs,
@@ -137,7 +137,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "17.4",
+        "chat.4",
         "What is computed again",
         to_compute,
         _rows,

@@ -1,14 +1,14 @@
-"""The exercises of chapter 16, Claims, tested."""
+"""The exercises of *Claims, tested*."""
 
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from ..encoders import NaiveEncoder
-from ..model.bpe import BPEModel
-from ..notebook.messages import code
-from .checker import Exercise
-from .fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
+from ...encoders import NaiveEncoder
+from ...model.bpe import BPEModel
+from ...notebook.messages import code
+from ..checker import Exercise
+from ..fixtures import Merges, is_merge_list, merge_lists, trained_tokenizer
 
 
 def shorter_when_frequent(tokenizer, counts):
@@ -131,7 +131,7 @@ def _lists() -> Iterator[tuple[Merges]]:
 
 EXERCISES = [
     Exercise(
-        "16.1",
+        "claims.1",
         "A claim of your own",
         shorter_when_frequent,
         _counts,
@@ -145,7 +145,7 @@ EXERCISES = [
         format_call=_shown,
     ),
     Exercise(
-        "16.2",
+        "claims.2",
         "A counterexample",
         counterexample,
         _tokenizers,
@@ -159,7 +159,7 @@ EXERCISES = [
         format_call=_shown,
     ),
     Exercise(
-        "16.3",
+        "claims.3",
         "Token healing",
         heal,
         _prompts,
@@ -172,7 +172,7 @@ EXERCISES = [
         format_call=_shown,
     ),
     Exercise(
-        "16.4",
+        "claims.4",
         "Never reached",
         never_reached,
         _lists,

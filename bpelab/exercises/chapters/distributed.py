@@ -1,12 +1,12 @@
-"""The exercises of chapter 13, More than one machine."""
+"""The exercises of *More than one machine*."""
 
 import zlib
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from ..trainers.naive import train_naive
-from .checker import Exercise
-from .fixtures import CORPORA
+from ...trainers.naive import train_naive
+from ..checker import Exercise
+from ..fixtures import CORPORA
 
 
 def add_tables(one: dict, other: dict) -> dict:
@@ -64,7 +64,7 @@ def _tables() -> Iterator[tuple[dict[bytes, int], int]]:
 
 EXERCISES = [
     Exercise(
-        "13.1",
+        "distributed.1",
         "Two tables",
         add_tables,
         _pairs,
@@ -74,7 +74,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "13.2",
+        "distributed.2",
         "Counted twice",
         first_changed,
         _twice,
@@ -88,7 +88,7 @@ EXERCISES = [
         is_valid=lambda tables, again, number: 0 <= again < len(tables),
     ),
     Exercise(
-        "13.3",
+        "distributed.3",
         "Buckets",
         in_buckets,
         _tables,

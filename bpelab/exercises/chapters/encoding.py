@@ -1,14 +1,14 @@
-"""The exercises of chapter 4, Encoding: ranks, not longest match."""
+"""The exercises of *Encoding: ranks, not longest match*."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..encoders import NaiveEncoder, NotBPELongestMatch
-from ..model.bpe import BPEModel
-from ..model.trace import MergeStep, trace_encode
-from ..trainers.naive import replace_pair
-from .checker import Exercise
-from .fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
+from ...encoders import NaiveEncoder, NotBPELongestMatch
+from ...model.bpe import BPEModel
+from ...model.trace import MergeStep, trace_encode
+from ...trainers.naive import replace_pair
+from ..checker import Exercise
+from ..fixtures import BYTE_RANKS, learned_merges, models, models_and_pieces
 
 BACKWARDS = BPEModel.from_ranks(BYTE_RANKS | {b"abc": 256, b"ab": 257}, ignore_merges=False)
 
@@ -142,7 +142,7 @@ def _vocabularies_and_pieces() -> Iterator[tuple[dict[bytes, int], bytes]]:
 
 EXERCISES = [
     Exercise(
-        "4.1",
+        "encoding.1",
         "By hand",
         by_hand,
         lambda: [()],
@@ -153,7 +153,7 @@ EXERCISES = [
         problem=_about_by_hand,
     ),
     Exercise(
-        "4.2",
+        "encoding.2",
         "Spot the wrong line",
         wrong_line,
         lambda: [()],
@@ -163,13 +163,13 @@ EXERCISES = [
         ),
         problem=_about_the_line,
         stub_cell=(
-            "from bpelab.exercises.chapter_04 import suspicious_trace\n\n"
+            "from bpelab.exercises.chapters.encoding import suspicious_trace\n\n"
             "for number, line in enumerate(suspicious_trace()):\n    print(number, line)\n\n"
             "wrong_line = ...  # your answer"
         ),
     ),
     Exercise(
-        "4.3",
+        "encoding.3",
         "All places at once",
         all_places,
         models_and_pieces,
@@ -179,7 +179,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "4.4",
+        "encoding.4",
         "A counterexample to longest match",
         counterexample,
         _have_counterexamples,
@@ -193,7 +193,7 @@ EXERCISES = [
         is_valid=lambda model: False,
     ),
     Exercise(
-        "4.5",
+        "encoding.5",
         "Fewest tokens",
         fewest,
         _long_pieces,
@@ -205,7 +205,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "4.6",
+        "encoding.6",
         "Your tokenizer: encode a piece",
         encode_piece,
         _vocabularies_and_pieces,

@@ -1,4 +1,4 @@
-"""The exercises of chapter 14, File formats."""
+"""The exercises of *File formats*."""
 
 import struct
 import tempfile
@@ -7,13 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..formats.gguf_container import write_metadata
-from ..model.bpe import BPEModel
-from ..regex.patterns import PATTERNS
-from ..tokenizer import BPETokenizer
-from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
-from .checker import Exercise
-from .fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
+from ...formats.gguf_container import write_metadata
+from ...model.bpe import BPEModel
+from ...regex.patterns import PATTERNS
+from ...tokenizer import BPETokenizer
+from ...unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
+from ..checker import Exercise
+from ..fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
 
 Merge = str | list[str]
 MERGES = [(b".", b"\n"), (b"\n", b"\n"), (b"1", b"2"), (b"3", b"4"), (b"'", b"s"), (b"a", b"B"), (b"\n", b" ")]
@@ -175,7 +175,7 @@ def _is_made(ranks: Any) -> bool:
 
 EXERCISES = [
     Exercise(
-        "14.1",
+        "formats.1",
         "The first entry",
         first_entry,
         _headers,
@@ -188,7 +188,7 @@ EXERCISES = [
         is_valid=lambda data: False,
     ),
     Exercise(
-        "14.2",
+        "formats.2",
         "The merge that can't be",
         first_bad_merge,
         _lists,
@@ -200,7 +200,7 @@ EXERCISES = [
         is_valid=_is_list,
     ),
     Exercise(
-        "14.3",
+        "formats.3",
         "What was it cut with?",
         patterns_that_fit,
         _samples,
@@ -211,7 +211,7 @@ EXERCISES = [
         is_valid=_are_samples,
     ),
     Exercise(
-        "14.4",
+        "formats.4",
         "Out of the alphabet",
         bytes_of_ids,
         _vocabularies,
@@ -222,7 +222,7 @@ EXERCISES = [
         is_valid=_is_vocabulary,
     ),
     Exercise(
-        "14.5",
+        "formats.5",
         "A table as a list",
         merge_lines,
         _tables,

@@ -1,4 +1,4 @@
-"""The exercises of chapter 8, A heap."""
+"""The exercises of *A heap*."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from ..encoders import HeapEncoder, NaiveEncoder
-from ..model.bpe import BPEModel
-from ..model.trace import HeapStep, trace_encode
-from ..notebook.messages import code
-from .chapter_04 import _vocabularies_and_pieces
-from .checker import Exercise
-from .fixtures import WORDS, models, models_and_pieces
+from ...encoders import HeapEncoder, NaiveEncoder
+from ...model.bpe import BPEModel
+from ...model.trace import HeapStep, trace_encode
+from ...notebook.messages import code
+from ..checker import Exercise
+from ..fixtures import WORDS, models, models_and_pieces
+from .encoding import _vocabularies_and_pieces
 
 
 def largest(steps):
@@ -202,7 +202,7 @@ def _long_pieces() -> Iterator[tuple[BPEModel, bytes]]:
 
 
 def encode_piece(vocab, piece):
-    """Return the ids of one piece (bytes), as `encode_piece` of chapter 4, but with a heap.
+    """Return the ids of one piece (bytes), as the `encode_piece` of *Encoding*, but with a heap.
 
     `vocab` is a dict of token (bytes) -> id. A piece of n bytes takes time in proportion to n log n.
     """
@@ -241,7 +241,7 @@ def _short_and_long() -> Iterator[tuple[dict[bytes, int], bytes]]:
 
 EXERCISES = [
     Exercise(
-        "8.1",
+        "heap.1",
         "How full it gets",
         largest,
         models_and_pieces,
@@ -253,7 +253,7 @@ EXERCISES = [
         format_call=_show_trace,
     ),
     Exercise(
-        "8.2",
+        "heap.2",
         "A merge in a linked list",
         merge_node,
         _linked_lists,
@@ -266,7 +266,7 @@ EXERCISES = [
         is_valid=lambda *arguments: False,
     ),
     Exercise(
-        "8.3",
+        "heap.3",
         "Nothing stale",
         nothing_stale,
         lambda: [()],
@@ -278,7 +278,7 @@ EXERCISES = [
         problem=_about_stale,
     ),
     Exercise(
-        "8.4",
+        "heap.4",
         "Both",
         by_length,
         _limits,
@@ -291,7 +291,7 @@ EXERCISES = [
         format_call=lambda name, model, limit, piece: f"{name}({code(model)}, {limit})({code(piece)})",
     ),
     Exercise(
-        "8.5",
+        "heap.5",
         "Stamps",
         stamped,
         _long_pieces,
@@ -303,7 +303,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "8.6",
+        "heap.6",
         "Your tokenizer: a heap in place of the scan",
         encode_piece,
         _short_and_long,

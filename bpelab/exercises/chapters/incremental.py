@@ -1,4 +1,4 @@
-"""The exercises of chapter 9, Incremental training."""
+"""The exercises of *Incremental training*."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from inspect import getgeneratorlocals
 from itertools import islice, product
 from typing import Any
 
-from ..model.trace import TrainStep
-from ..notebook.messages import code
-from ..trainers.incremental import train_incremental
-from ..trainers.naive import count_pairs, replace_pair, train_naive
-from .checker import Exercise
-from .fixtures import CORPORA, all_pieces
+from ...model.trace import TrainStep
+from ...notebook.messages import code
+from ...trainers.incremental import train_incremental
+from ...trainers.naive import count_pairs, replace_pair, train_naive
+from ..checker import Exercise
+from ..fixtures import CORPORA, all_pieces
 
 
 def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:
@@ -212,7 +212,7 @@ def _corpora() -> Iterator[tuple[dict[bytes, int], int]]:
 
 EXERCISES = [
     Exercise(
-        "9.1",
+        "incremental.1",
         "The difference",
         count_changes,
         _words_and_pairs,
@@ -222,7 +222,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "9.2",
+        "incremental.2",
         "Out of date",
         stale_places,
         _paused,
@@ -235,7 +235,7 @@ EXERCISES = [
         format_call=_show_paused,
     ),
     Exercise(
-        "9.3",
+        "incremental.3",
         "The lazy heap alone",
         pop_best,
         _heaps,
@@ -248,7 +248,7 @@ EXERCISES = [
         is_valid=_is_heap,
     ),
     Exercise(
-        "9.4",
+        "incremental.4",
         "The shortest witness",
         shortest_witness,
         _trainers,
@@ -259,7 +259,7 @@ EXERCISES = [
         is_valid=lambda *arguments: False,
     ),
     Exercise(
-        "9.5",
+        "incremental.5",
         "An index of words",
         train_by_words,
         _corpora,

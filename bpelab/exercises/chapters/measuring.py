@@ -1,4 +1,4 @@
-"""The exercises of chapter 15, Measuring."""
+"""The exercises of *Measuring*."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ..analysis.shape import ModelShape
-from ..encoders import NaiveEncoder
-from ..model.bpe import BPEModel
-from ..notebook.messages import code
-from ..tokenizer import BPETokenizer
-from ..unicode.byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
-from .checker import Exercise
-from .fixtures import learned_merges, trained_tokenizer
+from ...analysis.shape import ModelShape
+from ...encoders import NaiveEncoder
+from ...model.bpe import BPEModel
+from ...notebook.messages import code
+from ...tokenizer import BPETokenizer
+from ...unicode.byte_alphabet import CHAR_OF_BYTE, from_alphabet, to_alphabet
+from ..checker import Exercise
+from ..fixtures import learned_merges, trained_tokenizer
 
 
 def quick_answers():
@@ -114,7 +114,7 @@ ABOUT = {
     "pairs": "Of equal ranks the leftmost merges first, and then what comes after it.",
     "at least 2": "Count the pairs, merge the most frequent one everywhere, and count again.",
     "at least 1": "Go on after the pairs that occur twice: what is left that occurs once?",
-    "why bytes": "Chapter 2 had tokenizers that met a character they did not know.",
+    "why bytes": "A tokenizer with an alphabet of characters meets characters that are not in it.",
     "larger": "The merges of the smaller one are the first merges of the larger one. What is left to do after them?",
     "helps on": "A token that was learned saves only where its bytes occur in the text. Train the two, and count.",
     "helps for": "replace(shape, vocabulary=64_000).operations_for(900) has the parts. The output grows with the "
@@ -179,7 +179,7 @@ def _shapes() -> Iterator[tuple[ModelShape, int, int]]:
 
 EXERCISES = [
     Exercise(
-        "15.1",
+        "measuring.1",
         "Quick answers",
         quick_answers,
         lambda: iter([()]),
@@ -190,7 +190,7 @@ EXERCISES = [
         problem=_about_quick,
     ),
     Exercise(
-        "15.2",
+        "measuring.2",
         "Where it is saved",
         savings,
         _two,
@@ -204,7 +204,7 @@ EXERCISES = [
         is_valid=lambda home, other, text: False,
     ),
     Exercise(
-        "15.3",
+        "measuring.3",
         "Merges are enough",
         encode_with_merges,
         _merge_files,
@@ -217,7 +217,7 @@ EXERCISES = [
         is_valid=lambda lines, text: False,
     ),
     Exercise(
-        "15.4",
+        "measuring.4",
         "Room for words",
         largest_vocabulary,
         _shapes,

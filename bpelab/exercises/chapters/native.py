@@ -1,16 +1,16 @@
-"""The exercises of chapter 11, Compiled."""
+"""The exercises of *Compiled*."""
 
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from .._support.install import install_command
-from ..errors import MissingDependencyError
-from ..model.bpe import BPEModel
-from ..notebook.messages import code
-from ..regex.dfa import dfa_for
-from .checker import Exercise
-from .fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
+from ..._support.install import install_command
+from ...errors import MissingDependencyError
+from ...model.bpe import BPEModel
+from ...notebook.messages import code
+from ...regex.dfa import dfa_for
+from ..checker import Exercise
+from ..fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
 
 Rows = list[list[tuple[int, bool]]]
 START = 1
@@ -160,7 +160,7 @@ def _can_share(sizes: list[int], threads: int) -> bool:
 
 EXERCISES = [
     Exercise(
-        "11.1",
+        "native.1",
         "Begun at once",
         with_commits,
         _automata,
@@ -172,7 +172,7 @@ EXERCISES = [
         is_valid=lambda rows, start: False,
     ),
     Exercise(
-        "11.2",
+        "native.2",
         "Four ways",
         look_up,
         _series,
@@ -185,7 +185,7 @@ EXERCISES = [
         format_call=_show_series,
     ),
     Exercise(
-        "11.3",
+        "native.3",
         "Nothing stands across",
         places_to_cut,
         _tokens_and_pieces,
@@ -196,7 +196,7 @@ EXERCISES = [
         is_valid=lambda tokens, piece: bool(tokens) and bool(piece),
     ),
     Exercise(
-        "11.4",
+        "native.4",
         "Fair shares",
         shares,
         _documents,

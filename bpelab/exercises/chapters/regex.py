@@ -1,14 +1,14 @@
-"""The exercises of chapter 5, Regex pre-tokenization."""
+"""The exercises of *Regex pre-tokenization*."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..boundaries.named_patterns import last_boundary
-from ..notebook.messages import code
-from ..pretokenizers.split import Split
-from ..regex.patterns import PATTERNS
-from .checker import Exercise
-from .plain_data import to_list
+from ...boundaries.named_patterns import last_boundary
+from ...notebook.messages import code
+from ...pretokenizers.split import Split
+from ...regex.patterns import PATTERNS
+from ..checker import Exercise
+from ..plain_data import to_list
 
 TEXTS = (
     "", "1", "12", "123", "1234", "12345", "123456", "1234567", "a", "ab", " a", "a1", "1a", " 1", "a b", "a  b", "a\n",
@@ -135,7 +135,7 @@ def _patterns_and_texts() -> Iterator[tuple[str, str]]:
 
 EXERCISES = [
     Exercise(
-        "5.1",
+        "regex.1",
         "Digits in pairs",
         digits_in_pairs,
         _texts,
@@ -148,7 +148,7 @@ EXERCISES = [
         format_call=_show_cut,
     ),
     Exercise(
-        "5.2",
+        "regex.2",
         "Is anything lost?",
         leaves_gaps,
         _with_patterns,
@@ -159,7 +159,7 @@ EXERCISES = [
         is_valid=lambda pattern, text: pattern in CARELESS or pattern == PATTERNS["gpt2"].regex,
     ),
     Exercise(
-        "5.3",
+        "regex.3",
         "Where two patterns part",
         first_difference,
         _with_two,
@@ -170,7 +170,7 @@ EXERCISES = [
         is_valid=lambda one, other, text: one in PATTERNS and other in PATTERNS,
     ),
     Exercise(
-        "5.4",
+        "regex.4",
         "Thousands",
         digits_from_the_right,
         _texts,
@@ -183,7 +183,7 @@ EXERCISES = [
         format_call=_show_cut,
     ),
     Exercise(
-        "5.5",
+        "regex.5",
         "A file in blocks",
         split_blocks,
         _blocks,
@@ -196,7 +196,7 @@ EXERCISES = [
         format_call=lambda name, *arguments: f"list({name}({', '.join(map(code, arguments))}))",
     ),
     Exercise(
-        "5.6",
+        "regex.6",
         "Your tokenizer: cut first",
         split,
         _patterns_and_texts,

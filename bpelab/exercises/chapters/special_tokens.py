@@ -1,4 +1,4 @@
-"""The exercises of chapter 7, Special tokens, chat templates, injection."""
+"""The exercises of *Special tokens, chat templates, injection*."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from ..notebook.live_source import book_text
-from ..notebook.messages import code
-from ..tokenizer import BPETokenizer
-from .checker import Exercise
+from ...notebook.live_source import book_text
+from ...notebook.messages import code
+from ...tokenizer import BPETokenizer
+from ..checker import Exercise
 
 Messages = list[dict[str, str]]
 
@@ -52,7 +52,7 @@ def safe_ids(tokenizer, messages):
 
 
 def loss_mask(tokenizer, messages):
-    """Return a 1 for each of the ids of exercise 7.3 that the assistant has to say, else 0.
+    """Return a 1 for each of the ids of exercise special_tokens.3 that the assistant has to say, else 0.
 
     These are the tokens that hold a character of the assistant's content, and `<|im_end|>`
     after it.
@@ -188,7 +188,7 @@ def _specials_and_texts() -> Iterator[tuple[Any, dict[str, int], str]]:
 
 EXERCISES = [
     Exercise(
-        "7.1",
+        "special_tokens.1",
         "Leftmost, longest",
         find_tokens,
         _texts,
@@ -199,7 +199,7 @@ EXERCISES = [
         is_valid=lambda text, names: all(names) and len(set(names)) == len(names),
     ),
     Exercise(
-        "7.2",
+        "special_tokens.2",
         "Past the filter",
         past_the_filter,
         _filters,
@@ -211,7 +211,7 @@ EXERCISES = [
         is_valid=lambda names, target: False,
     ),
     Exercise(
-        "7.3",
+        "special_tokens.3",
         "ChatML from parts",
         safe_ids,
         _conversations,
@@ -226,12 +226,12 @@ EXERCISES = [
         is_valid=_messages,
     ),
     Exercise(
-        "7.4",
+        "special_tokens.4",
         "The loss mask",
         loss_mask,
         _conversations,
         (
-            "Go through the messages as in 7.3, and write a 0 or a 1 for each id.",
+            "Go through the messages as in special_tokens.3, and write a 0 or a 1 for each id.",
             "encode_with_offsets returns ids and, for each, (start, end) in the text.",
             "A token is the assistant's if it ends after the header, which is the role and a newline.",
         ),
@@ -240,7 +240,7 @@ EXERCISES = [
         is_valid=_messages,
     ),
     Exercise(
-        "7.5",
+        "special_tokens.5",
         "What has to go",
         turns_to_drop,
         _contexts,
@@ -251,7 +251,7 @@ EXERCISES = [
         is_valid=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
     ),
     Exercise(
-        "7.6",
+        "special_tokens.6",
         "Your tokenizer: special tokens",
         encode_special,
         _specials_and_texts,

@@ -1,11 +1,11 @@
-"""The exercises of chapter 0, How to use this book."""
+"""The exercises of *How to use this book*."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..notebook.messages import code
-from .checker import Exercise
-from .fixtures import trained_tokenizer
+from ...notebook.messages import code
+from ..checker import Exercise
+from ..fixtures import trained_tokenizer
 
 CORPUS = "the harbour, the Harbour, the harbourmaster; thé 日本 日本"
 SPOILT = "the harbour \ufffd \ufffd \ufffd"
@@ -85,7 +85,7 @@ def _allowed(corpus: str, size: int, text: str) -> bool:
 
 EXERCISES = [
     Exercise(
-        "0.1",
+        "start.1",
         "Yours",
         how_many,
         _inputs(TEXTS),
@@ -95,7 +95,7 @@ EXERCISES = [
         is_valid=_allowed,
     ),
     Exercise(
-        "0.2",
+        "start.2",
         "Longest",
         longest_token,
         _inputs(TEXTS[1:]),
@@ -108,7 +108,7 @@ EXERCISES = [
         is_valid=_allowed,
     ),
     Exercise(
-        "0.3",
+        "start.3",
         "Where the ids end",
         broken_alone,
         _texts_with_replacements,

@@ -1,15 +1,15 @@
-"""The exercises of chapter 12, Streaming."""
+"""The exercises of *Streaming*."""
 
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..notebook.messages import code
-from ..pretokenizers.split import Split
-from ..streaming.fused_decoder_stages import utf8_text
-from ..tokenizer import BPETokenizer
-from .checker import Exercise
-from .fixtures import trained_tokenizer
+from ...notebook.messages import code
+from ...pretokenizers.split import Split
+from ...streaming.fused_decoder_stages import utf8_text
+from ...tokenizer import BPETokenizer
+from ..checker import Exercise
+from ..fixtures import trained_tokenizer
 
 
 def held_back(data):
@@ -156,7 +156,7 @@ def _bad_chunks(got: Any, text: str, size: int) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "12.1",
+        "streaming.1",
         "What has to wait",
         held_back,
         _data,
@@ -168,7 +168,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "12.2",
+        "streaming.2",
         "The automaton",
         feed,
         _bytes_in_turn,
@@ -181,7 +181,7 @@ EXERCISES = [
         is_valid=_begun,
     ),
     Exercise(
-        "12.3",
+        "streaming.3",
         "How much is settled",
         settled,
         _texts,
@@ -193,7 +193,7 @@ EXERCISES = [
         problem=_not_settled,
     ),
     Exercise(
-        "12.4",
+        "streaming.4",
         "Chunks",
         chunks_of,
         _documents,

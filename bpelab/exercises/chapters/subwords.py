@@ -1,4 +1,4 @@
-"""The exercises of chapter 2, Characters, words, subwords."""
+"""The exercises of *Characters, words, subwords*."""
 
 import copy
 import math
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from ..baselines import BASELINES, Baseline
-from ..notebook.messages import code
-from .checker import Exercise
+from ...baselines import BASELINES, Baseline
+from ...notebook.messages import code
+from ..checker import Exercise
 
 CORPUS = "the baker saw the fishing boat, the boat saw the baker; baking and fishing and the boat, the baker and a boat"
 SIZES = {"characters": 15, "words": 6, "schoolbook": 40, "wordpiece": 45, "unigram": 35}
@@ -191,7 +191,7 @@ def _names() -> Iterator[tuple[str, list[str]]]:
 
 EXERCISES = [
     Exercise(
-        "2.1",
+        "subwords.1",
         "Heard and not known",
         unknown_share,
         _texts,
@@ -205,7 +205,7 @@ EXERCISES = [
         is_valid=lambda kind, text: kind in BASELINES,
     ),
     Exercise(
-        "2.2",
+        "subwords.2",
         "Longest match",
         longest_pieces,
         _words,
@@ -218,7 +218,7 @@ EXERCISES = [
         is_valid=lambda word, pieces: all(pieces),
     ),
     Exercise(
-        "2.3",
+        "subwords.3",
         "Every cut",
         likeliest_by_trying,
         _scored,
@@ -231,7 +231,7 @@ EXERCISES = [
         is_valid=lambda word, scores: word and "" not in scores,
     ),
     Exercise(
-        "2.4",
+        "subwords.4",
         "Mend the score",
         best_by_gain,
         _counted,
@@ -243,7 +243,7 @@ EXERCISES = [
         is_valid=_has_one_best,
     ),
     Exercise(
-        "2.5",
+        "subwords.5",
         "Forgery",
         forged,
         _names,

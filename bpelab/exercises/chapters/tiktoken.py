@@ -1,4 +1,4 @@
-"""The exercises of chapter 6, Matching GPT-2 and GPT-4."""
+"""The exercises of *Matching GPT-2 and GPT-4*."""
 
 import base64
 import os
@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..encoders import NaiveEncoder
-from ..model.bpe import BPEModel
-from ..notebook.messages import code
-from ..unicode.byte_alphabet import from_alphabet, to_alphabet
-from .chapter_01 import decode
-from .chapter_03 import train
-from .chapter_04 import encode_piece
-from .chapter_05 import split
-from .checker import Exercise
-from .fixtures import Merges, is_merge_list, is_rank_table, merge_lists, rank_tables, trained_tokenizer
-from .limits import Limits
+from ...encoders import NaiveEncoder
+from ...model.bpe import BPEModel
+from ...notebook.messages import code
+from ...unicode.byte_alphabet import from_alphabet, to_alphabet
+from ..checker import Exercise
+from ..fixtures import Merges, is_merge_list, is_rank_table, merge_lists, rank_tables, trained_tokenizer
+from ..limits import Limits
+from .bytes import decode
+from .encoding import encode_piece
+from .regex import split
+from .training import train
 
 
 def parse_line(line):
@@ -66,7 +66,7 @@ def table_is_enough(merges):
     ranks = {bytes([byte]): byte for byte in range(256)}
     for left, right in merges:
         ranks[left + right] = len(ranks)
-    # made_of is the answer to exercise 6.4
+    # made_of is the answer to exercise tiktoken.4
     return all(made_of(ranks, left + right) == (left, right) for left, right in merges)
 
 
@@ -173,7 +173,7 @@ import base64
 
 from bpelab.exercises import my_tokenizer
 
-mine = my_tokenizer(5)
+mine = my_tokenizer("regex")
 decode, encode_piece, split, train = mine.decode, mine.encode_piece, mine.split, mine.train
 
 
@@ -207,7 +207,7 @@ class Tokenizer:
 
 EXERCISES = [
     Exercise(
-        "6.1",
+        "tiktoken.1",
         "One line",
         parse_line,
         _lines,
@@ -215,7 +215,7 @@ EXERCISES = [
         is_valid=lambda line: False,
     ),
     Exercise(
-        "6.2",
+        "tiktoken.2",
         "Which ids are holes?",
         unused_ids,
         _tokenizers,
@@ -225,7 +225,7 @@ EXERCISES = [
         is_valid=lambda *recipe: False,
     ),
     Exercise(
-        "6.3",
+        "tiktoken.3",
         "Tokens that are no text",
         broken_tokens,
         _written,
@@ -236,7 +236,7 @@ EXERCISES = [
         is_valid=all,
     ),
     Exercise(
-        "6.4",
+        "tiktoken.4",
         "What is it made of?",
         made_of,
         rank_tables,
@@ -249,18 +249,18 @@ EXERCISES = [
         is_valid=is_rank_table,
     ),
     Exercise(
-        "6.5",
+        "tiktoken.5",
         "Can a table hold it?",
         table_is_enough,
         _lists,
         (
             "Build the table: the 256 bytes, then the token of each merge, in order.",
-            "Exercise 6.4 finds the pair that a token comes to. Compare it with the pair in the list.",
+            "Exercise tiktoken.4 finds the pair that a token comes to. Compare it with the pair in the list.",
         ),
         is_valid=lambda merges: is_merge_list(merges, distinct=True),
     ),
     Exercise(
-        "6.6",
+        "tiktoken.6",
         "Your tokenizer: one class",
         Tokenizer,
         _vocabularies_and_texts,

@@ -1,15 +1,15 @@
-"""The exercises of chapter 3, Training."""
+"""The exercises of *Training*."""
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.trace import TrainStep
-from ..notebook.messages import code
-from ..trainers.naive import count_pairs, replace_pair, train_naive
-from ..unicode.byte_alphabet import to_alphabet
-from .checker import Exercise
-from .fixtures import CORPORA, all_pieces
+from ...model.trace import TrainStep
+from ...notebook.messages import code
+from ...trainers.naive import count_pairs, replace_pair, train_naive
+from ...unicode.byte_alphabet import to_alphabet
+from ..checker import Exercise
+from ..fixtures import CORPORA, all_pieces
 
 Words = dict[bytes, int]
 
@@ -165,7 +165,7 @@ def _words_and_sizes() -> Iterator[tuple[dict[bytes, int], int]]:
 
 EXERCISES = [
     Exercise(
-        "3.1",
+        "training.1",
         "Room for merges",
         room_for_merges,
         _sizes,
@@ -175,7 +175,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "3.2",
+        "training.2",
         "The corpus shrinks",
         corpus_sizes,
         _replays,
@@ -187,7 +187,7 @@ EXERCISES = [
         format_call=_show_replay,
     ),
     Exercise(
-        "3.3",
+        "training.3",
         "What would merge",
         count_without_overlaps,
         _sequences,
@@ -198,7 +198,7 @@ EXERCISES = [
         is_valid=lambda sequences: all(occurrences > 0 for _, occurrences in sequences),
     ),
     Exercise(
-        "3.4",
+        "training.4",
         "First seen",
         train_first_seen,
         _corpora,
@@ -209,7 +209,7 @@ EXERCISES = [
         is_valid=_are_words,
     ),
     Exercise(
-        "3.5",
+        "training.5",
         "Hugging Face's order",
         train_in_alphabet_order,
         _corpora,
@@ -221,7 +221,7 @@ EXERCISES = [
         is_valid=_are_words,
     ),
     Exercise(
-        "3.6",
+        "training.6",
         "Your tokenizer: train",
         train,
         _words_and_sizes,

@@ -1,18 +1,18 @@
-"""The exercises of chapter 10, A trie, and exact backtracking."""
+"""The exercises of *A trie, and exact backtracking*."""
 
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..encoders import TrieEncoder
-from ..model.bpe import BPEModel
-from ..model.merge_recovery import compatible
-from ..model.trace import TrieStep, trace_encode
-from ..notebook.messages import code
-from .chapter_04 import _vocabularies_and_pieces
-from .chapter_08 import encode_piece
-from .checker import Exercise
-from .fixtures import all_pieces, models, models_and_pieces
+from ...encoders import TrieEncoder
+from ...model.bpe import BPEModel
+from ...model.merge_recovery import compatible
+from ...model.trace import TrieStep, trace_encode
+from ...notebook.messages import code
+from ..checker import Exercise
+from ..fixtures import all_pieces, models, models_and_pieces
+from .encoding import _vocabularies_and_pieces
+from .heap import encode_piece
 
 
 def count_cuts(model, piece):
@@ -176,7 +176,7 @@ def _encode_with(make: Any, vocab: dict[bytes, int], piece: bytes) -> Any:
 
 EXERCISES = [
     Exercise(
-        "10.1",
+        "trie.1",
         "How many ways",
         count_cuts,
         _cuts,
@@ -187,7 +187,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "10.2",
+        "trie.2",
         "Walked in vain",
         bytes_given_back,
         _tries,
@@ -198,7 +198,7 @@ EXERCISES = [
         is_valid=_steps_back,
     ),
     Exercise(
-        "10.3",
+        "trie.3",
         "The culprit",
         culprit,
         _neighbours,
@@ -211,7 +211,7 @@ EXERCISES = [
         is_valid=lambda model, left, right: left in model.ids and right in model.ids,
     ),
     Exercise(
-        "10.4",
+        "trie.4",
         "What fits",
         longest_that_fits,
         _limits,
@@ -223,7 +223,7 @@ EXERCISES = [
         is_valid=lambda encoder, piece, limit: limit >= 0,
     ),
     Exercise(
-        "10.5",
+        "trie.5",
         "No steps back at all",
         encode_by_prefixes,
         _prefixes,
@@ -236,7 +236,7 @@ EXERCISES = [
         ),
     ),
     Exercise(
-        "10.6",
+        "trie.6",
         "Your tokenizer: a trie",
         trie_encoder,
         _vocabularies_and_pieces,

@@ -1,0 +1,36 @@
+"""Pages at the addresses that chapters had while they were numbered: each leads on to the chapter, section included."""
+
+from pathlib import Path
+
+from bpelab.exercises.progress_store import NUMBERED
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>This page has moved</title>
+<link rel="canonical" href="{name}.html">
+<noscript><meta http-equiv="refresh" content="0; url={name}.html"></noscript>
+<script>location.replace("{name}.html" + location.hash)</script>
+</head>
+<body><p>This page is <a href="{name}.html">{name}.html</a> now.</p></body>
+</html>
+"""
+
+
+def old_name(number: int, name: str) -> str:
+    """Return the name that the file of a chapter had.
+
+    >>> old_name(4, "encoding")
+    '04_encoding'
+    """
+    return f"{number:02}_{'compiled' if name == 'native' else name}"
+
+
+def lead_on(app, exception):
+    """Write a page at every old address once the others are written."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for folder in (Path(app.outdir, "book"), Path(app.outdir, "book", "solutions")):
+        for number, name in enumerate(NUMBERED):
+            (folder / f"{old_name(number, name)}.html").write_text(PAGE.format(name=name), encoding="utf-8")
