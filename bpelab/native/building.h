@@ -202,6 +202,9 @@ static int vocabulary_build(Vocabulary *v, const Pair *given, int64_t count, int
         if (!(v->result = malloc((size_t)v->merge_count * sizeof *v->result))) goto end;
         for (int64_t t = 0; t < v->token_count; t++) v->result[t] = (uint32_t)t;
     }
+    v->result_offset = v->merge_count ? v->result[0] : 0;
+    for (int64_t i = 0; i < v->merge_count; i++)
+        if (v->result[i] - (uint32_t)i != v->result_offset) v->result_offset = NONE;
     if (!new_merge_table(v, v->token_count > count ? v->token_count : count)) goto end;
     if (one_pair_each && recover_splits(v, given, count, reachable)) {
         if (!build_trie(v, reachable)) goto end;

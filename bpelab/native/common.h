@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define BPELAB_SSE2 1
+#endif
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -48,6 +53,7 @@ INLINE int stopped_by_user(int64_t iteration) { return !(iteration & 0xFFFF) && 
 #define NONE 0xFFFFFFFFu /* no token, no merge */
 #define PAD 64           /* readable bytes after a text: loads take up to 32 at once */
 #define MAX_SHORT 15     /* bytes of the longest piece that is its own hash key */
+#define MAX_LONG 31      /* bytes of the longest piece that is cached */
 
 /* Load eight bytes as little-endian on every machine, so that keys are masked alike. */
 INLINE uint64_t load64(const uint8_t *from) {

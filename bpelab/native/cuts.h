@@ -1,16 +1,17 @@
 /* Cuts: boundaries inside a piece, offsets that no token can span, so that the parts before and after merge on their
    own.
 
-   Words of some scripts, and sentences of those without spaces, are long pieces that hardly ever repeat, made of short
-   parts that repeat all the time. For every offset inside every token, the one or two characters before and after it
+   Words of some scripts, sentences of those without spaces, and letters at random are long pieces that hardly ever
+   repeat, made of short parts that repeat all the time. For every offset inside every token, the one or two characters before and after it
    are entered into a Bloom filter with one hash. An offset of a text whose context is not in the filter is a boundary:
    the text may be split there without changing an id. A false positive only misses a boundary. Cost: up to eight
-   look-ups for a character that isn't ASCII, none for one that is. Chapter: Compiled. */
+   look-ups for a character that isn't ASCII, and for one that is in a piece of more than 31 bytes. Chapter: Compiled. */
 #ifndef BPELAB_CUTS_H
 #define BPELAB_CUTS_H
 
 #include "vocabulary.h"
 
+enum { MAX_TRIES = 200 }; /* offsets between ASCII characters that are tried in a row */
 enum { BYTE_CONTEXT = 4 }; /* kind of a context; 0 to 3: of characters, 1 if two before, plus 2 if two after */
 
 /* The start of the character that ends at `offset`: the last leading byte, at most four bytes before. */
@@ -40,7 +41,7 @@ static void fill_context_filter(const Vocabulary *vocabulary, uint8_t *set) {
     for (int64_t token = 0; token < vocabulary->token_count; token++) {
         int64_t start = vocabulary->offsets[token], end = vocabulary->offsets[token + 1];
         for (int64_t offset = start + 1; offset < end; offset++) {
-            if ((content[offset] & 0xC0) == 0x80 || (content[offset] < 0x80 && content[offset - 1] < 0x80)) continue;
+            if ((content[offset] & 0xC0) == 0x80) continue;
             int64_t begin = prev_char(content, offset, start), stop = next_char(content, offset);
             uint64_t kind = 0;
             if (begin > start && (content[begin] & 0xC0) != 0x80) {
@@ -82,16 +83,30 @@ static int may_merge_across(const uint8_t *text, int64_t offset, int64_t start, 
     return 0;
 }
 
-/* The first boundary in text[start:end], or `end`, or INTERRUPTED. Only offsets next to a character that is not ASCII
-   are tried: English has hardly a boundary. */
+/* The same, for an offset with two ASCII characters on either side. */
+INLINE int may_merge_across_ascii(const uint8_t *text, int64_t offset, const uint8_t *set) {
+    return in_filter(set, context_hash(text, offset - 2, offset, offset + 2, 3)) ||
+           in_filter(set, context_hash(text, offset - 1, offset, offset + 1, 0)) ||
+           in_filter(set, context_hash(text, offset - 2, offset, offset + 1, 1)) ||
+           in_filter(set, context_hash(text, offset - 1, offset, offset + 2, 2));
+}
+
+/* The first boundary in text[start:end], or `end`, or INTERRUPTED. Between ASCII characters it is looked for in long
+   pieces only, letters at random for example, and no further than MAX_TRIES: a word of English has hardly a boundary. */
 static int64_t next_boundary(const Vocabulary *vocabulary, const uint8_t *text, int64_t start, int64_t end) {
-    if (!vocabulary->context_filter) return end;
+    const uint8_t *set = vocabulary->context_filter;
+    int tries = end - start > MAX_LONG ? MAX_TRIES : 0;
+    if (!set) return end;
     for (int64_t offset = start + 1; offset < end; offset++) {
-        uint8_t byte = text[offset];
+        uint8_t byte = text[offset], before = text[offset - 1];
         if (stopped_by_user(offset - start)) return INTERRUPTED;
-        if ((byte >= 0xC0 || (byte < 0x80 && text[offset - 1] >= 0x80)) &&
-            !may_merge_across(text, offset, start, end, vocabulary->context_filter))
-            return offset;
+        if (byte >= 0xC0 || (byte < 0x80 && before >= 0x80)) {
+            if (!may_merge_across(text, offset, start, end, set)) return offset;
+        } else if (tries && byte < 0x80 && offset - start >= 2 && end - offset >= 2 &&
+                   (text[offset - 2] | text[offset + 1]) < 0x80) {
+            if (!may_merge_across_ascii(text, offset, set)) return offset;
+            tries--;
+        }
     }
     return end;
 }

@@ -3,8 +3,8 @@
    A short piece is an array of tokens and an array of (merge, position) for each pair; the minimum is merged again and
    again, and a mask of 64 bits says at which positions a token still begins. A long piece goes to exact backtracking:
    take the longest token that fits, and step back where byte-pair encoding would split otherwise. Where that goes back
-   too often, or tokens have several pairs, it goes to a heap. A long run of one byte has a way of its own, runs.h. Cost: 0.3 us for a short piece; linear for long ones, O(n
-   log n) on the heap. Chapters: A heap of merges; A trie, and exact backtracking; Compiled. */
+   too often, or tokens have several pairs, it goes to a heap. A long run of one byte has a way of its own, runs.h.
+   Cost: 0.3 us for a short piece; linear for long ones, O(n log n) on the heap. Chapters: A heap; A trie; Compiled. */
 #ifndef BPELAB_MERGE_H
 #define BPELAB_MERGE_H
 
@@ -17,43 +17,86 @@ enum { MAX_SCANNED = 40 }; /* bytes of the longest piece whose pairs are scanned
 #define RANK(merge, position) ((uint32_t)(merge) << 6 | (uint32_t)(position))
 #define NO_RANK 0xFFFFFFC0u
 
+/* A piece of 2 to MAX_SCANNED tokens that is being merged. */
+typedef struct {
+    uint32_t tokens[64], ranks[64]; /* `ranks`: of the pair at each position */
+    uint64_t begins;                /* a bit for each position where a token begins */
+    int64_t padded;                 /* the number of ranks, a multiple of 8: those of no pair are NONE */
+    int position, left, right;      /* of the last merge, and of the tokens before and after it, or -1 */
+} Merging;
+
 INLINE uint32_t min_rank(const uint32_t *ranks, int64_t count) {
-    uint32_t best = ranks[0];
-    for (int64_t i = 1; i < count; i++) best = ranks[i] < best ? ranks[i] : best;
-    return best;
+    uint32_t best[4] = {ranks[0], ranks[1], ranks[2], ranks[3]}; /* four chains, so that no comparison waits */
+    for (int64_t i = 4; i < count; i += 4)
+        for (int k = 0; k < 4; k++) best[k] = ranks[i + k] < best[k] ? ranks[i + k] : best[k];
+    if (best[1] < best[0]) best[0] = best[1];
+    if (best[3] < best[2]) best[2] = best[3];
+    return best[0] < best[2] ? best[0] : best[2];
 }
 
-/* Merge 2 to MAX_SCANNED tokens, the lowest rank first, and write what is left to `out`; returns the number of tokens.
-   `ranks` are those of all pairs; both arrays have space for a multiple of 8. */
-INLINE int64_t merge_lowest(const Vocabulary *v, uint32_t *tokens, uint32_t *ranks, int64_t size, uint32_t *out) {
-    uint64_t begins = ~(uint64_t)0 >> (64 - size); /* a bit for each position where a token begins */
-    int64_t padded = (size + 7) & ~(int64_t)7, count = 0;
-    for (int64_t i = size - 1; i < padded; i++) ranks[i] = NONE;
-    for (uint32_t best; (best = min_rank(ranks, padded)) < NO_RANK;) {
-        int position = best & 63, right;
-        uint64_t before = begins & (((uint64_t)1 << position) - 1), after = begins & (~(uint64_t)0 << position);
-        after &= after - 1;
-        right = lowest_bit(after);
-        after &= after - 1;
-        begins ^= (uint64_t)1 << right;
-        tokens[position] = v->result[best >> 6];
-        ranks[right] = ranks[position] = NONE;
-        if (after) ranks[position] = RANK(find_merge(v, tokens[position], tokens[lowest_bit(after)]), position);
-        if (before) {
-            int left = highest_bit(before);
-            ranks[left] = RANK(find_merge(v, tokens[left], tokens[position]), left);
-        }
-    }
-    for (; begins; begins &= begins - 1) out[count++] = tokens[lowest_bit(begins)];
+/* Begin to merge `size` tokens, whose ranks are those of the `size` - 1 pairs. */
+INLINE void begin_merging(Merging *m, int64_t size) {
+    m->begins = ~(uint64_t)0 >> (64 - size);
+    m->position = 0;
+    m->left = m->right = -1;
+    m->padded = (size + 7) & ~(int64_t)7;
+    for (int64_t i = size - 1; i < m->padded; i++) m->ranks[i] = NONE;
+}
+
+/* Merge the pair of the lowest rank. 0 if no pair has a merge. The new pairs have no rank before `rank_neighbours`; what
+   that will read is prefetched. */
+INLINE int merge_next(const Vocabulary *v, Merging *m) {
+    uint32_t best = min_rank(m->ranks, m->padded);
+    if (best >= NO_RANK) return 0;
+    int position = best & 63;
+    uint64_t before = m->begins & (((uint64_t)1 << position) - 1), after = m->begins & (~(uint64_t)0 << position);
+    after &= after - 1;
+    int gone = lowest_bit(after);
+    uint32_t made = made_by(v, best >> 6);
+    after &= after - 1;
+    m->begins ^= (uint64_t)1 << gone;
+    m->tokens[position] = made;
+    m->ranks[gone] = m->ranks[position] = NONE;
+    m->position = position;
+    m->left = before ? highest_bit(before) : -1;
+    m->right = after ? lowest_bit(after) : -1;
+    if (before) PREFETCH(v->merge_table + merge_slot(v, m->tokens[m->left], made));
+    if (after) PREFETCH(v->merge_table + merge_slot(v, made, m->tokens[m->right]));
+    return 1;
+}
+
+/* Look up the ranks of the two pairs that the last merge made. */
+INLINE void rank_neighbours(const Vocabulary *v, Merging *m) {
+    uint32_t made = m->tokens[m->position];
+    if (m->right >= 0) m->ranks[m->position] = RANK(find_merge(v, made, m->tokens[m->right]), m->position);
+    if (m->left >= 0) m->ranks[m->left] = RANK(find_merge(v, m->tokens[m->left], made), m->left);
+}
+
+/* Write the tokens that are left to `out`; returns their number. */
+INLINE int64_t write_tokens(const Merging *m, uint32_t *out) {
+    int64_t count = 0;
+    for (uint64_t begins = m->begins; begins; begins &= begins - 1) out[count++] = m->tokens[lowest_bit(begins)];
     return count;
+}
+
+/* Merge the `size` tokens of a piece, the lowest rank first, and write what is left to `out`; returns its number. */
+INLINE int64_t merge_lowest(const Vocabulary *v, Merging *m, int64_t size, uint32_t *out) {
+    begin_merging(m, size);
+    while (merge_next(v, m)) rank_neighbours(v, m);
+    return write_tokens(m, out);
+}
+
+/* Fill in the tokens and ranks of 2 to MAX_SCANNED bytes. */
+INLINE void start_with_bytes(const Vocabulary *v, Merging *m, const uint8_t *text, int64_t size) {
+    for (int64_t i = 0; i < size; i++) m->tokens[i] = v->byte_tokens[text[i]];
+    for (int64_t i = 0; i < size - 1; i++) m->ranks[i] = RANK(v->byte_merges[text[i] << 8 | text[i + 1]], i);
 }
 
 /* Write the tokens of a piece of 2 to MAX_SCANNED bytes to `out`; returns their number. */
 static int64_t merge_by_scan(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    uint32_t tokens[64], ranks[64];
-    for (int64_t i = 0; i < size; i++) tokens[i] = v->byte_tokens[text[i]];
-    for (int64_t i = 0; i < size - 1; i++) ranks[i] = RANK(v->byte_merges[text[i] << 8 | text[i + 1]], i);
-    return merge_lowest(v, tokens, ranks, size, out);
+    Merging merging;
+    start_with_bytes(v, &merging, text, size);
+    return merge_lowest(v, &merging, size, out);
 }
 
 /* Write the tokens of a piece to `out` by exact backtracking; returns their number, -1 if that takes too long or memory
@@ -144,7 +187,7 @@ static int64_t merge_with_heap(const Vocabulary *v, int64_t size, uint32_t *out)
         int64_t position = (int64_t)(heap[0] & 0xFFFFFFFFu), right = next[position];
         heap_size = heap_pop(heap, heap_size);
         if (out[position] == NONE || right >= size || find_merge(v, out[position], out[right]) != merge) continue;
-        out[position] = v->result[merge];
+        out[position] = made_by(v, merge);
         out[right] = NONE;
         int64_t after = next[position] = next[right], before = previous[position];
         if (after < size) {
@@ -168,14 +211,14 @@ end:
 
 /* Write the tokens of a piece whose units are not the 256 bytes to `out`; returns what `merge_with_heap` does. */
 static int64_t merge_units(const Vocabulary *v, const uint8_t *text, int64_t size, uint32_t *out) {
-    uint32_t tokens[64], ranks[64];
+    Merging merging;
     int complete;
     int64_t count = initial_tokens(v, text, size, out, &complete);
     if (count < 2) return count;
     if (count <= MAX_SCANNED) {
-        memcpy(tokens, out, (size_t)count * sizeof *out);
-        for (int64_t i = 0; i < count - 1; i++) ranks[i] = RANK(find_merge(v, tokens[i], tokens[i + 1]), i);
-        return merge_lowest(v, tokens, ranks, count, out);
+        memcpy(merging.tokens, out, (size_t)count * sizeof *out);
+        for (int64_t i = 0; i < count - 1; i++) merging.ranks[i] = RANK(find_merge(v, out[i], out[i + 1]), i);
+        return merge_lowest(v, &merging, count, out);
     }
     if (complete && v->trie) {
         int64_t merged = merge_by_backtracking(v, text, size, out);

@@ -13,6 +13,7 @@
 #include "decode.h"
 #include "levels.h"
 #include "table_file.h"
+#include "utf8.h"
 
 enum { MAX_SHORT_TEXT = 4096, SLICE = 1 << 22 }; /* bytes: encoded with the lock held; between two checks for signals */
 enum { MAX_CACHED_INTS = 1 << 21 };
@@ -346,12 +347,12 @@ static void encoder_dealloc(Encoder *self) {
 typedef struct {
     const uint8_t *bytes;
     int64_t size;
-    PyObject *owner; /* NULL if the bytes are in the str itself */
+    uint8_t *copy; /* NULL if the bytes are in the str itself */
 } Text;
 
 /* Get the UTF-8 of a str. Returns 1, 0 for a str with a surrogate, or -1 with an exception set. */
 static int open_text(PyObject *given, Text *text) {
-    text->owner = NULL;
+    text->copy = NULL;
     if (!PyUnicode_Check(given)) {
         PyErr_Format(PyExc_TypeError, "text must be a str, not %.100s", Py_TYPE(given)->tp_name);
         return -1;
@@ -361,14 +362,15 @@ static int open_text(PyObject *given, Text *text) {
         text->size = PyUnicode_GET_LENGTH(given);
         return 1;
     }
-    if (!(text->owner = PyUnicode_AsUTF8String(given))) {
-        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
-        PyErr_Clear();
-        return 0;
-    }
-    text->bytes = (const uint8_t *)PyBytes_AS_STRING(text->owner);
-    text->size = PyBytes_GET_SIZE(text->owner);
-    return 1;
+    int64_t count = PyUnicode_GET_LENGTH(given);
+    int kind = (int)PyUnicode_KIND(given);
+    if (!(text->copy = malloc((size_t)utf8_bound(count, kind)))) return PyErr_NoMemory(), -1;
+    text->bytes = text->copy;
+    text->size = write_utf8(PyUnicode_DATA(given), count, kind, text->copy);
+    if (text->size >= 0) return 1;
+    free(text->copy);
+    text->copy = NULL;
+    return 0;
 }
 
 /* As `encode_range`, by the chosen levels. */
@@ -454,7 +456,7 @@ static PyObject *encode_one(Encoder *self, PyObject *given, int array) {
         result = array ? PyByteArray_FromStringAndSize((const char *)ids, (Py_ssize_t)count * 4)
                        : int_list(self, ids, count);
     if (ids != small) free(ids);
-    Py_XDECREF(text.owner);
+    free(text.copy);
     return result;
 }
 
@@ -498,7 +500,7 @@ memory:
     if (!PyErr_Occurred()) PyErr_NoMemory();
 end:
     if (w) release_context(self, w);
-    for (Py_ssize_t i = 0; texts && i < number; i++) Py_XDECREF(texts[i].owner);
+    for (Py_ssize_t i = 0; texts && i < number; i++) free(texts[i].copy);
     Py_XDECREF(items);
     free(texts);
     free(stops);

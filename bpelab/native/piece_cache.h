@@ -11,7 +11,7 @@
 
 #include "common.h"
 
-enum { MAX_LONG = 31, WAYS = 4, MIN_ROWS = 1 << 12, MAX_ROWS = 1 << 18 };
+enum { WAYS = 4, MIN_ROWS = 1 << 12, MAX_ROWS = 1 << 18 };
 /* the key's bits of its last integer; above them is the number of ids less one */
 #define KEY_MASK (((uint64_t)1 << 61) - 1)
 

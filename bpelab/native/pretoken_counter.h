@@ -74,7 +74,7 @@ static uint8_t *join_texts(PyObject *texts, int64_t *stops, int64_t *number, PyO
             joined = larger;
         }
         if (joined) memcpy(joined + used, text.bytes, (size_t)text.size);
-        Py_XDECREF(text.owner);
+        free(text.copy);
         stops[(*number)++] = used += text.size;
     }
     if (joined) memset(joined + used, 0, PAD);

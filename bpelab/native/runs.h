@@ -43,7 +43,7 @@ static int64_t merge_run(const Vocabulary *v, uint8_t byte, int64_t size, uint32
                 if (merge < best) best = merge, left = runs[i].token, right = runs[next].token;
             }
         if (best == NONE) break;
-        uint32_t made = v->result[best];
+        uint32_t made = made_by(v, best);
         if (find_merge(v, made, made) < best) return -1;
         for (int i = 0; i < count; i++)
             if (find_merge(v, made, runs[i].token) < best || find_merge(v, runs[i].token, made) < best) return -1;

@@ -11,11 +11,6 @@
 
 #include "common.h"
 
-#if defined(__SSE2__) || defined(_M_X64)
-#include <emmintrin.h>
-#define BPELAB_SSE2 1
-#endif
-
 enum { MATCH = 1, COMMIT = 2, STOP = 4, RUN = 8 };
 enum { CHUNK = 1024 };         /* pieces found before they are encoded */
 enum { POLL_BYTES = 1 << 20 }; /* bytes between two checks for signals */

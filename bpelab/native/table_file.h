@@ -11,7 +11,7 @@
 
 #include "neighbours.h"
 
-#define MAGIC "bpelab2\n"
+#define MAGIC "bpelab3\n"
 enum { SECTIONS = 15, ENDIANNESS = 0x01020304 };
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     int32_t endianness, struct_sizes;
     int32_t merge_shift, ignore_merges, ids_are_indices, has_trie, has_context_filter, char_level, fuse_unk,
         boundary_rule;
-    uint32_t unk, reserved;
+    uint32_t unk, result_offset;
     int64_t token_count, id_count, unit_entries, merge_count, content_size, node_count;
     uint64_t merge_mask, short_mask, long_mask, checksum;
     uint32_t byte_tokens[256];
@@ -89,7 +89,8 @@ static void write_tables(Vocabulary *v, uint8_t *to) {
     uint8_t *block = to;
     Section sections[SECTIONS];
     Header header = {MAGIC, ENDIANNESS, STRUCT_SIZES, v->merge_shift, v->ignore_merges, v->ids_are_indices,
-                     v->node_count > 0, v->has_context_filter, v->char_level, v->fuse_unk, v->boundary_rule, v->unk, 0,
+                     v->node_count > 0, v->has_context_filter, v->char_level, v->fuse_unk, v->boundary_rule, v->unk,
+                     v->result_offset,
                      v->token_count, v->id_count, v->unit_entries, v->merge_count, v->content_size, v->node_count,
                      v->merge_mask, v->short_mask, v->long_mask, 0, {0}};
     memcpy(header.byte_tokens, v->byte_tokens, sizeof header.byte_tokens);
@@ -126,6 +127,7 @@ static int map_tables(Vocabulary *v, const uint8_t *from, size_t size) {
     v->merge_shift = header.merge_shift;
     v->ignore_merges = header.ignore_merges;
     v->ids_are_indices = header.ids_are_indices;
+    v->result_offset = header.result_offset;
     v->has_context_filter = header.has_context_filter;
     v->char_level = header.char_level;
     v->fuse_unk = header.fuse_unk;

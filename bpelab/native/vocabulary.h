@@ -9,7 +9,7 @@
 
 #include "common.h"
 
-enum { TOKEN_BITS = 21, MERGE_BITS = 22, CONTEXT_BITS = 22 };
+enum { TOKEN_BITS = 21, MERGE_BITS = 22, CONTEXT_BITS = 23 };
 enum { UNIT_BLOCKS = 1 << 13 }; /* blocks of 256 code points: all that four bytes of any value can encode */
 #define EMPTY (~(uint64_t)0)
 
@@ -34,7 +34,8 @@ typedef struct {
     uint64_t *merge_table;         /* hash table of (left << 21 | right) << 22 | merge, or EMPTY */
     uint64_t merge_mask;
     int merge_shift;
-    uint32_t *result; /* (merge_count,) the token that a merge makes */
+    uint32_t *result;       /* (merge_count,) the token that a merge makes */
+    uint32_t result_offset; /* that token less the merge, if this is the same for all merges, or NONE */
     int64_t merge_count;
     ShortToken *short_tokens; /* hash table of tokens of up to 15 bytes */
     uint64_t short_mask;
@@ -57,6 +58,11 @@ typedef struct {
     int ignore_merges;        /* whether a piece that is a token becomes that token */
     int ids_are_indices;      /* whether each token's id is its index */
 } Vocabulary;
+
+/* The token that a merge makes: by a sum where that does, for a merge that has to wait for memory takes twice as long. */
+INLINE uint32_t made_by(const Vocabulary *vocabulary, uint32_t merge) {
+    return vocabulary->result_offset != NONE ? merge + vocabulary->result_offset : vocabulary->result[merge];
+}
 
 INLINE uint64_t merge_slot(const Vocabulary *vocabulary, uint32_t left, uint32_t right) {
     return fibonacci_hash((uint64_t)left << TOKEN_BITS | right) >> vocabulary->merge_shift;
@@ -106,7 +112,7 @@ static int compatible(const Vocabulary *vocabulary, int64_t left, int64_t right)
     int64_t limit = INT64_MAX;
     for (;;) {
         uint32_t merge = find_merge(vocabulary, (uint32_t)left, (uint32_t)right);
-        if (merge != NONE && (int64_t)vocabulary->result[merge] < limit) return 0;
+        if (merge != NONE && (int64_t)made_by(vocabulary, merge) < limit) return 0;
         if (left > right) {
             int64_t part = vocabulary->splits[2 * left + 1];
             if (part == left) return 1;
@@ -126,16 +132,15 @@ static int64_t longest_token(const Vocabulary *vocabulary, const uint8_t *text, 
     const Node *trie = vocabulary->trie;
     int64_t node = 0, found = -1;
     for (int64_t at = 0; at < count; at++) {
-        int64_t low = trie[node].first_child, high = trie[node + 1].first_child, last = high;
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            if (trie[middle].byte < text[at])
-                low = middle + 1;
-            else
-                high = middle;
+        int64_t child = trie[node].first_child, number = trie[node + 1].first_child - child;
+        if (number == 256) { /* all bytes: mostly the root */
+            child += text[at];
+        } else {
+            for (int64_t half; (half = number / 2); number -= half) /* without a branch that could be mispredicted */
+                child += trie[child + half].byte <= text[at] ? half : 0;
+            if (!number || trie[child].byte != text[at]) break;
         }
-        if (low == last || trie[low].byte != text[at]) break;
-        node = low;
+        node = child;
         if (trie[node].token >= 0) found = trie[node].token;
     }
     return found;
