@@ -1,4 +1,4 @@
-"""Misses: pieces that wait for others, and are merged side by side, have the ids of the heap in the order of the text."""
+"""Misses: pieces that wait for others and are merged side by side have the ids of the heap, in the text's order."""
 
 import random
 
