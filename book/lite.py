@@ -39,6 +39,7 @@ CHAPTERS = [
 ]  # fmt: skip
 NEEDS = {
     "native": "the encoder in C, a C compiler and numpy",
+    "kernels": "the encoder in C, a C compiler and numpy",
     "distributed": "dask, numpy and a C compiler",
     "formats": "tokenizers, transformers and sentencepiece",
     "claims": "tokenizers and tiktoken",

@@ -48,7 +48,8 @@ def questions(chapter: Path) -> dict[str, str]:
     for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and (match := re.search(r"\*\*Exercise (\w+\.\d+) ", text)):
-            found[match[1]] = text[match.start() :].strip()
+            prose = text[match.start() :].strip()
+            found[match[1]] = re.sub(r"\]\((\w+\.ipynb)", r"](../\1", prose)
     return found
 
 

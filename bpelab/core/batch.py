@@ -4,7 +4,7 @@ Most texts of a batch are short, and what is done around each of them takes long
 some hundred thousand characters at once. Threads are worth it only in C, where nobody waits for the interpreter's lock;
 they are made for one batch and end with it, so that a process that is forked later misses none.
 
-Chapter: Compiled. Cost: that of encoding, divided by the threads; with lists as a result, 15 ns a token that is not.
+Chapter: Native code. Cost: that of encoding, divided by the threads; with lists as a result, 15 ns a token that is not.
 """
 
 import os

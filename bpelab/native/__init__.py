@@ -8,12 +8,12 @@ splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's,
 nothing in English and a half in Chinese. It trains with any pattern (`trainers/native.py`).
 
 One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
-cuts.h, units.h, runs.h, merge.h, encode.h, decode.h; for training count.h, pairs.h, replace.h, learn.h; and the Python
-types, module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a pre-tokenizer into patterns,
-`arrays.py` a model into arrays, and `tables.py` caches the tables in files.
+cuts.h, units.h, runs.h, merge.h, misses.h, encode.h, utf8.h, decode.h; for training count.h, pairs.h, replace.h,
+learn.h; and the Python types, module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a pre-tokenizer
+into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
 
-It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Compiled; Incremental
-training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.
+It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
+Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
    own.
 
    Words of some scripts, sentences of those without spaces, and letters at random are long pieces that hardly ever
-   repeat, made of short parts that repeat all the time. For every offset inside every token, the one or two characters before and after it
-   are entered into a Bloom filter with one hash. An offset of a text whose context is not in the filter is a boundary:
-   the text may be split there without changing an id. A false positive only misses a boundary. Cost: up to eight
-   look-ups for a character that isn't ASCII, and for one that is in a piece of more than 31 bytes. Chapter: Compiled. */
+   repeat, made of short parts that repeat all the time. For every offset inside every token, the one or two characters
+   before and after it are entered into a Bloom filter with one hash. An offset of a text whose context is not in the
+   filter is a boundary: the text may be split there without changing an id. A false positive only misses a boundary.
+   Cost: up to eight look-ups for a character that isn't ASCII, four for one that is, in a piece of more than 31 bytes.
+   Chapter: Native code. */
 #ifndef BPELAB_CUTS_H
 #define BPELAB_CUTS_H
 
@@ -92,7 +93,7 @@ INLINE int may_merge_across_ascii(const uint8_t *text, int64_t offset, const uin
 }
 
 /* The first boundary in text[start:end], or `end`, or INTERRUPTED. Between ASCII characters it is looked for in long
-   pieces only, letters at random for example, and no further than MAX_TRIES: a word of English has hardly a boundary. */
+   pieces only, such as letters at random, and no further than MAX_TRIES: a word of English has hardly a boundary. */
 static int64_t next_boundary(const Vocabulary *vocabulary, const uint8_t *text, int64_t start, int64_t end) {
     const uint8_t *set = vocabulary->context_filter;
     int tries = end - start > MAX_LONG ? MAX_TRIES : 0;

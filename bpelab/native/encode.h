@@ -2,7 +2,7 @@
 
    The scanner writes the ends of the pieces of a chunk. Their keys and cache slots are computed all at once, and rows
    are prefetched some pieces ahead. Only what is not in the cache is merged: see misses.h.
-   Cost: 3 ns a byte of English that was encoded before, 5 of other English. Chapter: Compiled. */
+   Cost: 3 ns a byte of English that was encoded before, 5 of other English. Chapter: Native code. */
 #ifndef BPELAB_ENCODE_H
 #define BPELAB_ENCODE_H
 

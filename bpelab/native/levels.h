@@ -3,7 +3,7 @@
    Pieces go from level to level a thousand at a time, as an array of their ends; a piece that is dropped has ~end
    instead. To a pattern, the end of the piece is the end of the text. After the last level the pieces are compacted:
    their bytes are moved together if one between them was dropped. Cost: a scan of the text for each level that may
-   split it. Chapter: Compiled. */
+   split it. Chapter: Native code. */
 #ifndef BPELAB_LEVELS_H
 #define BPELAB_LEVELS_H
 

@@ -3,7 +3,7 @@
    A merge waits for two look-ups in a table of megabytes, and the next merge of the same piece waits for it. So misses
    are put off until some are together: each in turn makes one merge and prefetches what its next one reads. What comes
    after a missing piece in `out` is moved up when its ids are known. Cost: 0.15 us for a piece, half of what it costs
-   alone. Chapter: Compiled. */
+   alone. Chapter: Native code. */
 #ifndef BPELAB_MISSES_H
 #define BPELAB_MISSES_H
 

@@ -5,7 +5,7 @@
    between slices. Each call has its own context of scratch memory, taken from a pool. Ints are created once and shared
    by all lists. There is no lock of its own here, and no thread, that a fork could leave behind. What calls share is
    changed only with the interpreter's lock held: a free-threaded Python enables it when this is loaded (there is no
-   Py_mod_gil), and a subinterpreter may import this if it shares the lock. Chapter: Compiled. */
+   Py_mod_gil), and a subinterpreter may import this if it shares the lock. Chapter: Native code. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

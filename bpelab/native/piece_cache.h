@@ -5,7 +5,7 @@
    Pieces of up to 31 bytes and eight ids go into the long table, one cache line a row. A short piece is in one of the
    two rows of its line, which are compared without a branch, or in the adjacent line; a long one within four rows of
    its slot. If all four are used it replaces one, so nothing is ever cleared, and text without repetitions costs no
-   more. Tables begin small and grow fourfold when half full. Cost: one cache line for a hit. Chapter: Compiled. */
+   more. Tables begin small and grow fourfold when half full. Cost: one cache line for a hit. Chapter: Native code. */
 #ifndef BPELAB_PIECE_CACHE_H
 #define BPELAB_PIECE_CACHE_H
 

@@ -3,7 +3,7 @@
 Most pre-tokenizers come to one pattern; `step_patterns.py` has the others. Patterns with look-behind, or that match the
 empty string, are left to Python.
 
-Chapter: Compiled. Cost: compiling the patterns, a millisecond for most.
+Chapter: Native code. Cost: compiling the patterns, a millisecond for most.
 """
 
 from __future__ import annotations

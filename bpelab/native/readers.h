@@ -3,7 +3,8 @@
    A reader knows its next row only when its last look-up is done, some five cycles later; four readers at four offsets
    share this latency. A span begins between two ASCII characters where a piece ends in any state: whatever row the
    first one leads to, the second one commits there. Readers go byte by byte; characters beyond ASCII, and searches that
-   stop, are handled one at a time. Cost: 1.5 ns a byte of English, a third of that of one reader. Chapter: Compiled. */
+   stop, are handled one at a time. Cost: 1.5 ns a byte of English, a third of that of one reader. Chapter: Native
+   code. */
 #ifndef BPELAB_READERS_H
 #define BPELAB_READERS_H
 

@@ -5,7 +5,7 @@
    whether a match ends before it, and whether it begins the next piece at once, the usual case, which costs nothing
    extra. ASCII is classified by its byte, other characters by two look-ups; runs of letters are skipped 16 at a time.
    Look-ahead is limited, so the cost stays linear: what exceeds the limit is left to Python. Cost: 3 to 4 ns a byte.
-   Chapter: Compiled. Source: Reps 1998 for the cost of look-ahead. */
+   Chapter: Native code. Source: Reps 1998 for the cost of look-ahead. */
 #ifndef BPELAB_SCAN_H
 #define BPELAB_SCAN_H
 

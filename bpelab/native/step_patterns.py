@@ -4,7 +4,7 @@ Where a match is one character of a class S, its behaviour becomes part of the p
 is `[^S]+S?|S`. The matches or the gaps of any other pattern can be dropped, for a DFA can tell them apart. Pieces of a
 fixed length, or of one script, are left to Python.
 
-Chapter: Compiled. Cost: that of looking up classes of characters, 5 ms once.
+Chapter: Native code. Cost: that of looking up classes of characters, 5 ms once.
 """
 
 from __future__ import annotations

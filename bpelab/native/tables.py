@@ -2,7 +2,7 @@
 
 A file is the block of `table_file.h`, whose checksum is compared when it is opened. It is written whole or not at all,
 and ignored if it is damaged; its name is a hash of the model and of the extension. The least recently used files are
-deleted when all together exceed 512 MB. Cost: 2 ms to check 16 MB, for 100,000 tokens. Chapter: Compiled.
+deleted when all together exceed 512 MB. Cost: 2 ms to check 16 MB, for 100,000 tokens. Chapter: Native code.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
    Tokens have dense indices in the order of their ranks, the 256 bytes first, so that the merge with the lower rank has
    the lower index. A pair and its merge are one entry of 64 bits in a hash table with open addressing, so a look-up
    touches one cache line. Where each token is made by one pair, a trie of the tokens and that pair serve exact
-   backtracking. Cost: 0.1 s for 100,000 tokens, some 150 bytes a token. Chapter: Compiled. */
+   backtracking. Cost: 0.1 s for 100,000 tokens, some 150 bytes a token. Chapter: Native code. */
 #ifndef BPELAB_VOCABULARY_H
 #define BPELAB_VOCABULARY_H
 
@@ -59,7 +59,7 @@ typedef struct {
     int ids_are_indices;      /* whether each token's id is its index */
 } Vocabulary;
 
-/* The token that a merge makes: by a sum where that does, for a merge that has to wait for memory takes twice as long. */
+/* The token that a merge makes: by a sum where that does, since a merge that waits for memory takes twice as long. */
 INLINE uint32_t made_by(const Vocabulary *vocabulary, uint32_t merge) {
     return vocabulary->result_offset != NONE ? merge + vocabulary->result_offset : vocabulary->result[merge];
 }

@@ -3,7 +3,7 @@
 from random import Random
 
 from bpelab import ENCODERS, BPEModel
-from bpelab.exercises.chapters.native import places_to_cut
+from bpelab.exercises.chapters.native import offsets_to_cut
 from bpelab.exercises.fixtures import BYTE_RANKS, learned_merges
 
 from ..conftest import amount
@@ -18,7 +18,7 @@ def test_parts_merge_as_the_whole():
         encode = ENCODERS["heap"](model).encode_piece
         for _ in range(20):
             piece = bytes(random.choices(b"abcd", k=random.randint(1, 12)))
-            places = places_to_cut(tokens, piece)
+            places = offsets_to_cut(tokens, piece)
             ends = [0, *places, len(piece)]
             cut += len(places)
             assert [i for a, b in zip(ends, ends[1:]) for i in encode(piece[a:b])] == encode(piece)

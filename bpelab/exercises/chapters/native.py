@@ -1,4 +1,4 @@
-"""The exercises of *Compiled*."""
+"""The exercises of *Native code*."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -51,8 +51,8 @@ def look_up(rows, home, key, find):
     return int(rows[row, 1])
 
 
-def places_to_cut(tokens, piece):
-    """Return the places, 1 to len(piece) - 1, at which no token can stand across.
+def offsets_to_cut(tokens, piece):
+    """Return the offsets, 1 to len(piece) - 1, that no token can span.
 
     With the tokens {b"ab", b"c"} and the piece b"cab" it is [1].
     """
@@ -186,12 +186,12 @@ EXERCISES = [
     ),
     Exercise(
         "native.3",
-        "Nothing stands across",
-        places_to_cut,
+        "Nothing spans it",
+        offsets_to_cut,
         _tokens_and_pieces,
         (
-            "For each start and end: if piece[start:end] is a token, the places start + 1 to end - 1 are crossed.",
-            "The answer is all places that were never crossed. No end needs to be further than the longest token.",
+            "For each start and end: if piece[start:end] is a token, the offsets start + 1 to end - 1 are spanned.",
+            "The answer is all offsets that were never spanned. No end needs to be further than the longest token.",
         ),
         is_valid=lambda tokens, piece: bool(tokens) and bool(piece),
     ),
