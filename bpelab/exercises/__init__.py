@@ -20,7 +20,7 @@ __all__ = ["CHAPTERS", "EXERCISES", "UnknownExerciseError", "check", "hint", "my
 
 CHAPTERS = (
     *("start", "bytes", "subwords"),
-    *("training", "encoding", "regex", "tiktoken", "special_tokens"),
+    *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "wordpiece_unigram"),
     *("heap", "incremental", "trie", "native", "streaming", "distributed"),
     *("formats", "measuring", "claims", "capstone", "chat"),
 )

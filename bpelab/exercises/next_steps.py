@@ -24,12 +24,7 @@ NEXT = {
     "bytes.6": ("medium", '`my_tokenizer("bytes").decode` is yours now. "Training" will learn a vocabulary for it.'),
     "subwords.1": ("easy", "A share of 0 says nothing about length: count the tokens as well."),
     "subwords.2": ("easy", 'In "Encoding" the same idea meets the merges of BPE, and loses.'),
-    "subwords.3": (
-        "medium",
-        "A word of n letters has 2 to the power of n - 1 cuts. Time yours beside the page's, for 20 letters.",
-    ),
-    "subwords.4": ("medium", "Score pairs by their frequency alone, and what you have written is BPE."),
-    "subwords.5": ("easy", '"Special tokens" shows what such a forgery does in a conversation.'),
+    "subwords.3": ("easy", '"Special tokens" shows what such a forgery does in a conversation.'),
     "training.1": ("easy", "Many models round the vocabulary up to a multiple of 64, for the shape of their matrices."),
     "training.2": ("medium", "Divide each size by the first one: how many merges halve the corpus?"),
     "training.3": (
@@ -77,13 +72,22 @@ NEXT = {
         "Hugging Face's added tokens have flags as well; the page shows what each of them changes.",
     ),
     "special_tokens.2": ("medium", "Would a second pass of the filter stop you? Write the text that survives three."),
-    "special_tokens.3": (
+    "special_tokens.3": ("medium", "Your file reads templates now. A user's text still goes through `encode`."),
+    "chat_templates.1": (
         "hard",
         "Compare with `apply_chat_template` on a conversation in which somebody writes `<|im_end|>`.",
     ),
-    "special_tokens.4": ("hard", "In fine-tuning, the loss is often computed on these tokens alone."),
-    "special_tokens.5": ("easy", "The next answer needs room as well: take it off the limit first."),
-    "special_tokens.6": ("medium", "Your file reads templates now. A user's text still goes through `encode`."),
+    "chat_templates.2": ("hard", "In fine-tuning, the loss is often computed on these tokens alone."),
+    "chat_templates.3": ("easy", "The next answer needs room as well: take it off the limit first."),
+    "wordpiece_unigram.1": (
+        "easy",
+        "Which words of the book does your own BPE cut in the same way?",
+    ),
+    "wordpiece_unigram.2": (
+        "medium",
+        "A word of n letters has 2 to the power of n - 1 cuts. Time yours beside the page's, for 20 letters.",
+    ),
+    "wordpiece_unigram.3": ("medium", "Score pairs by their frequency alone, and what you have written is BPE."),
     "heap.1": ("easy", "Can it be more than the piece has pairs at the start? Look for such a piece."),
     "heap.2": ("medium", "Add a heap of the pairs that begin at these nodes, and it is the encoder of the page."),
     "heap.3": ("medium", "Now the opposite: which piece of 20 bytes has the most stale entries?"),
