@@ -762,11 +762,12 @@ class TestCostCalculator:
                 CostCalculator("a", {"one": tokenizer()}, SHAPE, rate)
 
 
-class TestBatchSizes:
-    TIMES = {(1, 1): 0.5, (1, 2): 0.5, (4, 1): 1.0, (4, 2): 0.8}
+CALLS = {(1, 1): 0.5, (1, 2): 0.5, (4, 1): 1.0, (4, 2): 0.8}
 
+
+class TestBatchSizes:
     def test_bars_are_what_was_measured(self):
-        figure = BatchSizes(self.TIMES, 500)
+        figure = BatchSizes(CALLS, 500)
         check(figure)
         small, large = figure.data["steps"]
         assert figure.data["names"] == ["1 thread", "2 threads"]
@@ -776,10 +777,10 @@ class TestBatchSizes:
         assert small["waits"] == [[0, 100], [0, 100]]
         assert large["waits"] == [pytest.approx([100 * 6 / 7, 100 * part / 7], abs=0.01) for part in (1, 0.8)]
         assert "waits 6 ms for the others, then 0.8 to 1 ms for the call." in figure.data["says"][1]
-        assert figure.static_html().count("<tr>") == 1 + len(self.TIMES)
+        assert figure.static_html().count("<tr>") == 1 + len(CALLS)
 
     def test_needs_every_size_with_the_same_threads(self):
-        for times in ({}, {(1, 1): 0.5, (2, 2): 0.5}, {key: self.TIMES[key] for key in [*self.TIMES][:3]}):
+        for times in ({}, {(1, 1): 0.5, (2, 2): 0.5}, {key: CALLS[key] for key in [*CALLS][:3]}):
             with pytest.raises(BPELabError, match="each batch size with each number"):
                 BatchSizes(times, 500)
         for times, rate in (({(1, 1): 0.0}, 1), ({(0, 1): 1.0}, 1), ({(1, 1): 1.0}, 0), ({(1, 1): float("nan")}, 1)):

@@ -49,8 +49,8 @@ def batch_for(milliseconds, per_second, patience):
 def load_pinned(read, pinned):
     """Return what a JSON file contains, or None if its SHA-256, in hex, isn't `pinned`.
 
-    `read()` returns the bytes that the file has at that moment. Somebody may replace
-    the file at any time, between two calls of `read` too.
+    `read()` returns the bytes that the file has at that moment. It may be replaced at
+    any time, between two calls of `read` too. Use `json` and `sha256`.
     """
     data = read()
     return json.loads(data) if sha256(data).hexdigest() == pinned else None
