@@ -43,14 +43,14 @@ class BatchSizes(Figure):
         most = max(size / time for (size, _), time in self._milliseconds.items())
         steps = [self._step(size, most) for size in self._sizes]
         names = [pluralize(threads, "thread") for threads in self._threads]
-        head = f"What the first text of a batch waits, at {self._rate:,g} a second"
+        head = f"What the first text of a batch waits, at {_number(self._rate)} a second"
         data = {"names": names, "steps": steps, "parts": [FILL, CALL], "heads": ["Texts encoded in a second", head]}
         return {**data, "says": [step.pop("say") for step in steps], "say": f"{pluralize(len(steps), 'batch size')}."}
 
     def _step(self, size: int, most: float) -> dict[str, Any]:
         calls = [self._milliseconds[size, threads] for threads in self._threads]
         fill = 1000 * (size - 1) / self._rate
-        rates = [f"{_round(1000 * size / call):,g}" for call in calls]
+        rates = [_number(1000 * size / call) for call in calls]
         named = [f"{rate} with {pluralize(threads, 'thread')}" for rate, threads in zip(rates, self._threads)]
         named[0] = named[0].replace(" with", " texts a second with", 1)
         low, high = _time(min(calls)), _time(max(calls))
@@ -61,7 +61,7 @@ class BatchSizes(Figure):
             "waits": [[round(100 * part / (fill + max(calls)), 2) for part in (fill, call)] for call in calls],
             "labels": [rates, [_time(fill + call) for call in calls]],
             "say": (
-                f"Batches of {size:,}: {', '.join(named)}. At {self._rate:,g} arriving a second, the first waits "
+                f"Batches of {size:,}: {', '.join(named)}. At {_number(self._rate)} arriving a second, the first waits "
                 f"{_time(fill)} for the others, then {between} for the call."
             ),
         }
@@ -77,9 +77,9 @@ class BatchSizes(Figure):
         return f'<table class="bl-table"><tr>{head}</tr>{rows}</table>\n<p>{escape(data["heads"][1])}.</p>'
 
 
-def _round(number: float) -> float:
-    return float(f"{number:.2g}")
+def _number(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _time(milliseconds: float) -> str:
-    return f"{_round(milliseconds):,g} ms" if milliseconds >= 100 else f"{milliseconds:.3g} ms"
+    return f"{_number(milliseconds)} ms"
