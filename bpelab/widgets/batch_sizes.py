@@ -78,7 +78,7 @@ class BatchSizes(Figure):
 
 
 def _number(number: float) -> str:
-    return f"{float(f'{number:.2g}'):,.0f}" if number >= 100 else f"{number:.3g}"
+    return f"{float(f'{number:.3g}'):,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _time(milliseconds: float) -> str:

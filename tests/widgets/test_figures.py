@@ -778,7 +778,7 @@ class TestBatchSizes:
         assert large["waits"] == [pytest.approx([100 * 6 / 7, 100 * part / 7], abs=0.01) for part in (1, 0.8)]
         assert "waits 6 ms for the others, then 0.8 to 1 ms for the call." in figure.data["says"][1]
         assert figure.static_html().count("<tr>") == 1 + len(CALLS)
-        assert BatchSizes({(1000, 1): 0.8}, 1e6).data["steps"][0]["labels"][0] == ["1,200,000"]
+        assert BatchSizes({(1000, 1): 0.8}, 1e6).data["steps"][0]["labels"][0] == ["1,250,000"]
 
     def test_needs_every_size_with_the_same_threads(self):
         for times in ({}, {(1, 1): 0.5, (2, 2): 0.5}, {key: CALLS[key] for key in [*CALLS][:3]}):
