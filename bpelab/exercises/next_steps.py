@@ -125,6 +125,13 @@ NEXT = {
     "distributed.1": ("easy", "The order in which machines report can't matter, since addition doesn't care."),
     "distributed.2": ("medium", "How small can the table be that still changes a merge?"),
     "distributed.3": ("easy", "Python's `hash` of bytes differs from process to process. Start Python twice and see."),
+    "production.1": ("easy", "Give a chunk a limit of time as well: a client may send one byte an hour."),
+    "production.2": ("medium", "What if messages come in bursts? Draw their times at random, and measure the wait."),
+    "production.3": (
+        "easy",
+        "Where would you keep the hash, so that replacing the file is not enough to replace it too?",
+    ),
+    "production.4": ("medium", "Why does `gc.freeze()` before a fork help, and why doesn't it help with this?"),
     "formats.1": ("medium", "The other keys have the same form, so this is most of a reader of GGUF."),
     "formats.2": ("easy", "Which error does `tokenizers` raise for such a file, and does it name the merge?"),
     "formats.3": ("medium", "How few texts tell all of the named patterns apart?"),

@@ -13,6 +13,7 @@ from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .base import Figure as Figure
+    from .batch_sizes import BatchSizes as BatchSizes
     from .byte_inspector import ByteInspector as ByteInspector
     from .chat_box import ChatBox as ChatBox
     from .cost_calculator import CostCalculator as CostCalculator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .trie_walker import TrieWalker as TrieWalker
 
 _MODULES = {
+    "BatchSizes": "batch_sizes",
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
     "CostCalculator": "cost_calculator",

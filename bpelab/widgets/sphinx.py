@@ -10,6 +10,7 @@ from typing import Any
 from .. import __version__
 
 NAMES = (
+    "batch_sizes",
     "byte_inspector",
     "chat_box",
     "cost_calculator",

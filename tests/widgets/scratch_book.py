@@ -56,6 +56,7 @@ several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": 
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
+    "batch_sizes": "BatchSizes({(n, t): 0.01 + n / 900 / t for n in (1, 16, 256) for t in (1, 2)}, 1000)",
     "merge_player": 'MergePlayer(tokenizer, "the lamplighter’s café")',
     "train_scrubber": "TrainScrubber(rats, 24)",
     "heap_stepper": 'HeapStepper(tokenizer, " lamplighter")',

@@ -53,6 +53,7 @@ pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {i
 
 from bpelab import widgets
 from bpelab.widgets import (
+    BatchSizes,
     ByteInspector,
     ChatBox,
     CostCalculator,
@@ -761,12 +762,39 @@ class TestCostCalculator:
                 CostCalculator("a", {"one": tokenizer()}, SHAPE, rate)
 
 
+CALLS = {(1, 1): 0.5, (1, 2): 0.5, (4, 1): 1.0, (4, 2): 0.8}
+
+
+class TestBatchSizes:
+    def test_bars_are_what_was_measured(self):
+        figure = BatchSizes(CALLS, 500)
+        check(figure)
+        small, large = figure.data["steps"]
+        assert figure.data["names"] == ["1 thread", "2 threads"]
+        assert small["labels"] == [["2,000", "2,000"], ["0.5 ms", "0.5 ms"]]
+        assert large["labels"] == [["4,000", "5,000"], ["7 ms", "6.8 ms"]]  # three more, 2 ms apart
+        assert [*small["rates"], *large["rates"]] == [40, 40, 80, 100]
+        assert small["waits"] == [[0, 100], [0, 100]]
+        assert large["waits"] == [pytest.approx([100 * 6 / 7, 100 * part / 7], abs=0.01) for part in (1, 0.8)]
+        assert "waits 6 ms for the others, then 0.8 to 1 ms for the call." in figure.data["says"][1]
+        assert figure.static_html().count("<tr>") == 1 + len(CALLS)
+        assert BatchSizes({(1000, 1): 0.8}, 1e6).data["steps"][0]["labels"][0] == ["1,250,000"]
+
+    def test_needs_every_size_with_the_same_threads(self):
+        for times in ({}, {(1, 1): 0.5, (2, 2): 0.5}, {key: CALLS[key] for key in [*CALLS][:3]}):
+            with pytest.raises(BPELabError, match="each batch size with each number"):
+                BatchSizes(times, 500)
+        for times, rate in (({(1, 1): 0.0}, 1), ({(0, 1): 1.0}, 1), ({(1, 1): 1.0}, 0), ({(1, 1): float("nan")}, 1)):
+            with pytest.raises(BPELabError, match="above 0"):
+                BatchSizes(times, rate)
+
+
 SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}
 
 
 class TestFrontEnd:
     def test_is_small(self):
-        assert sum(len(source.encode()) for source in SOURCES.values()) < 60_000
+        assert sum(len(source.encode()) for source in SOURCES.values()) < 80_000
         assert all(source.count("\n") < 200 for source in SOURCES.values())
 
     def test_every_figure_has_its_module(self):
