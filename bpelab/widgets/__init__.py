@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .batch_sizes import BatchSizes as BatchSizes
     from .byte_inspector import ByteInspector as ByteInspector
     from .chat_box import ChatBox as ChatBox
+    from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
@@ -32,6 +33,7 @@ _MODULES = {
     "BatchSizes": "batch_sizes",
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
+    "ClusterStepper": "cluster_stepper",
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",

@@ -13,6 +13,7 @@ NAMES = (
     "batch_sizes",
     "byte_inspector",
     "chat_box",
+    "cluster_stepper",
     "cost_calculator",
     "heap_stepper",
     "merge_player",

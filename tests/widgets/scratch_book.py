@@ -66,6 +66,7 @@ FIGURES = {
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",
     "chat_box": 'ChatBox(model, ["What is a token?", "Spell \\"byte\\"."])',
+    "cluster_stepper": "ClusterStepper(rats, parts=4, workers=3)",
     "cost_calculator": "CostCalculator(lines, several, shape, 2.5)",
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
@@ -78,6 +79,7 @@ HOSTILE = [
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
+    "ClusterStepper(hostile)",
     "CostCalculator(hostile, {**several, hostile: few}, shape)",
     "ChatBox(model, hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",

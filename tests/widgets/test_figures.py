@@ -56,6 +56,7 @@ from bpelab.widgets import (
     BatchSizes,
     ByteInspector,
     ChatBox,
+    ClusterStepper,
     CostCalculator,
     HeapStepper,
     MergePlayer,
@@ -141,6 +142,8 @@ MAKERS = {
     "ChatBox": lambda text: ChatBox(talk(), text),
     "ChatBox, the second message": lambda text: ChatBox(talk(), ["Hi é", text]),
     "ByteInspector": ByteInspector,
+    "ClusterStepper": ClusterStepper,
+    "ClusterStepper, one worker": lambda text: ClusterStepper(text, "gpt2", parts=8, workers=1),
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
     "CostCalculator, a price": lambda text: CostCalculator(text, {"one": tokenizer()}, SHAPE, 2.5),
 }
@@ -839,3 +842,27 @@ def test_a_missing_anywidget_is_named():
         "except bpelab.MissingDependencyError as error:\n    print(error)"
     )
     assert install_command("chapters") in run(program)
+
+
+class TestClusterStepper:
+    @pytest.mark.parametrize(("parts", "workers"), [(1, 1), (2, 2), (3, 2), (6, 2), (8, 4)])
+    def test_the_sum_is_that_of_the_text_whoever_is_lost(self, parts, workers):
+        text = book_text()[1_000:1_400]
+        data = ClusterStepper(text, parts=parts, workers=workers).data
+        assert data["equal"] and "".join(data["parts"]) == text and len(data["parts"]) == parts
+        assert data["steps"][-1]["say"].endswith("The sum is that of the whole text.")
+        assert data["distinct"][-1] == len(set(Split("cl100k").split(text)))
+
+    def test_what_a_lost_worker_kept_is_counted_again(self):
+        data = ClusterStepper(book_text()[:400], parts=6, workers=2).data
+        (lost,) = [n for n, step in enumerate(data["steps"]) if "is lost" in step["say"]]
+        before, after = data["steps"][lost - 1]["states"], data["steps"][lost]["states"]
+        gone = [part for part, state in enumerate(before) if state == 1]
+        assert gone and all(after[part] == -1 for part in gone) and data["steps"][lost]["alive"] == [True, False]
+        again = [step["say"] for step in data["steps"] if " again: " in step["say"]]
+        assert len(again) == len(gone)
+
+    def test_sizes_that_do_not_fit_are_refused(self):
+        for sizes in ({"parts": 0}, {"parts": 9}, {"workers": 0}, {"workers": 5}):
+            with pytest.raises(ValueError, match="1 to 8 parts and 1 to 4 workers"):
+                ClusterStepper("a", **sizes)
