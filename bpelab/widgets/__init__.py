@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .base import Figure as Figure
     from .batch_sizes import BatchSizes as BatchSizes
     from .byte_inspector import ByteInspector as ByteInspector
+    from .cache_stepper import CacheStepper as CacheStepper
     from .chat_box import ChatBox as ChatBox
     from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "BatchSizes": "batch_sizes",
     "ByteInspector": "byte_inspector",
+    "CacheStepper": "cache_stepper",
     "ChatBox": "chat_box",
     "ClusterStepper": "cluster_stepper",
     "CostCalculator": "cost_calculator",

@@ -12,6 +12,7 @@ from .. import __version__
 NAMES = (
     "batch_sizes",
     "byte_inspector",
+    "cache_stepper",
     "chat_box",
     "cluster_stepper",
     "cost_calculator",

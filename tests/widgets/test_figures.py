@@ -55,6 +55,7 @@ from bpelab import widgets
 from bpelab.widgets import (
     BatchSizes,
     ByteInspector,
+    CacheStepper,
     ChatBox,
     ClusterStepper,
     CostCalculator,
@@ -142,6 +143,8 @@ MAKERS = {
     "ChatBox": lambda text: ChatBox(talk(), text),
     "ChatBox, the second message": lambda text: ChatBox(talk(), ["Hi é", text]),
     "ByteInspector": ByteInspector,
+    "CacheStepper": lambda text: CacheStepper(tokenizer(), text),
+    "CacheStepper, nearly no cache": lambda text: CacheStepper(tokenizer(), text, 4),
     "ClusterStepper": ClusterStepper,
     "ClusterStepper, one worker": lambda text: ClusterStepper(text, "gpt2", parts=8, workers=1),
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
@@ -866,3 +869,17 @@ class TestClusterStepper:
         for sizes in ({"parts": 0}, {"parts": 9}, {"workers": 0}, {"workers": 5}):
             with pytest.raises(ValueError, match="1 to 8 parts and 1 to 4 workers"):
                 ClusterStepper("a", **sizes)
+
+
+class TestCacheStepper:
+    def test_a_piece_is_found_if_it_was_met_before(self):
+        text = book_text()[2_000:2_800]
+        data, met = CacheStepper(tokenizer(), text).data, set()
+        for piece, found in zip(tokenizer().pieces(text), data["found"], strict=True):
+            assert found == (piece in met)
+            met.add(piece)
+        assert f"{sum(data['found'])} of {len(data['found'])} pieces found" in data["say"]
+
+    def test_a_small_cache_forgets(self):
+        assert sum(CacheStepper(tokenizer(), " a b c d e f g h a", 4).data["found"]) == 0
+        assert sum(CacheStepper(tokenizer(), " a b c d e f g h a", 100).data["found"]) == 1
