@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .base import Figure as Figure
     from .byte_inspector import ByteInspector as ByteInspector
     from .chat_box import ChatBox as ChatBox
+    from .claim_table import ClaimTable as ClaimTable
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
+    "ClaimTable": "claim_table",
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",

@@ -12,6 +12,7 @@ from .. import __version__
 NAMES = (
     "byte_inspector",
     "chat_box",
+    "claim_table",
     "cost_calculator",
     "heap_stepper",
     "merge_player",
