@@ -11,7 +11,7 @@ function render(context) {
       cell("", make("strong", { class: `bl-judged bl-is-${row.verdict}` }, row.verdict),
         strip(row.conditions), make("span", { class: "bl-small" }, `right in ${row.share}`)),
       cell("", row.anchor ? make("a", { href: `#${row.anchor}` }, row.claim) : row.claim,
-        make("span", { class: row.code ? "bl-small bl-mono" : "bl-small" }, row.remark)),
+        make("span", { class: "bl-small" }, row.code ? ["Against it: ", make("span", { class: "bl-mono" }, row.remark)] : row.remark)),
       cell(row.harm && "Harm", row.harm),
       cell(row.instead && "Instead", row.instead)));
     const head = make("tr", { role: "row" }, data.head.map((name) => make("th", { role: "columnheader" }, name)));
@@ -22,7 +22,7 @@ function render(context) {
     function filter(kind, counts) {
       const all = { "": data.rows.length, ...counts };
       const buttons = Object.entries(all).map(([name, count]) => make("button", {
-        type: "button", class: "bl-button", "aria-pressed": name === "",
+        type: "button", class: "bl-button", "aria-pressed": String(name === ""),
         click: (event) => {
           chosen[kind] = name;
           for (const other of buttons) other.setAttribute("aria-pressed", other === event.currentTarget);
