@@ -6,18 +6,18 @@ from html import escape
 from typing import Any
 
 from ..errors import BPELabError
-from ..notebook.claims import DANGEROUS, MOSTLY, SAFE, WRONG, Verdict
 from .base import Figure
 from .visible import pluralize
 
-ORDER = (SAFE, MOSTLY, DANGEROUS, WRONG)
+ORDER = ("safe", "mostly", "dangerous", "wrong")
+"""The verdicts, as `bpelab.notebook.claims` names them."""
 HEAD = ("verdict, and how often it is right", "claim", "what harm it does unnoticed", "instead")
 
 
 class ClaimTable(Figure):
-    """All verdicts, a row each: how often the claim is right, what harm it does, and what to do instead.
+    """All `verdicts`, a row each: how often the claim is right, what harm it does, and what to do instead.
 
-    A claim leads to the section that tests it. There is a dot for each condition, at the share of its cases in which
+    They are those of a `bpelab.notebook.claims.Claims`. A claim leads to the section that tests it. There is a dot for each condition, at the share of its cases in which
     the claim is right. Text output leaves the harm out.
 
     >>> from bpelab.notebook.claims import Claims
@@ -32,7 +32,7 @@ class ClaimTable(Figure):
     name = "claim_table"
     limit = 0
 
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+    def __init__(self, verdicts: Sequence[Any]) -> None:
         if not verdicts:
             raise BPELabError("a table of claims needs at least one verdict")
         self._verdicts = tuple(verdicts)
@@ -79,7 +79,7 @@ class ClaimTable(Figure):
         return bundle
 
 
-def _row(verdict: Verdict) -> dict[str, Any]:
+def _row(verdict: Any) -> dict[str, Any]:
     """One verdict as the front end shows it; the anchor is the one that Sphinx makes of the section's heading."""
     return {
         "claim": verdict.claim,
@@ -91,7 +91,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         ],
         "remark": verdict.remark,
         "code": bool(verdict.remark) and verdict.remark == verdict.counterexample,
-        "harm": verdict.harm if verdict.verdict == DANGEROUS else "",
+        "harm": verdict.harm if verdict.verdict == "dangerous" else "",
         "instead": verdict.instead,
         "topic": verdict.topic,
         "anchor": re.sub("[^a-z0-9]+", "-", verdict.section.lower()).strip("-"),

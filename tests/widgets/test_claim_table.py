@@ -8,11 +8,11 @@ import pytest
 
 from bpelab._support.install import install_command
 from bpelab.errors import BPELabError
-from bpelab.notebook.claims import Claims
+from bpelab.notebook.claims import DANGEROUS, MOSTLY, SAFE, WRONG, Claims
 
 pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {install_command('chapters')}")
 
-from bpelab.widgets import ClaimTable
+from bpelab.widgets import ClaimTable, base, claim_table, sphinx
 
 HOSTILE = "</script><img src=x onerror=alert(1)> & \"'"
 
@@ -55,6 +55,42 @@ def test_as_text_it_has_all_but_the_harm():
     ]
 
 
+def test_knows_the_verdicts():
+    assert claim_table.ORDER == (SAFE, MOSTLY, DANGEROUS, WRONG)
+
+
 def test_needs_a_verdict():
     with pytest.raises(BPELabError, match="at least one"):
         ClaimTable(())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 400])
+def test_in_a_browser_rows_are_filtered_with_the_keyboard(browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    html = ClaimTable(several().verdicts).static_html()
+    page.set_content(f"<style>{base.resource('css/figures.css')}</style>{html}<script>{sphinx.page_script()}</script>")
+    figure, rows = page.locator(".bl"), page.locator(".bl tbody tr:visible")
+    assert rows.count() == 3 and figure.locator(".bl-say").inner_text() == "3 claims: 1 safe, 1 dangerous, 1 wrong."
+    assert figure.get_by_role("link", name="Safe one.").get_attribute("href") == "#a-first-of-2"
+
+    def press(group, name):
+        button = figure.get_by_role("group", name=group).get_by_role("button", name=name)
+        button.focus()
+        page.keyboard.press("Enter")
+        assert button.get_attribute("aria-pressed") == "true"
+
+    press("which topic", "text")
+    assert rows.count() == 2
+    press("which verdict", "dangerous")
+    assert rows.count() == 1 and "It bites." in rows.inner_text()
+    assert figure.locator(".bl-say").inner_text() == "1 of 3 claims shown."
+    press("which topic", "files")
+    assert rows.count() == 0
+    press("which verdict", "all")
+    assert rows.count() == 1 and HOSTILE in rows.inner_text()
+    assert page.locator("img").count() == 0 and problems == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    page.close()
