@@ -17,8 +17,8 @@ HEAD = ("verdict, and how often it is right", "claim", "what harm it does unnoti
 class ClaimTable(Figure):
     """All `verdicts`, a row each: how often the claim is right, what harm it does, and what to do instead.
 
-    They are those of a `bpelab.notebook.claims.Claims`. A claim leads to the section that tests it. There is a dot for each condition, at the share of its cases in which
-    the claim is right. Text output leaves the harm out.
+    They are those of a `bpelab.notebook.claims.Claims`. A claim links to the section that tests it. There is a dot for
+    each condition, at the share of its cases in which the claim is right. Text output leaves the harm out.
 
     >>> from bpelab.notebook.claims import Claims
     >>> claims = Claims()
