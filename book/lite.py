@@ -34,14 +34,15 @@ PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where the
 # The chapters that run there, and for the others why not. In those that run, the cells with a tag such as
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
-    "start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken",
-    "special_tokens", "heap", "incremental", "trie", "streaming", "measuring", "what_comes_next",
+    "start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates",
+    "wordpiece_unigram", "heap", "incremental", "trie", "streaming", "measuring", "what_comes_next",
 ]  # fmt: skip
 NEEDS = {
     "native": "the encoder in C, a C compiler and numpy",
     "kernels": "the encoder in C, a C compiler and numpy",
     "distributed": "dask, numpy and a C compiler",
     "formats": "tokenizers, transformers and sentencepiece",
+    "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",
     "chat": "numpy and transformers",
     "capstone": "tiktoken, tokenizers and transformers",

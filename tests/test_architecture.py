@@ -41,7 +41,7 @@ def test_a_room_imports_what_is_above_it_in_the_tree():
 def test_every_path_that_it_names_is_there():
     text = PAGE.replace(TREE, "")
     for name in set(re.findall(r"`([\w/]+\.(?:py|h|toml|yml|md)|[a-z_]+/(?:[a-z_]+/)*)`", text)):
-        if "NN" not in name:
+        if "NAME" not in name:
             tries = (ROOT / name, ROOT / "bpelab" / name, *(ROOT / "bpelab").glob(f"*/{name}"))
             assert any(path.exists() for path in tries), name
 

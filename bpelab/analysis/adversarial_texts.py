@@ -1,6 +1,6 @@
 """Adversarial texts for round trips: each holds something that some pattern, normalizer, alphabet or decoder loses.
 
-Chapter: Your own tokenizer. Cost: negligible; the texts are the same every time.
+Chapter: Publish your own tokenizer. Cost: negligible; the texts are the same every time.
 """
 
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ There are up to 2^(n-1) cuts of n characters. But the best cut up to a position 
 so one number for each position is enough: the best (or, for expectations, the summed) probability of all cuts that end
 there.
 
-Chapter: Characters, words, subwords. Cost: O(n * longest token) for a word of n characters.
+Chapter: WordPiece and Unigram. Cost: O(n * longest token) for a word of n characters.
 Source: Kudo 2018, section 3.2. Logarithms throughout, since the probability of a long word is less than any float.
 """
 

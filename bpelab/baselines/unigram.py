@@ -4,7 +4,7 @@ Training starts from far too many substrings. Expectation-maximization gives the
 cut the words; the tokens that the text would miss least are dropped; and so on until the vocabulary has its size. The
 Viterbi algorithm finds the best cut. Spaces are written as the mark U+2581, so decoding gives the text back.
 
-Chapter: Characters, words, subwords. Cost: O(n * longest token) to encode n characters; training, a few dozen passes
+Chapter: WordPiece and Unigram. Cost: O(n * longest token) to encode n characters; training, a few dozen passes
 over the distinct words. Source: Kudo 2018, section 3.2; the mark: Kudo and Richardson 2018.
 """
 

@@ -5,7 +5,7 @@ none fits the whole word becomes `[UNK]`. Google never published its trainer. Th
 count(b)), is the usual reading of "increases the likelihood most"; it ranks by how surely the parts belong together,
 and not by how much there is to gain. Hugging Face's trainer of the same name merges by frequency, as BPE does.
 
-Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair and the pairs that
+Chapter: WordPiece and Unigram. Cost: training, for each merge the words that hold the pair and the pairs that
 share a part with it; encoding, O(n * longest token) for a word of n characters.
 Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenization.py` (`##`, `[UNK]`).
 """

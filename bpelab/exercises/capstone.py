@@ -1,6 +1,6 @@
 """The rubric of the last exercise. Every claim is tested: texts are encoded, numbers measured again.
 
-Chapter: Your own tokenizer. Cost: a few seconds, most of it to import transformers for the first time.
+Chapter: Publish your own tokenizer. Cost: a few seconds, most of it to import transformers for the first time.
 """
 
 from importlib.util import find_spec

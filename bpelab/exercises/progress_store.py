@@ -36,7 +36,11 @@ NUMBERED = (
 """The chapters of the first two editions, numbered from 0."""
 FIRST_EDITION = {"10.4": "6.4", "16.1": "4.5"}
 """Numbers of the first edition that the second gave to other exercises -> the second's number."""
-MOVED: dict[str, str] = {}
+MOVED = {
+    **{"subwords.3": "wordpiece_unigram.2", "subwords.4": "wordpiece_unigram.3", "subwords.5": "subwords.3"},
+    **{f"special_tokens.{n}": f"chat_templates.{n - 2}" for n in (3, 4, 5)},
+    "special_tokens.6": "special_tokens.3",
+}
 """Exercises that are in another chapter now: the name that their number would make -> their name."""
 
 _solved: set[str] = set()

@@ -3,7 +3,7 @@
 Files are read up to a maximum size, and nothing in them is run. Another library reads them in a process of its own
 first, since a hostile pattern can keep it busy for ever; ours can't be.
 
-Chapter: Your own tokenizer.
+Chapter: Publish your own tokenizer.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 A number that can be measured again can be checked, so the card has them in one table, and `stated` parses it.
 
-Chapter: Your own tokenizer. Cost: that of encoding the text, and of encoding every token a few times.
+Chapter: Publish your own tokenizer. Cost: that of encoding the text, and of encoding every token a few times.
 """
 
 import json

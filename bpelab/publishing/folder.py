@@ -3,7 +3,7 @@
 All files are written into a temporary folder beside the requested one, opened again and compared; then it is renamed.
 So a reader never finds half of it, and every file in it has the tokenizer's ids.
 
-Chapter: Your own tokenizer. Cost: that of encoding the text once for each format.
+Chapter: Publish your own tokenizer. Cost: that of encoding the text once for each format.
 """
 
 import os

@@ -3,7 +3,7 @@
 No record is needed, and none is kept. The first merges of two texts differ soon, so the answer for a text that was held
 out comes after a few. A tokenizer with few merges, or one that was trained on more than this text, isn't recognised.
 
-Chapter: Your own tokenizer. Cost: counting the text's words; all its merges only where the answer is yes.
+Chapter: Publish your own tokenizer. Cost: counting the text's words; all its merges only where the answer is yes.
 """
 
 from itertools import zip_longest

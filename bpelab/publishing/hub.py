@@ -3,7 +3,7 @@
 Only files as SHA256SUMS lists them are uploaded: a file that was changed since stops everything before any request to
 the Hub. A new repository is private, and an existing one is left alone, unless the caller says otherwise.
 
-Chapter: Your own tokenizer. Source: huggingface_hub 1.21 `hf_api.py`, `_upload_pipeline.py`, `_commit_api.py`.
+Chapter: Publish your own tokenizer. Source: huggingface_hub 1.21 `hf_api.py`, `_upload_pipeline.py`, `_commit_api.py`.
 """
 
 from pathlib import Path

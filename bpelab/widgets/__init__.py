@@ -13,9 +13,11 @@ from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .base import Figure as Figure
+    from .batch_sizes import BatchSizes as BatchSizes
     from .byte_inspector import ByteInspector as ByteInspector
     from .chat_box import ChatBox as ChatBox
     from .claim_table import ClaimTable as ClaimTable
+    from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
     from .merge_player import MergePlayer as MergePlayer
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
     from .trie_walker import TrieWalker as TrieWalker
 
 _MODULES = {
+    "BatchSizes": "batch_sizes",
     "ByteInspector": "byte_inspector",
     "ChatBox": "chat_box",
     "ClaimTable": "claim_table",
+    "ClusterStepper": "cluster_stepper",
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",

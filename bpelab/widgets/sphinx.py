@@ -10,9 +10,11 @@ from typing import Any
 from .. import __version__
 
 NAMES = (
+    "batch_sizes",
     "byte_inspector",
     "chat_box",
     "claim_table",
+    "cluster_stepper",
     "cost_calculator",
     "heap_stepper",
     "merge_player",

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to the exercises of *Your own tokenizer*.
+"""Plausible wrong answers to the exercises of *Publish your own tokenizer*.
 
 Those of capstone.4 are folders, each with one thing wrong with it.
 """

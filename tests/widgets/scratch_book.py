@@ -56,6 +56,7 @@ several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": 
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
+    "batch_sizes": "BatchSizes({(n, t): 0.01 + n / 900 / t for n in (1, 16, 256) for t in (1, 2)}, 1000)",
     "merge_player": 'MergePlayer(tokenizer, "the lamplighter’s café")',
     "train_scrubber": "TrainScrubber(rats, 24)",
     "heap_stepper": 'HeapStepper(tokenizer, " lamplighter")',
@@ -65,6 +66,7 @@ FIGURES = {
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",
     "chat_box": 'ChatBox(model, ["What is a token?", "Spell \\"byte\\"."])',
+    "cluster_stepper": "ClusterStepper(rats, parts=4, workers=3)",
     "cost_calculator": "CostCalculator(lines, several, shape, 2.5)",
     "byte_inspector": 'ByteInspector("Aé日😀e\\u0301ﬁ\\u200d\\n")',
 }
@@ -77,6 +79,7 @@ HOSTILE = [
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
     "ByteInspector(hostile)",
+    "ClusterStepper(hostile)",
     "CostCalculator(hostile, {**several, hostile: few}, shape)",
     "ChatBox(model, hostile)",
     "TemplateInspector(chat, [said[0], {'role': 'user', 'content': hostile}, *said[2:]], 'chatml')",

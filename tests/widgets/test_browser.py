@@ -43,6 +43,7 @@ PLAYERS = [
     "trie_walker",
     "stream_buffer",
     "chat_box",
+    "cluster_stepper",
     "cost_calculator",
 ]
 

@@ -53,8 +53,10 @@ pytest.importorskip("anywidget", reason=f"interactive figures need anywidget: {i
 
 from bpelab import widgets
 from bpelab.widgets import (
+    BatchSizes,
     ByteInspector,
     ChatBox,
+    ClusterStepper,
     CostCalculator,
     HeapStepper,
     MergePlayer,
@@ -140,6 +142,8 @@ MAKERS = {
     "ChatBox": lambda text: ChatBox(talk(), text),
     "ChatBox, the second message": lambda text: ChatBox(talk(), ["Hi é", text]),
     "ByteInspector": ByteInspector,
+    "ClusterStepper": ClusterStepper,
+    "ClusterStepper, one worker": lambda text: ClusterStepper(text, "gpt2", parts=8, workers=1),
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
     "CostCalculator, a price": lambda text: CostCalculator(text, {"one": tokenizer()}, SHAPE, 2.5),
 }
@@ -761,6 +765,33 @@ class TestCostCalculator:
                 CostCalculator("a", {"one": tokenizer()}, SHAPE, rate)
 
 
+CALLS = {(1, 1): 0.5, (1, 2): 0.5, (4, 1): 1.0, (4, 2): 0.8}
+
+
+class TestBatchSizes:
+    def test_bars_are_what_was_measured(self):
+        figure = BatchSizes(CALLS, 500)
+        check(figure)
+        small, large = figure.data["steps"]
+        assert figure.data["names"] == ["1 thread", "2 threads"]
+        assert small["labels"] == [["2,000", "2,000"], ["0.5 ms", "0.5 ms"]]
+        assert large["labels"] == [["4,000", "5,000"], ["7 ms", "6.8 ms"]]  # three more, 2 ms apart
+        assert [*small["rates"], *large["rates"]] == [40, 40, 80, 100]
+        assert small["waits"] == [[0, 100], [0, 100]]
+        assert large["waits"] == [pytest.approx([100 * 6 / 7, 100 * part / 7], abs=0.01) for part in (1, 0.8)]
+        assert "waits 6 ms for the others, then 0.8 to 1 ms for the call." in figure.data["says"][1]
+        assert figure.static_html().count("<tr>") == 1 + len(CALLS)
+        assert BatchSizes({(1000, 1): 0.8}, 1e6).data["steps"][0]["labels"][0] == ["1,250,000"]
+
+    def test_needs_every_size_with_the_same_threads(self):
+        for times in ({}, {(1, 1): 0.5, (2, 2): 0.5}, {key: CALLS[key] for key in [*CALLS][:3]}):
+            with pytest.raises(BPELabError, match="each batch size with each number"):
+                BatchSizes(times, 500)
+        for times, rate in (({(1, 1): 0.0}, 1), ({(0, 1): 1.0}, 1), ({(1, 1): 1.0}, 0), ({(1, 1): float("nan")}, 1)):
+            with pytest.raises(BPELabError, match="above 0"):
+                BatchSizes(times, rate)
+
+
 SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}
 
 
@@ -811,3 +842,27 @@ def test_a_missing_anywidget_is_named():
         "except bpelab.MissingDependencyError as error:\n    print(error)"
     )
     assert install_command("chapters") in run(program)
+
+
+class TestClusterStepper:
+    @pytest.mark.parametrize(("parts", "workers"), [(1, 1), (2, 2), (3, 2), (6, 2), (8, 4)])
+    def test_the_sum_is_that_of_the_text_whoever_is_lost(self, parts, workers):
+        text = book_text()[1_000:1_400]
+        data = ClusterStepper(text, parts=parts, workers=workers).data
+        assert data["equal"] and "".join(data["parts"]) == text and len(data["parts"]) == parts
+        assert data["steps"][-1]["say"].endswith("The sum is that of the whole text.")
+        assert data["distinct"][-1] == len(set(Split("cl100k").split(text)))
+
+    def test_what_a_lost_worker_kept_is_counted_again(self):
+        data = ClusterStepper(book_text()[:400], parts=6, workers=2).data
+        (lost,) = [n for n, step in enumerate(data["steps"]) if "is lost" in step["say"]]
+        before, after = data["steps"][lost - 1]["states"], data["steps"][lost]["states"]
+        gone = [part for part, state in enumerate(before) if state == 1]
+        assert gone and all(after[part] == -1 for part in gone) and data["steps"][lost]["alive"] == [True, False]
+        again = [step["say"] for step in data["steps"] if " again: " in step["say"]]
+        assert len(again) == len(gone)
+
+    def test_sizes_that_do_not_fit_are_refused(self):
+        for sizes in ({"parts": 0}, {"parts": 9}, {"workers": 0}, {"workers": 5}):
+            with pytest.raises(ValueError, match="1 to 8 parts and 1 to 4 workers"):
+                ClusterStepper("a", **sizes)

@@ -1,4 +1,4 @@
-"""The exercises of *Your own tokenizer*."""
+"""The exercises of *Publish your own tokenizer*."""
 
 import hashlib
 import math
