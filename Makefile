@@ -20,7 +20,7 @@ AUDIT_PY := $(AUDIT)/$(PROGRAMS)/python
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
 NATIVE := setup.py $(wildcard bpelab/native/*.c bpelab/native/*.h)
 SOURCES := $(shell find bpelab -name '*.py' -o -name '*.txt' -path '*data*' -o -name '*.js' -o -name '*.css') \
-	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/growth_record.json)
+	$(wildcard bpelab/data/tiny_chat/* book/backends_record.json book/claims_record.json book/growth_record.json)
 CHAPTERS := $(wildcard book/*.ipynb book/solutions/*.ipynb)
 HTML := _build/html/index.html
 # Chapters executed at once. They measure times, so outputs that are kept come from one after the other.

@@ -1,7 +1,6 @@
 """A verdict follows from the cases, and from whether harm is named, and from nothing else."""
 
 import itertools
-import re
 
 import pytest
 
@@ -61,19 +60,30 @@ def test_a_claim_that_is_tested_again_is_there_once():
     assert [(v.claim, v.verdict) for v in claims.verdicts] == [("A.", WRONG), ("B.", SAFE)]
     claims.test("C | c.", {"all": [(False, "x|y\nz")]}, harm="Not shown: nobody believes it.", instead="Say <D>.")
     claims.test("E.", {"all": [(False, "x")], "some": [(True, "")]}, harm="It bites.", instead="Say F.")
-    rows = claims.table()._repr_html_().split("<tr>")[2:]
-    cells = [[re.sub("<.*?>", "", cell) for cell in row.split("</td>")[:-1]] for row in rows]
-    assert cells == [
-        ["1", "A.", "wrong", "0% to 100%", "always right for some.", ""],
-        ["2", "B.", "safe", "100%", "", ""],
-        ["3", "C | c.", "wrong", "0%", "x|y\nz", "Say &lt;D&gt;."],
-        ["4", "E.", "dangerous", "0% to 100%", "always right for some.It bites.", "Say F."],
+    assert [(v.remark, v.instead) for v in claims.verdicts] == [
+        ("always right for some.", ""),
+        ("", ""),
+        ("x|y\nz", "Say <D>."),
+        ("always right for some.", "Say F."),
     ]
-    assert repr(claims.table()).splitlines()[1:4] == [
-        " 2 safe      100%           B.",
-        " 3 wrong     0%             C | c.",
-        "                            -> Say <D>.",
-    ]
+
+
+def test_what_is_saved_is_loaded_and_what_differs_is_named(tmp_path):
+    claims, path = Claims(), tmp_path / "record.json"
+    conditions = {"here": [(True, "")], "there": [(False, "日 <x>"), (True, "")]}
+    claims.test("A.", conditions, harm="It bites.", instead="Say so.", topic="text", section="On A")
+    claims.test("B.", {"all": [(True, "")]})
+    claims.save(path)
+    loaded = Claims.load(path)
+    assert loaded.verdicts == claims.verdicts
+    assert claims.differences(loaded) == []
+    claims.test("B.", {"all": [(True, "")] * 2})
+    claims.test("C.", {"all": [(True, "")]})
+    assert claims.differences(loaded) == loaded.differences(claims) == ["B.", "C."]
+    for wrong in ("", "3", "[3]", "[{}]", '[{"claim": "A."}]', '[{"claim": "A.", "conditions": [{}]}]'):
+        path.write_text(wrong)
+        with pytest.raises(BPELabError, match="is not a record of claims"):
+            Claims.load(path)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,13 @@ where the claim is tested and shown with the verdict, together with what to do i
 Chapter: Claims, tested. Cost: that of the cases.
 """
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from html import escape
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
 
+from .._support.textio import write_atomically
 from ..errors import BPELabError
 from .messages import Message, short
 
@@ -64,12 +67,16 @@ class Verdict:
     Attributes:
         harm: what happens, unnoticed, to a person who relies on the claim where it fails; "" for nothing of the kind.
         instead: what to say or do instead.
+        topic: what the claim is about, in a word.
+        section: the heading under which it is tested.
     """
 
     claim: str
     conditions: tuple[Condition, ...]
     harm: str = ""
     instead: str = ""
+    topic: str = ""
+    section: str = ""
 
     @property
     def verdict(self) -> str:
@@ -132,17 +139,52 @@ class Claims:
     def __init__(self) -> None:
         self._verdicts: dict[str, Verdict] = {}
 
-    def test(self, claim: str, conditions: Mapping[str, Cases], *, harm: str = "", instead: str = "") -> Verdict:
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Claims":
+        """Read the claims that `save` wrote.
+
+        Raises BPELabError for a file that is not such a record. Cost: that of reading a small file.
+        """
+        try:
+            rows = json.loads(Path(path).read_text(encoding="utf-8"))
+            claims = cls()
+            for row in rows:
+                conditions = tuple(Condition(**condition) for condition in row.pop("conditions"))
+                claims._verdicts[row["claim"]] = Verdict(**row, conditions=conditions)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise BPELabError(f"{path} is not a record of claims: {error}") from error
+        return claims
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all verdicts, with the cases counted under each condition, as JSON. Raises OSError if it can't."""
+        rows = [asdict(verdict) for verdict in self.verdicts]
+        write_atomically(Path(path), (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode())
+
+    def differences(self, other: "Claims") -> list[str]:
+        """Return the claims whose results differ from those in `other`, or that only one of the two has."""
+        mine, theirs = ({verdict.claim: verdict for verdict in claims.verdicts} for claims in (self, other))
+        return [claim for claim in dict.fromkeys([*mine, *theirs]) if mine.get(claim) != theirs.get(claim)]
+
+    def test(
+        self,
+        claim: str,
+        conditions: Mapping[str, Cases],
+        *,
+        harm: str = "",
+        instead: str = "",
+        topic: str = "",
+        section: str = "",
+    ) -> Verdict:
         """Test a claim, and keep and return the verdict; testing a claim again replaces its verdict.
 
         `conditions` maps a name to cases. A case is (whether the claim is right there, the case in words). `harm` says
         what happens, unnoticed, to a person who relies on the claim where it fails; leave it out where nothing does.
-        `instead` says what to do.
+        `instead` says what to do; `topic` and `section` say where the claim belongs.
 
         Raises BPELabError for a condition without cases: nothing would have been tested.
         """
         tested = tuple(_test_condition(name, cases) for name, cases in conditions.items())
-        verdict = Verdict(claim, tested, harm, instead)
+        verdict = Verdict(claim, tested, harm, instead, topic, section)
         if not verdict.conditions:
             raise BPELabError(f"nothing was tested of {claim!r}: give at least one condition")
         self._verdicts[claim] = verdict
@@ -152,47 +194,6 @@ class Claims:
     def verdicts(self) -> tuple[Verdict, ...]:
         """All verdicts, in the order in which the claims were first tested."""
         return tuple(self._verdicts.values())
-
-    def table(self) -> "Table":
-        """Return all verdicts as a table that displays itself."""
-        return Table(self.verdicts)
-
-
-class Table:
-    """A table of verdicts: claim, verdict, how often the claim is right, a remark, and what to do instead.
-
-    The remark says where the claim holds, or gives a counterexample, and what harm it does. Text output leaves it out.
-    """
-
-    def __init__(self, verdicts: tuple[Verdict, ...]) -> None:
-        self.verdicts = verdicts
-
-    def __repr__(self) -> str:
-        lines = []
-        for number, verdict in enumerate(self.verdicts, start=1):
-            lines.append(f"{number:2} {verdict.verdict:9} {verdict.share:14} {verdict.claim}")
-            if verdict.instead:
-                lines.append(f"{'':28}-> {verdict.instead}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = [_row("th", ("", "claim", "verdict", "right in", "where, or what speaks against it", "instead"))]
-        for index, verdict in enumerate(self.verdicts, start=1):
-            remark = escape(verdict.remark)
-            if remark and verdict.remark == verdict.counterexample:
-                remark = f'<code style="color: inherit; background: none;">{remark}</code>'
-            if verdict.verdict == DANGEROUS:
-                remark = f"{remark}<br>{escape(verdict.harm)}"
-            claim, judged, instead = escape(verdict.claim), f"<b>{verdict.verdict}</b>", escape(verdict.instead)
-            rows.append(_row("td", (str(index), claim, judged, verdict.share, remark, instead)))
-        # The class is that of the exercises' messages, which fit a light page and a dark one.
-        table = f'<table style="min-width: 44em;">{"".join(rows)}</table>'
-        return f'<div class="bpelab-exercise" style="color: inherit; overflow-x: auto;" tabindex="0">{table}</div>'
-
-
-def _row(kind: str, cells: Iterable[str]) -> str:
-    style = "text-align: left; vertical-align: top; padding: 0.3em 0.8em 0.3em 0;"
-    return "<tr>" + "".join(f'<{kind} style="{style}">{cell}</{kind}>' for cell in cells) + "</tr>"
 
 
 def _test_condition(name: str, cases: Cases) -> Condition:

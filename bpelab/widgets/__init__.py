@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .byte_inspector import ByteInspector as ByteInspector
     from .cache_stepper import CacheStepper as CacheStepper
     from .chat_box import ChatBox as ChatBox
+    from .claim_table import ClaimTable as ClaimTable
     from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
@@ -35,6 +36,7 @@ _MODULES = {
     "ByteInspector": "byte_inspector",
     "CacheStepper": "cache_stepper",
     "ChatBox": "chat_box",
+    "ClaimTable": "claim_table",
     "ClusterStepper": "cluster_stepper",
     "CostCalculator": "cost_calculator",
     "Figure": "base",

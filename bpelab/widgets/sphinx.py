@@ -14,6 +14,7 @@ NAMES = (
     "byte_inspector",
     "cache_stepper",
     "chat_box",
+    "claim_table",
     "cluster_stepper",
     "cost_calculator",
     "heap_stepper",

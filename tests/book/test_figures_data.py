@@ -14,12 +14,16 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from docutils.nodes import make_id
 
 from ..conftest import ROOT, amount
 from .test_notebooks import NOTEBOOKS, cells, source
 
 # Files of this repository that a notebook may read, outside of what the package ships, and why.
 READ = {
+    "claims.ipynb": {
+        "claims_record.json": "what the sections found, for the table at the top of the page; its last section compares"
+    },
     "distributed.ipynb": {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
         "and writes it, with the machine in it, and the page counts its smallest sizes again"
@@ -151,14 +155,18 @@ class TestClaims:
             assert not re.search(r"\b(Verdict|Condition)\(|_verdicts\b|= *(SAFE|MOSTLY|DANGEROUS|WRONG)\b", text)
         assert number > 25
 
+    def table(self) -> str:
+        """The stored text of the table at the top of the page, without its first line."""
+        cell = next(cell for cell in cells(self.PATH, "code") if "ClaimTable(" in source(cell))
+        return "".join(cell["outputs"][-1]["data"]["text/plain"]).partition("\n")[2]
+
     def test_each_claim_quoted_is_tested_and_the_table_has_all(self):
-        """In the order of the page. The last cell takes its verdicts from these calls, and stores as many."""
+        """In the order of the page."""
         prose = "\n".join(source(cell) for cell in cells(self.PATH, "markdown"))
         quoted = [line[2:].replace("`", "") for line in prose.splitlines() if line.startswith("> ")]
         tested = [call.args[0].value for _, tree in code(self.PATH) for call in claims_tested(tree)]
         assert tested == quoted
-        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
-        stored = "".join(table["outputs"][-1]["data"]["text/plain"])
+        stored = self.table()
         rows = [line for line in stored.splitlines() if line[:2].strip()]
         assert [row[28:] for row in rows] == tested
         for cell, (_, tree) in zip(cells(self.PATH, "code"), code(self.PATH), strict=True):
@@ -166,17 +174,29 @@ class TestClaims:
                 shown = "".join(cell["outputs"][-1]["data"]["text/plain"]).partition(":")[0].lower()
                 assert re.search(rf"\d {shown:9} .{{14}} {re.escape(call.args[0].value)}$", stored, re.MULTILINE)
 
+    def test_the_last_section_compares_what_was_found_with_the_table(self):
+        last = next(source(cell) for cell in cells(self.PATH, "code") if "claims.differences(recorded)" in source(cell))
+        assert "assert not changed" in last
+
+    def test_each_row_leads_to_the_section_that_tests_its_claim(self):
+        cell = next(cell for cell in cells(self.PATH, "code") if "ClaimTable(" in source(cell))
+        anchors = re.findall('href="#([^"]*)"', "".join(cell["outputs"][-1]["data"]["text/html"]))
+        heads = {}
+        for cell in cells(self.PATH, "markdown"):
+            for section in re.split("^#+ ", source(cell), flags=re.MULTILINE)[1:]:
+                heads |= dict.fromkeys(re.findall("^> (.*)", section, re.MULTILINE), section.partition("\n")[0])
+        assert anchors == [make_id(heading) for heading in heads.values()]
+        assert len(set(anchors)) == len(anchors) > 25
+
     def test_each_row_that_is_not_safe_says_what_to_do_instead(self):
-        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
-        lines = "".join(table["outputs"][-1]["data"]["text/plain"]).splitlines()
+        lines = self.table().splitlines()
         for line, after in zip(lines, [*lines[1:], ""]):
             if line[:2].strip() and line[3:12].strip() != "safe":
                 assert after.lstrip().startswith("-> "), line
 
     def test_what_lets_an_attack_through_is_called_dangerous(self):
         """A share of cases can't say that: the messages that do the harm are few, and written by the attacker."""
-        table = next(cell for cell in cells(self.PATH, "code") if "claims.table()" in source(cell))
-        stored = "".join(table["outputs"][-1]["data"]["text/plain"])
+        stored = self.table()
         for claim in ("Write the conversation as text and encode it", "The chat function takes our tokenizer"):
             assert re.search(rf"^ ?\d+ dangerous .* {claim}", stored, re.MULTILINE)
         for claim in ("BPE is optimal compression", "English costs less", "A space at the end of a prompt keeps"):
