@@ -33,4 +33,6 @@ def lead_on(app, exception):
         return
     for folder in (Path(app.outdir, "book"), Path(app.outdir, "book", "solutions")):
         for number, name in enumerate(NUMBERED):
+            if not (folder / f"{name}.html").exists():
+                continue  # another book, with this one's settings
             (folder / f"{old_name(number, name)}.html").write_text(PAGE.format(name=name), encoding="utf-8")

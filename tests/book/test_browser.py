@@ -87,7 +87,7 @@ def test_figures_respond(page, theme, browser):
         figure = figures.nth(number)
         assert figure.locator(":not(.bpelab-still) > *").count() > 0
         slider = figure.locator("input[type=range]")
-        if slider.count():
+        if slider.count() and slider.first.is_visible():  # a figure without steps hides it
             slider.first.fill("0")
             before = figure.inner_text()
             figure.get_by_role("button", name="Next").click()

@@ -395,6 +395,8 @@ def test_live_in_jupyter(browser, jupyter):
         if name == "chat_box":
             chat_in_jupyter(figure)
             continue
+        if name == "batch_sizes":  # about numbers, and no text
+            continue
         box = figure.get_by_role("textbox", name="Your own text")
         box.fill("harbour harbour")
         playwright.expect(figure.locator(".bl-count")).to_contain_text(re.compile("^0 of"))
