@@ -8,6 +8,9 @@ from ..tokenizer import BPETokenizer
 from .base import Figure
 from .visible import chips, plain_label, pluralize, visible
 
+NO_PIECES = "No text, so no pieces."
+"""What the figure says of an empty text."""
+
 
 class CacheStepper(Figure):
     """The pieces of `text` in order, each found in a piece cache or merged and kept.
@@ -44,8 +47,8 @@ class CacheStepper(Figure):
             "pieces": [visible(piece.encode()) for piece in pieces],
             "found": found,
             "says": says,
-            "begin": f"{pluralize(len(pieces), 'piece')}, and an empty cache.",
-            "say": says[-1] if says else "No text, so no pieces.",
+            "begin": f"{pluralize(len(pieces), 'piece')}, and an empty cache." if pieces else NO_PIECES,
+            "say": says[-1] if says else NO_PIECES,
         }
 
     def still(self, data: dict[str, Any]) -> str:

@@ -60,8 +60,8 @@ class ClusterStepper(Figure):
             "totals": [_top(total) for total in totals],
             "distinct": [len(total) for total in totals],
             "equal": equal,
-            "begin": f"{pluralize(len(texts), 'part')}, {pluralize(self._workers, 'worker')}. Nothing is counted yet.",
-            "say": run.steps[-1]["say"] if run.steps else "No text, so nothing to count.",
+            "begin": self._begin(texts),
+            "say": run.steps[-1]["say"] if run.steps else self._begin(texts),
         }
 
     def still(self, data: dict[str, Any]) -> str:
@@ -70,6 +70,12 @@ class ClusterStepper(Figure):
         total = Counter(self._split.split("".join(data["parts"]))).most_common(TOP)
         counts = ", ".join(f"<code>{escape(plain_label(piece.encode()))}</code> {count}" for piece, count in total)
         return f"<ol>{rows}</ol>\n<p>Most frequent: {counts}</p>"
+
+    def _begin(self, texts: list[str]) -> str:
+        """Return what the figure says before its first step."""
+        if not texts:
+            return "No text, so nothing to count."
+        return f"{pluralize(len(texts), 'part')}, {pluralize(self._workers, 'worker')}. Nothing is counted yet."
 
     def _cut(self, text: str) -> list[str]:
         """Cut `text` at the first safe boundary from each bound on."""

@@ -404,7 +404,7 @@ def test_live_in_jupyter(browser, jupyter):
         box.fill("")
         playwright.expect(sentence).to_have_text(re.compile("^No text"))
 
-    figure = page.locator(".bl").first  # the merge player
+    figure = page.locator(".bl").nth(list(FIGURES).index("merge_player"))
     sentence, box = figure.locator(".bl-say"), figure.get_by_role("textbox", name="Your own text")
     box.fill("harbour")
     playwright.expect(sentence).to_have_text(re.compile("^7 bytes"))
