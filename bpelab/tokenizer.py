@@ -731,7 +731,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             return longest_prefix(text, room, self.pipeline.pieces, count, count, self._model)
         # Named patterns have boundaries, where a cut changes nothing, in any normal form.
         split = self.pipeline.split
-        if split is not None and split.name is not None and isinstance(self.normalizer, UnicodeNormalizer):
+        if split is not None and split.cuts_words and isinstance(self.normalizer, UnicodeNormalizer):
             return longest_prefix(text, room, split_at_boundaries, count, count, None)
         return approximate_longest_prefix(text, room, count)
 

@@ -11,6 +11,8 @@ from typing import Protocol
 from ..errors import BPELabError
 
 MAX_TRACED_BYTES = 4096
+BYTES = tuple(bytes([byte]) for byte in range(256))
+"""What training begins with."""
 
 
 @dataclass(frozen=True)

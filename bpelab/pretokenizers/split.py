@@ -46,6 +46,7 @@ class Split(PreTokenizer):
             check_behavior(behavior)
         named = as_named_pattern(pattern, dialect)
         self.name = named.name if named else None
+        self.cuts_words = named is not None and named.cuts_words
         self.pattern = named.regex if named else pattern
         self.behavior, self.invert, self.dialect = behavior, invert, "rust" if named else dialect
         if named is None:

@@ -3,7 +3,8 @@
 A pattern decides which bytes can ever share a token, so changing one character of it changes ids without an error.
 Each pattern has two spellings: `regex` is what tiktoken (or the model's own code) uses; `oniguruma` cuts every text at
 the same offsets under Hugging Face's engine, in which `$` means the end of a line and `{1,3}+` is not possessive.
-Every named pattern matches every character: it leaves no gap.
+The patterns that cut words match every character and leave no gap; that of superwords leaves the text between its
+matches as one piece.
 
 Chapter: Regex pre-tokenization.
 """
@@ -22,14 +23,15 @@ _NAME = r"[A-Za-z](?:[\w-]|\.\d){2,}"
 """A plain word: more likely a misspelt name than a regular expression that anybody would write."""
 
 
-class NamedPattern(namedtuple("NamedPattern", "name regex oniguruma source")):
-    """A split pattern: its name, two equivalent spellings, and the source it was copied from."""
+class NamedPattern(namedtuple("NamedPattern", "name regex oniguruma source cuts_words", defaults=[True])):
+    """A split pattern: its name, two equivalent spellings, the source it was copied from, and whether it cuts words."""
 
     __slots__ = ()
     name: str
     regex: str
     oniguruma: str
     source: str
+    cuts_words: bool
 
 
 _GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -59,6 +61,8 @@ _O200K = "|".join(
         r"\s+",
     ]
 )
+# The second stage of SuperBPE: only digits, runs of punctuation and spaces before more space are cut off.
+_SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 _QWEN2 = _CL100K_CLASSIC.replace(r"\p{N}{1,3}", r"\p{N}")
 
 PATTERNS: dict[str, NamedPattern] = {
@@ -69,6 +73,7 @@ PATTERNS: dict[str, NamedPattern] = {
         NamedPattern("o200k", _O200K, _O200K, "tiktoken_ext/openai_public.py: o200k_base()"),
         NamedPattern("llama3", _CL100K_CLASSIC, _CL100K_CLASSIC, "llama3/llama/tokenizer.py: pat_str"),
         NamedPattern("qwen2", _QWEN2, _QWEN2, "Qwen2 tokenizer.json: pre_tokenizer (as llama3, but digit by digit)"),
+        NamedPattern("superbpe", _SUPERBPE, _SUPERBPE, "superbpe/scripts: extend_tokenizer.sh; stage 2", False),
     )
 }
 

@@ -179,7 +179,7 @@ def training_texts(
 
 def needs_whole_document(pre_tokenizer: Split | None) -> bool:
     """Whether a document has to be pre-tokenized as a whole, since nothing is known of the pattern."""
-    return pre_tokenizer is None or pre_tokenizer.name is None
+    return pre_tokenizer is None or not pre_tokenizer.cuts_words
 
 
 def strip_special(text: str, special: SpecialTokens, normalize: Callable[[str], str] | None) -> Iterator[str]:

@@ -16,19 +16,27 @@ Source: the inverted index of Sennrich's subword-nmt (`learn_bpe.py`); the lazy 
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from ..model.trace import TrainStep
+from ..model.trace import BYTES, TrainStep
 
 GONE = -1
 """In place of a token: the merge to its left took it, or a word ends here."""
 
 
 def train_incremental(
-    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
+    words: Mapping[bytes, int] | Mapping[tuple[int, ...], int],
+    num_merges: int,
+    min_frequency: int = 2,
+    keep_counts: bool = False,
+    *,
+    tokens: Sequence[bytes] = BYTES,
+    allowed: Callable[[bytes], bool] | None = None,
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+
+    `tokens` and `allowed` are those of `train_naive`.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
@@ -50,9 +58,9 @@ def train_incremental(
             places[pair].append(place)
     heap = [(-count, pair) for pair, count in counts.items() if count >= min_frequency]
     heapify(heap)
-    tokens = [bytes([byte]) for byte in range(256)]
+    learned = list(tokens)
 
-    while heap and len(tokens) < 256 + num_merges:
+    while heap and len(learned) < len(tokens) + num_merges:
         claimed, pair = heappop(heap)
         count = counts.get(pair, 0)
         if count != -claimed:
@@ -60,9 +68,11 @@ def train_incremental(
                 heappush(heap, (-count, pair))
             continue
         left, right = pair
-        new = len(tokens)
-        tokens.append(tokens[left] + tokens[right])
-        yield TrainStep(new - 256, left, right, count, tokens[new], dict(counts) if keep_counts else None)
+        new, token = len(learned), learned[left] + learned[right]
+        if allowed is not None and not allowed(token):
+            continue
+        learned.append(token)
+        yield TrainStep(new - len(tokens), left, right, count, token, dict(counts) if keep_counts else None)
 
         grown: set[tuple[int, int]] = set()
         for place in sorted(places.pop(pair)):
