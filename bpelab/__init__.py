@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from .tokenizer import BPETokenizer as BPETokenizer
     from .trainers import TRAINERS as TRAINERS
+    from .trainers.superwords import Superwords as Superwords
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ _HOMES = {
     "ENCODERS": "encoders",
     "NotBPELongestMatch": "encoders",
     "TRAINERS": "trainers",
+    "Superwords": "trainers.superwords",
     "PATTERNS": "pretokenizers",
     "Split": "pretokenizers",
     "TemplateProcessing": "postprocessors",

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .pretokenizers.base import PreTokenizer
     from .shards import Shards
     from .trainers.corpus import Corpus
+    from .trainers.superwords import Superwords
     from .vocab.special_tokens import Special
 
 CACHE_ENTRIES = 1 << 16
@@ -179,6 +180,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         worker_timeout: float | None = None,
         input_format: str | None = None,
         field: str = "text",
+        superwords: str | Superwords | None = None,
         encoder: str = "auto",
         progress: bool | None = None,
         **options: Any,
@@ -209,6 +211,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 without an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
                 (`bpelab._support.dask_wait.ClusterWaits`).
             input_format, field: of the files, as for `encode_files`.
+            superwords: how tokens are learned that go on over the end of a word, such as ` of the`: "superbpe" or
+                "boundless", with the settings of their papers, or a `Superwords` with others. The tokenizer then cuts
+                by the pattern of superwords, and `pattern` only says what words are. The corpus is read three times.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
@@ -229,6 +234,13 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         split = None if pattern is None else Split(pattern)
         normalize = find_normalizer(normalizer)
         check_encoding(encoder, options.get("cache_size", CACHE_ENTRIES))
+
+        chosen: Superwords | None = None
+        if superwords is not None:
+            from .trainers.superwords import Superwords
+
+            chosen = Superwords.of(superwords)
+            pattern = chosen.pattern
 
         def made(model: BPEModel, special: dict[str, int]) -> BPETokenizer:
             return cls(model, pattern=pattern, special_tokens=special, normalizer=normalize, encoder=encoder, **options)
@@ -254,9 +266,48 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             input_format=input_format,
             field=field,
             progress=progress,
+            superwords=chosen,
             check=check,
         )
         return made(model, special)
+
+    def with_superwords(
+        self,
+        corpus: Corpus,
+        vocab_size: int,
+        *,
+        superwords: str | Superwords = "superbpe",
+        min_frequency: int = 2,
+        input_format: str | None = None,
+        field: str = "text",
+        progress: bool | None = None,
+    ) -> BPETokenizer:
+        """Return a tokenizer of `vocab_size` tokens in all: this one's, with their ids, and superwords beside them.
+
+        The arguments are those of `train`. The new tokens' ids follow the highest id that there is, special tokens
+        included, and text is cut by the pattern of superwords. With "boundless" nothing competes, since no token goes.
+
+        >>> t = BPETokenizer.train("one of the best, some of the rest", 262)
+        >>> more = t.with_superwords("all of the cats, none of the dogs", 263)
+        >>> more.tokenize(" of the"), more.encode("best") == t.encode("best")
+        ([b' of the'], True)
+
+        Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
+        model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
+        """
+        from .trainers.add_superwords import add_superwords
+
+        spec = add_superwords(
+            self.spec,
+            corpus,
+            vocab_size,
+            superwords,
+            min_frequency=min_frequency,
+            input_format=input_format,
+            field=field,
+            progress=progress,
+        )
+        return self.from_spec(spec)
 
     # -- encoding ----------------------------------------------------------------------------------------------------
 

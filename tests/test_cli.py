@@ -17,6 +17,7 @@ from bpelab.cli.options import as_cli_message
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
+from bpelab.trainers.superwords import Superwords
 
 from .conftest import encoding
 
@@ -108,6 +109,28 @@ def test_training_from_standard_input(folder, tmp_path, capsysbinary, monkeypatc
     code, out, err = run(capsysbinary, *words, stdin=data, monkeypatch=monkeypatch)
     assert (code, out, err) == (0, "", "")
     assert (tmp_path / "t" / "tokenizer.json").read_bytes() == (folder / "tok" / "tokenizer.json").read_bytes()
+
+
+def test_training_with_superwords(folder, tmp_path, capsysbinary):
+    words = ["train", folder / "book.txt", "--vocab-size", "600", "--out", tmp_path / "t", "--quiet"]
+    given = ["--superwords", "superbpe", "--transition", "0.5", "--max-words", "0"]
+    assert run(capsysbinary, *words, *given) == (0, "", "")
+    expected = BPETokenizer.train(
+        folder / "book.txt", 600, superwords=Superwords("superbpe", transition=0.5, max_words=None)
+    )
+    learned = BPETokenizer.from_pretrained(tmp_path / "t")
+    assert learned.get_vocab() == expected.get_vocab() and learned.pattern == "superbpe"
+    for more, message in (
+        (["--transition", "0.5"], "--transition is for --superwords, which is missing"),
+        (
+            ["--superwords", "superbp"],
+            "--superwords: superwords are learned by superbpe or boundless, not 'superbp': did",
+        ),
+        (["--superwords", "superbpe", "--transition", "half"], "--superwords: "),
+        (["--superwords", "superbpe", "--ties", "cs336"], "leave out --ties"),
+    ):
+        code, out, err = run(capsysbinary, *words, *more)
+        assert (code, out) == (1, "") and message in err, err
 
 
 def test_json(folder, capsysbinary):

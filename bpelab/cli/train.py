@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from .options import add_dask
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
+    from ..trainers.superwords import Superwords
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
@@ -50,6 +52,22 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         help="which of equally frequent pairs is merged: ids (the one of the oldest tokens), minbpe (the first in the "
         "text) or cs336 (the lexicographically greatest)",
     )
+    train.add_argument(
+        "--superwords",
+        metavar="METHOD",
+        help="learn tokens that go on over the end of a word, such as ` of the`: superbpe or boundless",
+    )
+    train.add_argument(
+        "--transition",
+        metavar="POINT",
+        help="for --superwords superbpe: the tokens learned when superwords begin, as a number or as a share (0.9)",
+    )
+    train.add_argument(
+        "--max-words",
+        metavar="N",
+        type=int,
+        help="the most words of a superword, 0 for no limit (default: 4 for superbpe, 0 for boundless)",
+    )
     add_dask(train, "count")
     train.add_argument(
         "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
@@ -64,8 +82,8 @@ def run_train(args: argparse.Namespace) -> int:
 
     args.files = [] if args.files == [STANDARD_INPUT] else args.files
     args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
-    trainer = _choose_trainer(args)
-    untrained = _untrained_tokenizer(args)
+    trainer, superwords = _choose_trainer(args), _superwords(args)
+    untrained = _untrained_tokenizer(args, superwords)
     _check_out(args.out, untrained)
     formats = "" if args.quiet or args.json else _unsupported_formats(untrained)
     warned = sys.stderr.isatty()
@@ -87,6 +105,7 @@ def run_train(args: argparse.Namespace) -> int:
         worker_timeout=args.worker_timeout,
         input_format=args.input_format,
         field=args.field,
+        superwords=superwords,
         progress=False if args.quiet else None,
         **roles(args),
     )
@@ -98,7 +117,8 @@ def run_train(args: argparse.Namespace) -> int:
         summary = {"out": str(args.out), "tokens": len(tokenizer), "merges": len(tokenizer.model.merges)}
         print(json.dumps(summary | {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}))
     elif not args.quiet:
-        print(f"{args.out}: {len(tokenizer):,} tokens, {len(tokenizer.model.merges):,} merges, pattern {args.pattern}")
+        merges = len(tokenizer.model.merges)
+        print(f"{args.out}: {len(tokenizer):,} tokens, {merges:,} merges, pattern {tokenizer.pattern}")
         if formats and not warned:
             print(formats)
     return 0
@@ -132,13 +152,34 @@ def _choose_trainer(args: argparse.Namespace) -> str:
     return str(args.trainer)
 
 
-def _untrained_tokenizer(args: argparse.Namespace) -> "BPETokenizer":
+def _superwords(args: argparse.Namespace) -> "Superwords | None":
+    """Return how superwords are learned. Raises BPELabError for options that say nothing without --superwords."""
+    from ..trainers.superwords import Superwords
+
+    if args.superwords is None:
+        for name in ("transition", "max_words"):
+            if getattr(args, name) is not None:
+                raise BPELabError(f"--{name.replace('_', '-')} is for --superwords, which is missing")
+        return None
+    try:
+        changes: dict[str, Any] = {}
+        if args.transition is not None:
+            changes["transition"] = float(args.transition) if "." in args.transition else int(args.transition)
+        if args.max_words is not None:
+            changes["max_words"] = args.max_words or None
+        return replace(Superwords.of(args.superwords), **changes)
+    except ValueError as error:
+        raise BPELabError(f"--superwords: {error}") from error
+
+
+def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | None") -> "BPETokenizer":
     """Return a tokenizer with everything that the trained one will have except its merges."""
     from ..model.bpe import BPEModel
     from ..tokenizer import BPETokenizer
 
     special = {name: 256 + index for index, name in enumerate(args.special)}
-    return BPETokenizer(BPEModel.from_merges([]), pattern=args.pattern or None, special_tokens=special)
+    pattern = superwords.pattern if superwords else args.pattern or None
+    return BPETokenizer(BPEModel.from_merges([]), pattern=pattern, special_tokens=special)
 
 
 def _check_out(out: Path, untrained: "BPETokenizer") -> None:

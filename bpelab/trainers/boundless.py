@@ -57,7 +57,7 @@ def train_boundless(
             and superwords.allows(tokens[left] + tokens[right])
         }
         best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
-        next_count = inside[taken].count if taken < len(inside) else 0
+        next_count = inside[taken].frequency if taken < len(inside) else 0
         if best is not None and pairs[best] >= max(min_frequency, next_count + 1):
             stages.superwords.append(LearnedMerge(tokens[best[0]], tokens[best[1]], pairs[best]))
             tokens.append(tokens[best[0]] + tokens[best[1]])

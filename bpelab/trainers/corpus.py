@@ -10,11 +10,14 @@ Cost: linear. Memory: the distinct words and one block.
 
 import json
 import os
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
+from typing import IO, Any
 
 from .._support.textio import utf8_counts, utf8_size
 from ..boundaries.named_patterns import last_boundary
@@ -140,6 +143,50 @@ def _refuse_name(text: object, what: str) -> None:
         raise TypeError(
             f"{what} is the text {text!r}, which is the name of a file: pass Path({text!r}) to learn from what it holds"
         )
+
+
+@contextmanager
+def rereadable(corpus: Corpus) -> Iterator[Corpus]:
+    """Yield a corpus that can be read again: what can't, an iterator, is copied to a temporary file as it is read.
+
+    >>> with rereadable(word for word in ["low", "lower"]) as again:
+    ...     list(again), list(again)
+    (['low', 'lower'], ['low', 'lower'])
+    """
+    if not isinstance(corpus, Iterator):
+        yield corpus
+        return
+    first = next(documents(corpus), None)
+    rest: Iterable[Any] = chain([] if first is None else [first], corpus)
+    if not isinstance(first, str):
+        yield list(rest)
+        return
+    with tempfile.TemporaryFile("w+", encoding="ascii") as file:
+        yield SpooledTexts(rest, file)
+
+
+class SpooledTexts:
+    """The texts of an iterator, which go to a file while they are read for the first time."""
+
+    def __init__(self, texts: Iterable[str], file: IO[str]) -> None:
+        self._rest: Iterator[str] | None = iter(texts)
+        self._file, self._complete = file, False
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the texts. Raises RuntimeError if they are read again before they were read to the end."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            for text in rest:
+                if isinstance(text, str):
+                    json.dump(text, self._file)
+                    self._file.write("\n")
+                yield text
+            self._complete = True
+        elif not self._complete:
+            raise RuntimeError("the corpus is being read already")
+        else:
+            self._file.seek(0)
+            yield from map(json.loads, self._file)
 
 
 def training_texts(

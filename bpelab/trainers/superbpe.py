@@ -25,7 +25,7 @@ class LearnedMerge(NamedTuple):
 
     left: bytes
     right: bytes
-    count: int
+    frequency: int
 
 
 class TwoStages(NamedTuple):
@@ -55,9 +55,7 @@ def train_superbpe(
     sequences = Counter[tuple[int, ...]]()
     for piece, count in pieces.items():
         sequences[encode_in_order(piece, stages.words)] += count
-    beyond = train_naive(
-        sequences, num_merges - len(inside), min_frequency, tokens=tokens, allowed=superwords.allows
-    )
+    beyond = train_naive(sequences, num_merges - len(inside), min_frequency, tokens=tokens, allowed=superwords.allows)
     stages.superwords.extend(named_merges(beyond, tokens))
     return stages
 

@@ -94,7 +94,7 @@ def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merge
     word = next(left, None)
     for merge in chain(beyond, [None]):
         while word is not None and len(stages.words) + len(stages.superwords) < num_merges:
-            if merge is not None and merge.count > word.count:
+            if merge is not None and merge.frequency > word.frequency:
                 break
             stages.words.append(word)
             word = next(left, None)

@@ -65,7 +65,9 @@ class Superwords:
         if isinstance(self.transition, bool) or not isinstance(self.transition, (int, float)):
             raise TypeError(f"transition is a number of tokens or a share, not {type(self.transition).__name__}")
         if isinstance(self.transition, float) and not 0 <= self.transition <= 1:
-            raise ValueError(f"transition is a share from 0.0 to 1.0, or a whole number of tokens, not {self.transition}")
+            raise ValueError(
+                f"transition is a share from 0.0 to 1.0, or a whole number of tokens, not {self.transition}"
+            )
         if isinstance(self.transition, int) and self.transition < 256:
             raise ValueError(f"transition={self.transition}: the 256 bytes are tokens, too; a share is written 0.9")
         if self.max_words is not None and whole_number("max_words", self.max_words) < 2:

@@ -1,10 +1,13 @@
-"""Train a model from a corpus: check sizes, reserve special ids, count words, learn merges."""
+"""Train a model from a corpus: check sizes, reserve special ids, count words, learn merges, then superwords."""
+
+from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._support.progress import progress_bar
 from .._support.textio import utf8_size
@@ -12,12 +15,16 @@ from .._support.validate import whole_number
 from ..corpus.file_formats import detect_format, validate_format
 from ..errors import SpecialTokenError, TrainingError
 from ..model.bpe import BPEModel
+from ..model.trace import BYTES
 from ..pretokenizers.split import Split
 from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
-from .corpus import Corpus, count_words, training_texts
+from .corpus import Corpus, count_words, rereadable, training_texts
 from .native import count_native, train_native
 from .pretoken_counts import Words
+from .superbpe import LearnedMerge
+from .superword_learner import compete, learn_superwords
+from .superwords import Superwords
 from .ties import check_ties, train_with_ties
 
 if TYPE_CHECKING:
@@ -42,11 +49,12 @@ def train_model(
     normalize: Callable[[str], str] | None = None,
     trainer: str = "auto",
     ties: str = "ids",
-    client: "Cluster" = None,
+    client: Cluster = None,
     worker_timeout: float | None = None,
     input_format: str | None = None,
     field: str = "text",
     progress: bool | None = None,
+    superwords: Superwords | None = None,
     check: Callable[[BPEModel, dict[str, int]], object] = lambda model, special: None,
 ) -> tuple[BPEModel, dict[str, int]]:
     """Return the model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
@@ -61,6 +69,9 @@ def train_model(
     check_ties(ties)
     if ties != "ids" and trainer != "auto":
         raise ValueError(f"ties={ties!r} has a trainer of its own; leave out trainer={trainer!r}")
+    if superwords is not None and (ties != "ids" or trainer == DISTRIBUTED):
+        given = f"ties={ties!r}" if ties != "ids" else f"trainer={trainer!r}"
+        raise ValueError(f"superwords are learned on this machine, and ties by the oldest tokens: leave out {given}")
     if worker_timeout is not None:
         from .._support.dask_wait import check_timeout
 
@@ -87,50 +98,49 @@ def train_model(
     taken = frozenset(reserved.values())
     expected = reserved or {name: 256 + num_merges + index for index, name in enumerate(names)}
     check(BPEModel.from_merges([], reserved=taken), expected)
+    first = num_merges
+    if superwords is not None and superwords.method == "superbpe":
+        first = superwords.merges_before(num_merges)
 
     run = find_trainer(trainer if trainer != DISTRIBUTED else "auto")
     if ties != "ids":
         run = partial(train_with_ties, ties=ties)
     words: Mapping[bytes, int] | Words
-    if trainer == DISTRIBUTED:
-        from .distributed import Job, count_files
+    with nullcontext(corpus) if superwords is None else rereadable(corpus) as again:
+        reading = Reading(again, placeholder, normalize, input_format, field, progress)
+        if trainer == DISTRIBUTED:
+            from .distributed import Job, count_files
 
-        job = Job(pre_tokenizer, placeholder, normalize, field)
-        table = count_files(
-            corpus,
-            job,
-            client,
-            form=input_format,
-            progress=progress,
-            least=min_pre_token_frequency,
-            worker_timeout=worker_timeout,
-        )
-        words = table.words() if run is train_native else table.as_dict()
-    else:
-        with progress_bar(progress, _size(corpus, input_format), "reading", "B") as advance:
-            form = pre_tokenizer, placeholder, normalize, advance, input_format, field
-            if run is train_native:
-                texts = training_texts(corpus, *form)
-                words = count_native(texts, pre_tokenizer, least=min_pre_token_frequency)
-            else:
-                words = count_words(corpus, *form)
-                if min_pre_token_frequency > 1:
-                    words = {word: count for word, count in words.items() if count >= min_pre_token_frequency}
-    empty = not len(words.ends if isinstance(words, Words) else words)
-    if empty and min_pre_token_frequency > 1:
-        raise TrainingError(
-            f"no pre-token of the corpus occurs min_pre_token_frequency={min_pre_token_frequency} times: there is "
-            "nothing to learn merges from"
-        )
-    if empty:
-        raise TrainingError("the corpus is empty: there is no text to learn merges from")
-    merges: list[tuple[bytes, bytes]] = []
-    with progress_bar(progress, num_merges, "merging", " merges") as advance:
-        learned = [bytes([byte]) for byte in range(256)]
-        for step in run(words, num_merges, min_frequency, False):
-            merges.append((learned[step.left], learned[step.right]))
-            learned.append(step.token)
-            advance(1)
+            job = Job(pre_tokenizer, placeholder, normalize, field)
+            table = count_files(
+                corpus,
+                job,
+                client,
+                form=input_format,
+                progress=progress,
+                least=min_pre_token_frequency,
+                worker_timeout=worker_timeout,
+            )
+            words = table.words() if run is train_native else table.as_dict()
+        else:
+            words = reading.words(pre_tokenizer, run is train_native, min_pre_token_frequency)
+        empty = not len(words.ends if isinstance(words, Words) else words)
+        if empty and min_pre_token_frequency > 1:
+            raise TrainingError(
+                f"no pre-token of the corpus occurs min_pre_token_frequency={min_pre_token_frequency} times: there is "
+                "nothing to learn merges from"
+            )
+        if empty:
+            raise TrainingError("the corpus is empty: there is no text to learn merges from")
+        with progress_bar(progress, first, "merging", " merges") as advance:
+            merges = list[LearnedMerge]()
+            learned = list(BYTES)
+            for step in run(words, first, min_frequency, False):
+                merges.append(LearnedMerge(learned[step.left], learned[step.right], step.count))
+                learned.append(step.token)
+                advance(1)
+        if superwords is not None:
+            merges = _with_superwords(merges, reading, pre_tokenizer, num_merges, superwords, min_frequency)
     if len(merges) < num_merges:
         warnings.warn(
             f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
@@ -138,8 +148,52 @@ def train_model(
             TrainingStopped,
             stacklevel=3,
         )
-    model = BPEModel.from_merges(merges, reserved=taken)
+    model = BPEModel.from_merges([(left, right) for left, right, _ in merges], reserved=taken)
     return model, reserved or {name: 256 + len(merges) + index for index, name in enumerate(names)}
+
+
+def _with_superwords(
+    words: list[LearnedMerge],
+    reading: Reading,
+    pre_tokenizer: Split | None,
+    num_merges: int,
+    superwords: Superwords,
+    min_frequency: int,
+) -> list[LearnedMerge]:
+    """Return merges of words and of superwords, no more than `num_merges`."""
+    model = BPEModel.from_merges([(left, right) for left, right, _ in words])
+    texts = partial(reading.texts, superwords.split, "phrases")
+    if superwords.method == "superbpe":
+        more = num_merges - len(words)
+        return [*words, *learn_superwords(texts, model, pre_tokenizer, more, superwords, min_frequency)]
+    least = words[-1].frequency + 1 if words and len(words) == num_merges else None
+    beyond = learn_superwords(texts, model, pre_tokenizer, num_merges, superwords, min_frequency, least=least)
+    stages = compete(words, beyond, num_merges)
+    return [*stages.words, *stages.superwords]
+
+
+class Reading(NamedTuple):
+    """A corpus and how it is read. The arguments are those of `count_words`."""
+
+    corpus: Corpus
+    special: SpecialTokens
+    normalize: Callable[[str], str] | None
+    form: str | None
+    field: str
+    progress: bool | None
+
+    def texts(self, split: Split | None, what: str) -> Iterator[str]:
+        """Yield the texts that `split` is to cut, with a progress bar."""
+        with progress_bar(self.progress, _size(self.corpus, self.form), what, "B") as advance:
+            yield from training_texts(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
+
+    def words(self, split: Split | None, native: bool, least: int) -> Mapping[bytes, int] | Words:
+        """Count the pre-tokens that occur `least` times."""
+        if native:
+            return count_native(self.texts(split, "reading"), split, least=least)
+        with progress_bar(self.progress, _size(self.corpus, self.form), "reading", "B") as advance:
+            counts = count_words(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
+        return counts if least == 1 else {word: count for word, count in counts.items() if count >= least}
 
 
 def _checked(name: str, value: object) -> int:

@@ -1,10 +1,16 @@
 """Superwords: the incremental learner has the merges of the textbooks, on random corpora."""
 
+import json
 import random
 
 import pytest
+import tokenizers
 
-from bpelab import BPEModel
+from bpelab import BPEModel, BPETokenizer, PatternError, TrainingError
+from bpelab._support.textio import valid_text
+from bpelab.model.trace import BYTES
+from bpelab.notebook import book_text
+from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.split import Split
 from bpelab.trainers.boundless import train_boundless
 from bpelab.trainers.incremental import train_incremental
@@ -12,10 +18,10 @@ from bpelab.trainers.naive import train_naive
 from bpelab.trainers.superbpe import TwoStages, named_merges, train_superbpe
 from bpelab.trainers.superword_learner import compete, learn_superwords
 from bpelab.trainers.superwords import Superwords
-from bpelab.model.trace import BYTES
 
-from ..conftest import amount
+from ..conftest import amount, fuzz_text
 
+pytestmark = pytest.mark.filterwarnings("ignore::bpelab.trainers.train.TrainingStopped")
 WORDS = ["of", "the", "a", "at", "by the way", "ab", "aab", "12", "é", "日本", ":", "(", "\n", "  ", "--", "it's", "No"]
 
 
@@ -47,7 +53,7 @@ def fast(texts, words, num_merges, superwords, min_frequency, train) -> TwoStage
         more = num_merges - len(inside)
         beyond = learn_superwords(lambda: texts, model, words, more, superwords, min_frequency, **options)
         return TwoStages(inside, list(beyond))
-    least = inside[-1].count + 1 if len(inside) == num_merges and inside else None
+    least = inside[-1].frequency + 1 if len(inside) == num_merges and inside else None
     beyond = learn_superwords(
         lambda: texts, model, words, num_merges, superwords, min_frequency, least=least, **options
     )
@@ -68,3 +74,122 @@ def test_the_merges_of_the_textbook(method, train):
         assert fast(texts, *given, train) == expected, seed
         learned += len(expected.superwords)
     assert learned > 300
+
+
+def merges_of(tokenizer: BPETokenizer) -> list[tuple[bytes, bytes]]:
+    ranked = sorted((rank, pair) for pair, (rank, _) in tokenizer.model.merges.items())
+    return [(tokenizer.model.tokens[left], tokenizer.model.tokens[right]) for _, (left, right) in ranked]
+
+
+@pytest.mark.parametrize("trainer", ["naive", "incremental", "auto"])
+@pytest.mark.parametrize("method", ["superbpe", "boundless"])
+def test_train_learns_the_merges_of_the_textbook(method, trainer):
+    textbook = {"superbpe": train_superbpe, "boundless": train_boundless}[method]
+    for seed in range(amount(20, 300)):
+        rng = random.Random(seed)
+        texts, superwords, number = [*random_corpus(rng), "a"], random_superwords(rng, method), rng.randint(8, 60)
+        expected = textbook(texts, Split("cl100k"), number, superwords)
+        corpus = iter(texts) if seed % 2 else texts
+        learned = BPETokenizer.train(corpus, 256 + number, superwords=superwords, trainer=trainer)
+        pairs = [(merge.left, merge.right) for stage in expected for merge in stage]
+        assert merges_of(learned) == pairs and learned.pattern == superwords.pattern, seed
+        for text in texts:
+            assert learned.decode(learned.encode(text)) == text
+
+
+def test_special_tokens_files_and_records(tmp_path):
+    line = "one of the best<|end|>some of the rest, all of the cats"
+    trained = BPETokenizer.train([line] * 3, 300, superwords="superbpe", special_tokens=["<|end|>"], min_frequency=3)
+    assert not any(b"<|" in token for token in trained.model.tokens.values())
+    (tmp_path / "a.txt").write_text("\n".join([line] * 3))
+    (tmp_path / "a.jsonl").write_text(3 * (json.dumps({"text": line}) + "\n"))
+    options = {"superwords": "superbpe", "special_tokens": ["<|end|>"], "min_frequency": 3}
+    assert BPETokenizer.train(tmp_path / "a.jsonl", 300, **options) == trained
+    assert b" of the" in BPETokenizer.train(tmp_path / "a.txt", 300, **options).model.ids
+
+
+def test_limits_of_superwords():
+    text = "Answer: one of the two of the best of the rest. " * 4
+    for number in (2, 3):
+        learned = BPETokenizer.train(text, 330, superwords=Superwords(transition=0.5, max_words=number))
+        assert max(len(token.split()) for token in learned.model.tokens.values()) == number
+        assert not any(b": " in token for token in learned.model.tokens.values())
+    free = Superwords(transition=0.5, max_words=None, forbidden=())
+    assert any(b": " in token for token in BPETokenizer.train(text, 330, superwords=free).model.tokens.values())
+
+
+def test_added_superwords_keep_every_id():
+    texts = [book_text()[:40_000]]
+    special = {"<|end|>": 400, "<|x|>": 700}
+    byte_level = BPETokenizer.train(texts, 500, special_tokens=special)
+    ranks = BPETokenizer(BPEModel.from_ranks(byte_level.model.ids), pattern="gpt2")
+    for old in (byte_level, ranks, BPETokenizer(byte_level.model)):
+        for method in ("superbpe", "boundless"):
+            new = old.with_superwords(texts, len(old) + 60, superwords=method)
+            assert len(new) == len(old) + 60
+            assert old.model.tokens.items() <= new.model.tokens.items()
+            assert new.special_tokens == old.special_tokens and new.pattern == "superbpe"
+            added = new.model.tokens.keys() - old.model.tokens.keys()
+            highest = max([*old.model.tokens, *old.special_tokens.values()])
+            assert sorted(added) == list(range(highest + 1, highest + 61))
+            assert sum(len(new.model.tokens[token].split()) > 1 for token in added) > 15
+            assert len(new.encode(texts[0])) < 0.99 * len(old.encode(texts[0]))
+            for token in added:
+                assert new.encode_piece(new.model.tokens[token]) == [token]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (("super",), ValueError, "did you mean superbpe"),
+        (("superbpe", 1.5), ValueError, "share from 0.0 to 1.0"),
+        (("superbpe", 0), ValueError, "256 bytes"),
+        (("superbpe", True), TypeError, "number of tokens"),
+        (("superbpe", 0.9, "cl200k"), PatternError, "did you mean"),
+        (("superbpe", 0.9, "("), PatternError, "[(]"),
+        (("superbpe", 0.9, "superbpe", 1), ValueError, "at least 2 words"),
+        (("superbpe", 0.9, "superbpe", 4, ": "), TypeError, "tuple of strings"),
+    ],
+)
+def test_impossible_settings(arguments, error, words):
+    with pytest.raises(error, match=words):
+        Superwords(*arguments)
+
+
+def test_errors_before_anything_is_read():
+    def corpus():
+        raise AssertionError("read")
+        yield ""
+
+    for options, error, words in (
+        ({"superwords": 3}, TypeError, "name of a method"),
+        ({"superwords": "superbpe", "ties": "cs336"}, ValueError, "leave out ties='cs336'"),
+        ({"superwords": "superbpe", "trainer": "distributed"}, ValueError, "leave out trainer"),
+        ({"superwords": Superwords(transition=301)}, TrainingError, "never begin"),
+    ):
+        with pytest.raises(error, match=words):
+            BPETokenizer.train(corpus(), 300, **options)
+    tokenizer = BPETokenizer.train("abab", 258)
+    with pytest.raises(TrainingError, match="has 257 tokens already"):
+        tokenizer.with_superwords(corpus(), 257)
+    characters = BPETokenizer(tokenizer.model, pre_tokenizer=Metaspace())
+    with pytest.raises(TrainingError, match="another pre-tokenizer"):
+        characters.with_superwords(corpus(), 300)
+
+
+def test_saved_files_have_the_ids(tmp_path):
+    from transformers import AutoTokenizer
+
+    text = book_text()
+    for method in ("superbpe", "boundless"):
+        trained = BPETokenizer.train(text[:60_000], 700, superwords=method, special_tokens=["<|end|>"])
+        trained.save(tmp_path / method)
+        again = BPETokenizer.from_pretrained(tmp_path / method)
+        assert again.pattern == trained.pattern == "superbpe"
+        theirs = tokenizers.Tokenizer.from_file(str(tmp_path / method / "tokenizer.json"))
+        same = AutoTokenizer.from_pretrained(tmp_path / method)
+        rng = random.Random(method)
+        for sample in [text[60_000:90_000], *(valid_text(fuzz_text(rng)) for _ in range(amount(300, 20_000)))]:
+            ids = trained.encode(sample)
+            assert theirs.encode(sample).ids == ids == same.encode(sample) == again.encode(sample)
+            assert trained.decode(ids) == sample
