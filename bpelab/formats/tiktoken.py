@@ -229,5 +229,7 @@ def _covering_pattern(pattern: str | None) -> str:
     if pattern is None:
         return r"(?s:.+)"
     if named := find_pattern(pattern):
-        return named.regex
+        pattern = named.regex
+        if named.cuts_words:
+            return pattern
     return rf"{pattern}|(?s:(?:(?!{pattern}).)+)"

@@ -36,6 +36,8 @@ DESCRIPTIONS = {
     r"\s+(?!\S)": "white space but its last character",
     r"\s+": "white space",
     r"\s": "one white space character",
+    r" ?[^\s\p{L}\p{N}]{2,}[\r\n/]*": "two and more punctuation marks or symbols, and line ends after them",
+    r" +(?!\S)": "spaces but the last of them",
 }
 """Descriptions of what the alternatives of the named patterns match."""
 O200K_DESCRIPTIONS = (

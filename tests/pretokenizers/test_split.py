@@ -77,6 +77,8 @@ def test_the_pieces_are_tiktokens():
     tiktoken = pytest.importorskip("tiktoken")
     rng = random.Random(14)
     for name, pattern in PATTERNS.items():
+        if not pattern.cuts_words:
+            continue  # tiktoken drops what is between the matches
         split, texts = Split(name), [clean(fuzz_text(rng)) for _ in range(amount(500, 20_000))]
         pieces = {piece.encode() for text in texts for piece in split.split(text)}
         ranks = dict(BYTE_RANKS)

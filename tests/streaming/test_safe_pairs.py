@@ -69,7 +69,14 @@ def test_every_pair_of_classes(name):
                     assert split.split(left + a + b + right) == split.split(left + a) + split.split(b + right)
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+def test_what_is_safe_beyond_words():
+    """Words stay together: text is given out at digits, runs of punctuation, and spaces before more space."""
+    safe = boundary_predicate(Split("superbpe"))
+    assert all(safe(a, b) for a, b in ["5a", "a5", " \n"])
+    assert not any(safe(a, b) for a, b in ["d ", " d", "d.", "12", "  "])
+
+
+@pytest.mark.parametrize("name", [name for name, named in PATTERNS.items() if named.cuts_words])
 def test_what_is_safe(name):
     """Else nothing would ever be given out."""
     safe = boundary_predicate(Split(name))

@@ -428,8 +428,9 @@ class TestPreTokenView:
             for name, panel in zip(NAMED, view.data["panels"], strict=True):
                 cut = [view.text[piece["start"] : piece["end"]] for piece in panel["pieces"]]
                 assert cut == Split(name).split(view.text)
-                # Every piece of a named pattern is a match, so some alternative made it.
-                assert all(piece["alternative"] is not None for piece in panel["pieces"])
+                # Every piece of a pattern for words is a match, so some alternative made it.
+                made = [piece["alternative"] is not None for piece in panel["pieces"]]
+                assert all(made) or not PATTERNS[name].cuts_words
                 starts.append({piece["start"] for piece in panel["pieces"]})
                 counts = Counter(piece["alternative"] for piece in panel["pieces"])
                 assert [choice["count"] for choice in panel["alternatives"]] == [
