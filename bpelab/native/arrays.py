@@ -5,8 +5,12 @@ Chapter: Native code. Cost: 0.1 s for 100,000 tokens.
 
 from __future__ import annotations
 
+import re
 from array import array
-from itertools import accumulate
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from ..boundaries.from_vocabulary import VocabularyBoundaries
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 MAX_TOKENS, MAX_MERGES, MAX_BYTES = 1 << 21, 1 << 22, 1 << 26
 """Limits of the tables; MAX_BYTES is the sum over all tokens, which is 2^21 for o200k."""
 NONE = 0xFFFFFFFF
+SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
+"""What the first superword of a vocabulary is taken for."""
 BLOCKS = 1 << 13
 """Blocks of 256 code points; see vocabulary.h."""
 NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
@@ -45,20 +51,42 @@ def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...
         return None
     index = {token_id: i for i, token_id in enumerate(order + extra)}
     byte_ids = dict(enumerate(model.byte_ids)) if units is None else units.byte_tokens or {}
+    made = partial(
+        core,
+        byte_tokens=array("I", [index[byte_ids[n]] if n in byte_ids else NONE for n in range(256)]),
+        alphabet_size=len(model.alphabet),
+        ignore_merges=model.ignore_merges,
+        units=None if units is None else _units(model, units, index),
+    )
+    tables = {"content": b"".join(contents), "offsets": array("i", accumulate(map(len, contents), initial=0))}
+    ids = array("I", order + extra)
     try:
-        return core(
-            content=b"".join(contents),
-            offsets=array("i", accumulate(map(len, contents), initial=0)),
-            ids=array("I", order + extra),
-            byte_tokens=array("I", [index[byte_ids[n]] if n in byte_ids else NONE for n in range(256)]),
-            alphabet_size=len(model.alphabet),
-            merges=merges,
-            ignore_merges=model.ignore_merges,
-            levels=levels,
-            units=None if units is None else _units(model, units, index),
-        )
+        words = _words(made, contents, merges) if len(levels) == 1 and units is None else None
+        with suppress(ValueError):  # these words aren't its first stage
+            return made(**tables, ids=ids, merges=merges, levels=levels, words=words)
+        return made(**tables, ids=ids, merges=merges, levels=levels)
     except MemoryError:  # or tokens so long and so alike that the tables would take too long to build
         return None
+
+
+def _words(
+    made: Callable[..., Encoder], contents: list[bytes], merges: tuple[array[int], array[int], bool] | None
+) -> Encoder | None:
+    """Return the encoder of the tokens before the first superword; None without superwords, or with few such tokens.
+
+    Any token would do as the first superword: it only says which merges the first stage makes.
+    """
+    first = next((i for i, token in enumerate(contents) if SUPERWORD.search(token)), 0)
+    if first < len(contents) // 8:
+        return None
+    if merges is not None:
+        pairs, results, one_each = merges
+        number = next((rank for rank, token in enumerate(results) if token >= first), len(results))
+        kept = array("i", chain.from_iterable(t for t in zip(*[iter(pairs)] * 3) if t[2] < number))
+        merges = kept, results[:number], one_each
+    content = b"".join(contents[:first])
+    offsets = array("i", accumulate(map(len, contents[:first]), initial=0))
+    return made(content=content, offsets=offsets, ids=array("I", range(first)), merges=merges, levels=())
 
 
 def _rank_order(model: BPEModel, by_rank: bool) -> list[int]:

@@ -11,7 +11,7 @@
 
 #include "building.h"
 #include "decode.h"
-#include "levels.h"
+#include "superwords.h"
 #include "table_file.h"
 #include "utf8.h"
 
@@ -21,6 +21,8 @@ enum { MAX_CACHED_INTS = 1 << 21 };
 typedef struct CallContext {
     Workspace workspace;
     Refiner refiner;
+    const Superwords *superwords;
+    SuperwordScratch scratch;
     struct CallContext *next; /* in the pool */
 } CallContext; /* scratch memory of one call */
 
@@ -33,6 +35,8 @@ typedef struct {
     PyObject **int_cache;
     int64_t int_cache_size;
     Py_buffer mapped; /* the block with the tables; its `obj` is NULL if they are the Encoder's own */
+    PyObject *words;  /* the Encoder of words, for superwords, or NULL */
+    Superwords superwords;
 } Encoder;
 
 static int check_signals(void) {
@@ -46,6 +50,7 @@ static void context_free(CallContext *workspace) {
     cache_free(&workspace->workspace.cache);
     free(workspace->refiner.ends);
     free(workspace->refiner.compacted);
+    free(workspace->scratch.merges);
     free(workspace);
 }
 
@@ -57,6 +62,7 @@ static CallContext *acquire_context(Encoder *self) {
         Refiner *refiner = &found->refiner;
         refiner->vocabulary = &self->vocabulary;
         refiner->workspace = &found->workspace;
+        found->superwords = &self->superwords;
         refiner->ends = malloc(((size_t)self->level_count + 1) * sizeof *refiner->ends);
         if (!cache_new(&found->workspace.cache) || !refiner->ends) {
             context_free(found);
@@ -191,6 +197,20 @@ static int read_levels(Encoder *self, PyObject *given) {
     return 1;
 }
 
+/* Read the Encoder of words, or None. */
+static int read_words_encoder(Encoder *self, PyObject *words) {
+    if (words == Py_None) return 1;
+    if (Py_TYPE(words) != Py_TYPE(self)) return value_error("words must be an Encoder");
+    int built = self->level_count == 1 && self->levels[0].kind == PATTERN && self->levels[0].keep == ALL &&
+                        !self->levels[0].required_size
+                    ? superwords_build(&self->superwords, &self->vocabulary, &((Encoder *)words)->vocabulary)
+                    : 0;
+    if (built == NO_MEMORY) return PyErr_NoMemory(), 0;
+    if (!built) return value_error("these words can't be the first stage of this vocabulary");
+    self->words = Py_NewRef(words);
+    return 1;
+}
+
 /* Read the units: (rows, tokens, char_level, unk, fuse_unk, boundary_rule), as in vocabulary.h. */
 static int read_units(Vocabulary *v, PyObject *given) {
     PyObject *rows, *tokens;
@@ -277,11 +297,11 @@ static int new_int_cache(Encoder *self) {
 
 static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     static char *names[] = {"content", "offsets", "ids", "byte_tokens", "alphabet_size", "merges", "ignore_merges",
-                            "levels", "units", NULL};
-    PyObject *content, *offsets, *ids, *bytes, *merges, *levels, *units = Py_None;
+                            "levels", "units", "words", NULL};
+    PyObject *content, *offsets, *ids, *bytes, *merges, *levels, *units = Py_None, *words = Py_None;
     int alphabet_size, ignore_merges;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOiOpO!|O", names, &content, &offsets, &ids, &bytes,
-                                     &alphabet_size, &merges, &ignore_merges, &PyTuple_Type, &levels, &units))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOiOpO!|OO", names, &content, &offsets, &ids, &bytes,
+                                     &alphabet_size, &merges, &ignore_merges, &PyTuple_Type, &levels, &units, &words))
         return NULL;
     if (units != Py_None && !PyTuple_Check(units))
         return PyErr_Format(PyExc_TypeError, "units must be a tuple or None");
@@ -289,16 +309,16 @@ static PyObject *encoder_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     if (!self) return NULL;
     self->vocabulary.ignore_merges = ignore_merges;
     if (read_vocabulary(&self->vocabulary, content, offsets, ids, bytes, merges, units, alphabet_size) &&
-        read_levels(self, levels) && new_int_cache(self))
+        read_levels(self, levels) && new_int_cache(self) && read_words_encoder(self, words))
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
 }
 
-/* Encoder.from_tables(tables, levels): from a block that `tables` returned, for example in a mapped file. */
+/* Encoder.from_tables(tables, levels, words): from a block that `tables` returned, for example in a mapped file. */
 static PyObject *encoder_from_tables(PyObject *type, PyObject *args) {
-    PyObject *tables, *levels;
-    if (!PyArg_ParseTuple(args, "OO!", &tables, &PyTuple_Type, &levels)) return NULL;
+    PyObject *tables, *levels, *words = Py_None;
+    if (!PyArg_ParseTuple(args, "OO!|O", &tables, &PyTuple_Type, &levels, &words)) return NULL;
     Encoder *self = (Encoder *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
     if (!self) return NULL;
     if (PyObject_GetBuffer(tables, &self->mapped, PyBUF_SIMPLE) < 0) goto failure;
@@ -306,7 +326,7 @@ static PyObject *encoder_from_tables(PyObject *type, PyObject *args) {
         value_error("these are not tables of this version");
         goto failure;
     }
-    if (read_levels(self, levels) && new_int_cache(self)) return (PyObject *)self;
+    if (read_levels(self, levels) && new_int_cache(self) && read_words_encoder(self, words)) return (PyObject *)self;
 failure:
     Py_DECREF(self);
     return NULL;
@@ -321,6 +341,8 @@ static PyObject *encoder_tables(Encoder *self, PyObject *unused) {
 
 static void encoder_dealloc(Encoder *self) {
     PyTypeObject *type = Py_TYPE(self);
+    superwords_free(&self->superwords);
+    Py_XDECREF(self->words);
     for (int64_t i = 0; self->int_cache && i < self->int_cache_size; i++) Py_XDECREF(self->int_cache[i]);
     free(self->int_cache);
     for (CallContext *next; self->pool; self->pool = next) {
@@ -377,6 +399,9 @@ static int open_text(PyObject *given, Text *text) {
 static int64_t encode_slice(CallContext *w, const uint8_t *text, int64_t *offset, int64_t end, int final,
                             uint32_t *out) {
     Refiner *refiner = &w->refiner;
+    if (w->superwords->words)
+        return encode_superwords(w->superwords, refiner->vocabulary, &refiner->levels[0]->scan, &w->workspace,
+                                 &w->scratch, text, offset, end, final, out);
     if (!is_single_pattern(refiner)) return encode_by_levels(refiner, text, offset, end, final, out);
     return encode_range(refiner->vocabulary, &refiner->levels[0]->scan, &w->workspace, text, offset, end, final, out);
 }
@@ -560,6 +585,14 @@ static PyObject *encoder_encode_piece(Encoder *self, PyObject *given) {
     return list;
 }
 
+static PyObject *encoder_words(Encoder *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(self->words ? self->words : Py_None);
+}
+
+static PyGetSetDef encoder_attributes[] = {
+    {"words", (getter)encoder_words, NULL, "The Encoder of the first stage, or None.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+
 static PyMethodDef encoder_methods[] = {
     {"encode", (PyCFunction)encoder_encode, METH_O,
      "Encode a str to a list; None if it has a surrogate or needs too much look-ahead."},
@@ -570,14 +603,14 @@ static PyMethodDef encoder_methods[] = {
      "lists(ids, offsets): split what `encode_texts` returned into lists."},
     {"tables", (PyCFunction)encoder_tables, METH_NOARGS, "Serialize all tables to one block of bytes."},
     {"from_tables", (PyCFunction)encoder_from_tables, METH_VARARGS | METH_CLASS,
-     "from_tables(tables, levels): an Encoder with the tables of such a block."},
+     "from_tables(tables, levels, words=None): an Encoder with the tables of such a block."},
     {"encode_piece", (PyCFunction)encoder_encode_piece, METH_O,
      "Encode bytes as one piece; None if units are characters and the bytes are not UTF-8."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot encoder_slots[] = {
-    {Py_tp_doc, "Encoder(content, offsets, ids, byte_tokens, alphabet_size, merges, ignore_merges, levels, units=None)"
-                "\n--\n\n"
+    {Py_tp_doc, "Encoder(content, offsets, ids, byte_tokens, alphabet_size, merges, ignore_merges, levels, units=None, "
+                "words=None)\n--\n\n"
                 "The tables of a model, and the patterns that split its text.\n\n"
                 "Tokens have indices in the order of their ranks, the alphabet first. `content` is the concatenated "
                 "bytes of all tokens, `offsets` (int32) where each begins, and the end; `ids` (uint32) their ids, "
@@ -588,10 +621,12 @@ static PyType_Slot encoder_slots[] = {
                 "without which it splits nothing, or none; its DFA as (transitions, width, start, stage1, stage2)). "
                 "`units`, if they are not the 256 bytes, are (rows, tokens, char_level, unk, fuse_unk, boundary_rule): "
                 "see vocabulary.h; then `ids` may go on with ids that are not tokens, and 0xFFFFFFFF stands for a byte "
-                "or an unknown token that is missing."},
+                "or an unknown token that is missing. `words` is an Encoder of the first tokens, those before the first "
+                "superword, with their indices as ids: then text is encoded in two stages."},
     {Py_tp_new, encoder_new},
     {Py_tp_dealloc, encoder_dealloc},
     {Py_tp_methods, encoder_methods},
+    {Py_tp_getset, encoder_attributes},
     {0, NULL}};
 
 static PyType_Spec encoder_spec = {"bpelab.native._core.Encoder", sizeof(Encoder), 0,

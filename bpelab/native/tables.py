@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import struct
 import sys
 from contextlib import suppress
 from functools import lru_cache
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 512_000_000
 """Of all files together."""
 SUFFIX = ".native"
+WORDS, TRAILER = b"bpelabw\n", struct.Struct("<8sQ")
+"""The end of a file with the tables of words after the others: where they begin."""
 
 
 @lru_cache(1)
@@ -62,8 +65,13 @@ def fetch(path: str, core: type[Encoder], levels: tuple[Any, ...]) -> Encoder | 
         return None
     with suppress(OSError):
         os.utime(path)  # used now: deleted last
+    block, words = memoryview(mapped), None
     with suppress(ValueError):
-        return core.from_tables(mapped, levels)
+        if block[-TRAILER.size :][: len(WORDS)] == WORDS:
+            size = TRAILER.unpack(block[-TRAILER.size :])[1]
+            words = core.from_tables(block[size : -TRAILER.size], ())
+            block = block[:size]
+        return core.from_tables(block, levels, words)
     return None
 
 
@@ -74,10 +82,18 @@ def store(name: str, encoder: Encoder) -> None:
     path = Path(name)
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, encoder.tables())
+        write_atomically(path, _block(encoder))
         files = sorted(path.parent.glob(f"*{SUFFIX}"), key=lambda file: file.stat().st_mtime, reverse=True)
         left = MAX_BYTES
         for file in files:
             left -= file.stat().st_size
             if left < 0 and file != path:
                 file.unlink(missing_ok=True)
+
+
+def _block(encoder: Encoder) -> bytes:
+    """Return the tables of an encoder; of one for superwords also those of its words, and where these begin."""
+    block = encoder.tables()
+    if encoder.words is None:
+        return block
+    return block + encoder.words.tables() + TRAILER.pack(WORDS, len(block))
