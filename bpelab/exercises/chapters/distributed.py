@@ -18,7 +18,7 @@ def add_tables(one: dict, other: dict) -> dict:
 
 
 def first_changed(tables, again, number):
-    """Return the rank of the first of `number` merges that is another one when table
+    """Return the rank of the first of `number` merges that is different when table
     `again` of the list is counted twice; None where all are the same."""
     once: dict[bytes, int] = {}
     for table in tables:

@@ -65,6 +65,7 @@ def savings(home, other, text):
     encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
     equal ones the token that sorts first. Leave out those that save nothing.
     """
+    # On the page's texts, "two" saves most with runs of spaces and the signs of code, "one" with common English words.
     encode = NaiveEncoder(other.model).encode_piece
     saved = []
     for token, times in Counter(home.tokenize(text)).items():
@@ -224,7 +225,7 @@ EXERCISES = [
         (
             "shape.weights names the parts. Those of attention and feed-forward don't depend on the vocabulary.",
             "One more token is one more row of shape.hidden weights, and one more in the output where it isn't tied.",
-            "The cache takes tokens * shape.cache_bytes.",
+            "The cache takes tokens * shape.cache_bytes, and each weight shape.bytes_per_weight.",
         ),
         is_valid=lambda shape, memory, tokens: False,
     ),
