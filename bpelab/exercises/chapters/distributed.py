@@ -94,7 +94,7 @@ EXERCISES = [
         _tables,
         (
             "Make the empty tables first, one dict for each bucket: [{} for _ in range(number)].",
-            "Python's hash() of bytes is another one in each process; zlib.crc32 is the same everywhere.",
+            "Python's hash() of bytes is different in each process; zlib.crc32 is the same everywhere.",
         ),
         is_valid=lambda table, number: number >= 1,
     ),

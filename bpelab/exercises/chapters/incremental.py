@@ -229,7 +229,7 @@ EXERCISES = [
         _paused,
         (
             "getgeneratorlocals(steps) returns the trainer's variables, among them `places`, `ids` and `following`.",
-            "A pair occurs at place i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
+            "A pair occurs at position i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
         ),
         call=_pause,
         is_valid=_can_pause,
@@ -255,7 +255,7 @@ EXERCISES = [
         _trainers,
         (
             "itertools.product(alphabet, repeat=size) yields the words of one length in order.",
-            "For each word compare list(trainer({word: 1}, size, 1)) with the same of train_naive.",
+            "For each word compare list(trainer({word: 1}, size, 1)) with what train_naive yields.",
         ),
         is_valid=lambda *arguments: False,
     ),

@@ -197,7 +197,7 @@ EXERCISES = [
         _two,
         (
             "Counter(home.tokenize(text)) says how often each token is used.",
-            "NaiveEncoder(other.model).encode_piece(token) cuts any bytes, whether they are text or not.",
+            'ENCODERS["naive"](other.model).encode_piece(token) cuts any bytes, whether they are text or not.',
             "Sort by (-saved, token).",
         ),
         call=lambda answer, home, other, text: answer(trained_tokenizer(*home), trained_tokenizer(*other), text),
@@ -210,7 +210,7 @@ EXERCISES = [
         encode_with_merges,
         _merge_files,
         (
-            "The keys of CHAR_OF_BYTE are the bytes, in the order of the byte alphabet.",
+            "The keys of CHAR_OF_BYTE (bpelab.unicode.byte_alphabet) are the bytes, in the order of the alphabet.",
             "A merge makes the next id: 256 for the first one. Its parts have ids already.",
             "BPEModel(tokens, merges, alphabet) takes {id: bytes}, {(left id, right id): (rank, new id)} and "
             "{bytes: id} of the 256 bytes.",
