@@ -45,7 +45,7 @@ def files_changed(folder):
     """Return the names of files that are not as SHA256SUMS has them, sorted.
 
     A line of SHA256SUMS is the SHA-256 of a file in hex, two spaces, and its name. A file
-    may have other bytes, may be gone, or may have no line. SHA256SUMS has none of its own.
+    may have other bytes, may be gone, or may have no line. SHA256SUMS itself has no line.
     `folder` is a Path, and there are no folders in it.
     """
     known, there = {}, {}

@@ -31,8 +31,8 @@ def shorter_when_frequent(tokenizer, counts):
 
 
 def counterexample(tokenizer):
-    """Return (text, n): decoding the first n ids of `text` gives a text that has
-    another number of tokens."""
+    """Return (text, n): the first n ids of `text`, decoded, are a text that has a
+    different number of tokens."""
     for text in ("日", "é", "😀", "日é😀", "a  b"):
         ids = tokenizer.encode(text)
         for n in range(1, len(ids)):

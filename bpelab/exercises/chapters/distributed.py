@@ -18,7 +18,7 @@ def add_tables(one: dict, other: dict) -> dict:
 
 
 def first_changed(tables, again, number):
-    """Return the rank of the first of `number` merges that is another one when table
+    """Return the rank of the first of `number` merges that is different when table
     `again` of the list is counted twice; None where all are the same."""
     once: dict[bytes, int] = {}
     for table in tables:
@@ -94,7 +94,7 @@ EXERCISES = [
         _tables,
         (
             "Make the empty tables first, one dict for each bucket: [{} for _ in range(number)].",
-            "Python's hash() of bytes is another one in each process; zlib.crc32 is the same everywhere.",
+            "Python's hash() of bytes is different in each process; zlib.crc32 is the same everywhere.",
         ),
         is_valid=lambda table, number: number >= 1,
     ),

@@ -38,7 +38,8 @@ def first_bad_merge(vocab, merges):
     """Return the index of the first of `merges` that can't be, or None.
 
     `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one
-    space between them. Both have to be in `vocab`, and so has what they make.
+    space between them; any other str can't be. Both have to be in `vocab`, and so has what
+    they make.
     """
     for index, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge

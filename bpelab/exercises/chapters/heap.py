@@ -308,8 +308,8 @@ EXERCISES = [
         encode_piece,
         _short_and_long,
         (
-            "Keep three lists: the tokens, and for each place the place before and the place after it.",
-            "The heap has (id, left place, joined bytes). An entry is stale if the two no longer join to these bytes.",
+            "Keep three lists: the tokens, and for each position the one before and the one after it.",
+            "An entry is (id, left position, joined bytes). It is stale if the two no longer join to these bytes.",
             "After a merge, push the new token with its right neighbour, and the left neighbour with the new token.",
         ),
         is_valid=lambda vocab, piece: False,

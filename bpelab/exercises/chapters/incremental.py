@@ -27,9 +27,9 @@ def count_changes(word: list[int], pair: tuple[int, int], new: int) -> dict:
 
 
 def stale_places(steps) -> int:
-    """Return how many places, over all pairs, are out of date now.
+    """Return how many positions, over all pairs, are out of date now.
 
-    For the banana of this page it is 0 at the first step and 4 at the second.
+    For {b"banana": 2, b"nab": 1} it is 0 at the first step and 4 at the second.
     """
     state = getgeneratorlocals(steps)
     ids, following = state["ids"], state["following"]
@@ -53,7 +53,8 @@ def pop_best(heap: list, counts: dict, least: int) -> tuple | None:
 
 
 def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes | None:
-    """Return the first word, by length and then by alphabet, whose steps differ; or None.
+    """Return the first word whose steps differ, or None. Words are tried by length, and
+    those of one length in the order of the letters in `alphabet`.
 
     For the trainer that reads a neighbour from a copy it is b"aaaa".
     """
@@ -228,7 +229,7 @@ EXERCISES = [
         _paused,
         (
             "getgeneratorlocals(steps) returns the trainer's variables, among them `places`, `ids` and `following`.",
-            "A pair occurs at place i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
+            "A pair occurs at position i if (ids[i], ids[following[i]]) is the pair. Count where it isn't.",
         ),
         call=_pause,
         is_valid=_can_pause,
@@ -254,7 +255,7 @@ EXERCISES = [
         _trainers,
         (
             "itertools.product(alphabet, repeat=size) yields the words of one length in order.",
-            "For each word compare list(trainer({word: 1}, size, 1)) with the same of train_naive.",
+            "For each word compare list(trainer({word: 1}, size, 1)) with what train_naive yields.",
         ),
         is_valid=lambda *arguments: False,
     ),

@@ -65,6 +65,7 @@ def savings(home, other, text):
     encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
     equal ones the token that sorts first. Leave out those that save nothing.
     """
+    # On the page's texts, "two" saves most with runs of spaces and the signs of code, "one" with common English words.
     encode = NaiveEncoder(other.model).encode_piece
     saved = []
     for token, times in Counter(home.tokenize(text)).items():
@@ -196,7 +197,7 @@ EXERCISES = [
         _two,
         (
             "Counter(home.tokenize(text)) says how often each token is used.",
-            "NaiveEncoder(other.model).encode_piece(token) cuts any bytes, whether they are text or not.",
+            'ENCODERS["naive"](other.model).encode_piece(token) cuts any bytes, whether they are text or not.',
             "Sort by (-saved, token).",
         ),
         call=lambda answer, home, other, text: answer(trained_tokenizer(*home), trained_tokenizer(*other), text),
@@ -209,7 +210,7 @@ EXERCISES = [
         encode_with_merges,
         _merge_files,
         (
-            "The keys of CHAR_OF_BYTE are the bytes, in the order of the byte alphabet.",
+            "The keys of CHAR_OF_BYTE (bpelab.unicode.byte_alphabet) are the bytes, in the order of the alphabet.",
             "A merge makes the next id: 256 for the first one. Its parts have ids already.",
             "BPEModel(tokens, merges, alphabet) takes {id: bytes}, {(left id, right id): (rank, new id)} and "
             "{bytes: id} of the 256 bytes.",
@@ -224,7 +225,7 @@ EXERCISES = [
         (
             "shape.weights names the parts. Those of attention and feed-forward don't depend on the vocabulary.",
             "One more token is one more row of shape.hidden weights, and one more in the output where it isn't tied.",
-            "The cache takes tokens * shape.cache_bytes.",
+            "The cache takes tokens * shape.cache_bytes, and each weight shape.bytes_per_weight.",
         ),
         is_valid=lambda shape, memory, tokens: False,
     ),

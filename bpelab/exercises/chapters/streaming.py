@@ -187,7 +187,7 @@ EXERCISES = [
         _texts,
         (
             "A word may go on, and so may a run of white space. Between which two characters can neither?",
-            "Between a character that is not white space and a space, a piece always ends and a search begins anew.",
+            "Between a character that is not white space and a space, a piece always ends and a new search begins.",
             "Look for the last such place. A newline won't do: o200k's pattern gives it to punctuation before it.",
         ),
         problem=_not_settled,

@@ -244,7 +244,7 @@ EXERCISES = [
             "Build the trie once, outside of the function that you return: a dict of byte -> dict, with the token at "
             "its end.",
             "Two tokens fit if `encode_piece(vocab, left + right)` is the ids of exactly these two. Remember answers.",
-            "Keep, for each token taken, the shorter matches at the same place. Without any left, step back.",
+            "Keep, for each token taken, the shorter matches at the same position. When none is left, step back.",
         ),
         call=_encode_with,
         is_valid=lambda vocab, piece: False,
