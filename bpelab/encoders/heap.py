@@ -37,8 +37,11 @@ class HeapEncoder:
         """Return the ids of one piece. `record` is handed every HeapStep and MergeStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
+        return self.merge(self.model.initial_ids(piece), record)
+
+    def merge(self, ids: list[int], record: Record | None = None) -> list[int]:
+        """Return what merging makes of a sequence of ids, which is changed."""
         find = self.model.merges.get
-        ids = self.model.initial_ids(piece)
         end = len(ids)
         previous = list(range(-1, end - 1))
         following = list(range(1, end + 1))

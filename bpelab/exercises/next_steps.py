@@ -91,7 +91,7 @@ NEXT = {
     "heap.1": ("easy", "Can it be more than the piece has pairs at the start? Look for such a piece."),
     "heap.2": ("medium", "Add a heap of the pairs that begin at these nodes, and it is the encoder of the page."),
     "heap.3": ("medium", "Now the opposite: which piece of 20 bytes has the most stale entries?"),
-    "heap.4": ("easy", "Time limits of 4, 8, 16 and 32 bytes on the book's pieces."),
+    "heap.4": ("easy", "Try the limits 4, 8, 16 and 32 bytes on the book's pieces, and time each."),
     "heap.5": ("hard", "Which is faster, stamps or asking the table again? Count what each entry costs."),
     "heap.6": ("hard", "Measure it on pieces of 1,000, 10,000 and 100,000 bytes: does the time grow as promised?"),
     "incremental.1": (
@@ -149,7 +149,7 @@ NEXT = {
     "claims.3": ("medium", "The library guidance does this, under the same name."),
     "claims.4": ("medium", '"Measuring" counts such tokens in vocabularies that were published.'),
     "chat.1": ("easy", "What does a p of 0.1 leave when the model is sure, and when it isn't?"),
-    "chat.2": ("medium", "Does the stop id belong into the history of the conversation? Look at the template."),
+    "chat.2": ("medium", "Does the stop id belong in the history of the conversation? Look at the template."),
     "chat.3": ("easy", "Double the context. What share of your memory is left for the weights?"),
     "chat.4": ("easy", "This is why prompts that begin alike are cheap: put what never changes first."),
     "capstone.1": ("easy", "What a tokenizer loses belongs on its card."),

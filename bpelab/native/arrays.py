@@ -58,7 +58,10 @@ def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...
         ignore_merges=model.ignore_merges,
         units=None if units is None else _units(model, units, index),
     )
-    tables = {"content": b"".join(contents), "offsets": array("i", accumulate(map(len, contents), initial=0))}
+    tables: dict[str, Any] = {
+        "content": b"".join(contents),
+        "offsets": array("i", accumulate(map(len, contents), initial=0)),
+    }
     ids = array("I", order + extra)
     try:
         words = _words(made, contents, merges) if len(levels) == 1 and units is None else None

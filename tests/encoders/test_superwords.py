@@ -1,0 +1,183 @@
+"""Two stages have the ids of one, in Python and in C, for any vocabulary that they serve."""
+
+import random
+import sys
+from array import array
+
+import pytest
+
+from bpelab import BPEModel, BPETokenizer, native
+from bpelab.encoders import encode_function
+from bpelab.encoders.heap import HeapEncoder
+from bpelab.encoders.superwords import SUPERWORD, SuperwordEncoder
+from bpelab.native import tables
+from bpelab.native.plan import levels_for
+from bpelab.notebook import book_text
+from bpelab.pretokenizers.split import Split
+from bpelab.trainers.naive import replace_pair
+from bpelab.trainers.superwords import Superwords
+
+from ..conftest import amount, fuzz_text
+
+WORDS = [
+    " of",
+    " the",
+    "a",
+    " a",
+    "of the",
+    "\n",
+    " ",
+    "é",
+    " é b",
+    "--",
+    "12",
+    "of",
+    "e",
+    "t",
+    "日本",
+    "b\xa0 c",
+    "x y",
+]
+needs_extension = pytest.mark.skipif(native.extension() is None, reason="the extension in C was not built")
+
+
+def random_text(rng: random.Random) -> str:
+    if rng.random() < 0.1:
+        return "".join(rng.choices(WORDS, k=400)) + rng.choice(WORDS) * 300
+    return "".join(rng.choices(WORDS, k=rng.randint(0, 40))) + fuzz_text(rng)
+
+
+def random_merges(rng: random.Random) -> list[tuple[bytes, bytes]]:
+    """Merges of neighbours in a text, as in training but of random ones: words first, then anything."""
+    text = "".join(rng.choices(WORDS, k=80)).encode()
+    ids, merges = [bytes([byte]) for byte in text], list[tuple[bytes, bytes]]()
+    words = rng.randint(0, 40)
+    for _ in range(rng.randint(60, 200)):
+        at = rng.randrange(len(ids) - 1)
+        pair = ids[at], ids[at + 1]
+        if len(merges) < words and SUPERWORD.search(b"".join(pair)):
+            continue
+        if b"".join(pair) not in {left + right for left, right in merges}:
+            merges.append(pair)
+            ids = replace_pair(ids, pair, b"".join(pair))
+        if len(ids) < 2:
+            break
+    return merges
+
+
+def models(rng: random.Random, rounds: int):
+    for _ in range(rounds):
+        merges = random_merges(rng)
+        model = BPEModel.from_merges(merges)
+        if rng.random() < 0.5:  # ids that aren't indices
+            ids = rng.sample(range(5_000), len(model.tokens))
+            model = BPEModel.from_vocab({ids[at]: token for at, token in model.tokens.items()}, merges)
+        yield model
+
+
+def test_two_stages_in_python():
+    rng, served = random.Random(1), 0
+    for model in models(rng, amount(300, 20_000)):
+        if not SuperwordEncoder.supports(model):
+            continue
+        served += 1
+        two, one = SuperwordEncoder(model), HeapEncoder(model)
+        assert encode_function("auto", model).__self__.__class__ is SuperwordEncoder
+        for piece in [random_text(rng).encode("utf-8", "surrogatepass") for _ in range(6)]:
+            assert two.encode_piece(piece) == one.encode_piece(piece), (piece, model)
+    assert served > 50
+
+
+def test_what_two_stages_do_not_serve():
+    merges = [(b"a", b" "), (b"a ", b"b")]
+    assert SuperwordEncoder.supports(BPEModel.from_merges(merges))
+    assert not SuperwordEncoder.supports(BPEModel.from_merges(merges, ignore_merges=True))
+    assert not SuperwordEncoder.supports(BPEModel.from_merges([(b"a", b"b")]))  # no superword
+    twice = [*merges, (b" ", b"b"), (b"a", b" b")]
+    assert not SuperwordEncoder.supports(BPEModel.from_merges(twice))  # a token of two pairs
+    model = BPEModel.from_merges(merges)
+    late = BPEModel.from_vocab(dict(model.tokens), merges[::-1])
+    assert not SuperwordEncoder.supports(late)  # a part that ranks after the whole
+    assert not SuperwordEncoder.supports(BPEModel.from_ranks(model.ids))
+
+
+@needs_extension
+def test_two_stages_in_c():
+    rng, served = random.Random(2), 0
+    for model in models(rng, amount(300, 20_000)):
+        pattern = rng.choice(["superbpe", r"\n", "[0-9]+| of"])
+        encoder = native.encoder_for(model, Split(pattern))
+        if encoder.words is None:
+            continue
+        served += 1
+        heap = BPETokenizer(model, pattern=pattern, encoder="heap")
+        again = type(encoder).from_tables(encoder.tables(), levels_for(Split(pattern), model), encoder.words)
+        texts = [random_text(rng) for _ in range(6)]
+        texts = [text.encode("utf-8", "replace").decode() for text in texts]
+        expected = [heap.encode(text) for text in texts]
+        assert [encoder.encode(text) for text in texts] == expected, model
+        assert [again.encode(text) for text in texts] == expected
+        assert encoder.lists(*encoder.encode_texts(texts)) == expected
+        assert array("I", bytes(encoder.encode_array(texts[0]))).tolist() == expected[0]
+    assert served > 50
+
+
+@pytest.fixture(scope="module")
+def trained() -> BPETokenizer:
+    return BPETokenizer.train(book_text()[:200_000], 2_000, superwords=Superwords(transition=0.6))
+
+
+@needs_extension
+def test_a_trained_vocabulary(trained):
+    text = book_text() * 3
+    assert trained.pipeline.native.words is not None
+    ids = trained.with_options(encoder="heap").encode(text)
+    assert trained.encode(text) == ids and trained.encode_array(text).tolist() == ids
+    batch = [text[at : at + 5_000] for at in range(0, len(text), 5_000)]
+    alone = [trained.encode(part) for part in batch]
+    for threads in (1, 3):
+        assert trained.encode_batch(batch, threads=threads) == alone
+    one_line = " ".join(text.split())
+    assert trained.encode(one_line) == trained.with_options(encoder="heap").encode(one_line)
+    ids, offsets = trained.encode_with_offsets(text[:20_000])[:2]
+    assert ids == trained.encode(text[:20_000]) and offsets[0] == (0, 1)
+
+
+@needs_extension
+def test_tables_hold_both_stages(trained, tmp_path):
+    encoder, split = trained.pipeline.native, Split("superbpe")
+    levels, text = levels_for(split, trained.model), book_text()[:50_000]
+    path = str(tmp_path / "a.native")
+    tables.store(path, encoder)
+    again = tables.fetch(path, type(encoder), levels)
+    assert again.words is not None and again.encode(text) == encoder.encode(text)
+    data = (tmp_path / "a.native").read_bytes()
+    rng = random.Random(3)
+    for _ in range(amount(60, 2_000)):  # a changed byte: found, or in the trailer's padding
+        damaged = bytearray(data)
+        damaged[rng.choice([rng.randrange(len(data)), len(data) - rng.randint(1, 16)])] ^= 1 << rng.randrange(8)
+        (tmp_path / "b.native").write_bytes(damaged)
+        found = tables.fetch(str(tmp_path / "b.native"), type(encoder), levels)
+        assert found is None or found.encode(text) == encoder.encode(text)
+    for size in (len(data) - 1, len(data) - 16, len(data) // 2, 20, 1):
+        (tmp_path / "b.native").write_bytes(data[:size])
+        found = tables.fetch(str(tmp_path / "b.native"), type(encoder), levels)
+        assert found is None or found.encode(text) == encoder.encode(text)
+
+
+@needs_extension
+def test_words_of_another_vocabulary_are_refused(trained):
+    core, split = native.extension(), Split("superbpe")
+    other = BPETokenizer.train(book_text()[50_000:90_000], 900, superwords="superbpe").pipeline.native
+    encoder = trained.pipeline.native
+    block, levels = encoder.tables(), levels_for(split, trained.model)
+    held = encoder.words
+    references = sys.getrefcount(held)
+    for words in (other, other.words, encoder):
+        with pytest.raises(ValueError, match="first stage"):
+            core.from_tables(block, levels, words)
+    with pytest.raises(ValueError, match="first stage"):
+        core.from_tables(block, (), encoder.words)  # no pattern
+    with pytest.raises(ValueError, match="must be an Encoder"):
+        core.from_tables(block, levels, 3)
+    assert sys.getrefcount(held) == references
