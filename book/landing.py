@@ -14,7 +14,7 @@ from bpelab.widgets.visible import label_text, visible
 
 FIRST = "Type here! strawberry, Überraschung, नमस्ते, 東京 🍓"
 SPECIALS = ["<|im_start|>", "<|im_end|>"]
-SMALL, MEDIUM, MIXED = "512 tokens", "2,048 tokens", "2,048 tokens, trained on fifteen languages more"
+SMALL, MEDIUM, MIXED = "512 tokens", "2,048 tokens", "2,048 tokens, trained on fifteen more languages"
 COPIES = 20
 """How often the mixed vocabulary's text has the passages in other languages, so that they weigh as much as English."""
 
