@@ -43,6 +43,7 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
     pieces = tokenizer.pieces(text)
     tokens = tokenizer.tokenize(text)
     ids = tokenizer.encode(text)
+    all_ids = [tokenizer.token_to_id(SPECIALS[0]), *ids, tokenizer.token_to_id(SPECIALS[1])]
     added = [SPECIALS[0], *(label_text(visible(token)) for token in tokens), SPECIALS[1]]
     steps = [
         ("text", "bytes", f"{text} ({len(text)} code points)"),
@@ -50,7 +51,7 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
         ("pre-tokenizer", "regex", " | ".join(piece.replace(" ", "·") for piece in pieces)),
         ("model: merges", "encoding", " | ".join(added[1:-1])),
         ("post-processor", "special_tokens", " | ".join([added[0], "…", added[-1]])),
-        ("ids", "tiktoken", " ".join(map(str, ids))),
+        ("ids", "tiktoken", " ".join(map(str, all_ids))),
         ("embedding", "chat", "one vector for each id"),
         ("language model", "chat", "a probability for every next id"),
         ("ids", "streaming", "one more, and again"),
