@@ -14,7 +14,7 @@ from bpelab.widgets.visible import label_text, visible
 
 FIRST = "Type here! strawberry, Überraschung, नमस्ते, 東京 🍓"
 SPECIALS = ["<|im_start|>", "<|im_end|>"]
-SMALL, MEDIUM, MIXED = "512 tokens", "2,048 tokens", "2,048 tokens, trained on fifteen languages more"
+SMALL, MEDIUM, MIXED = "512 tokens", "2,048 tokens", "2,048 tokens, trained on fifteen more languages"
 COPIES = 20
 """How often the mixed vocabulary's text has the passages in other languages, so that they weigh as much as English."""
 
@@ -43,6 +43,7 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
     pieces = tokenizer.pieces(text)
     tokens = tokenizer.tokenize(text)
     ids = tokenizer.encode(text)
+    all_ids = [tokenizer.token_to_id(SPECIALS[0]), *ids, tokenizer.token_to_id(SPECIALS[1])]
     added = [SPECIALS[0], *(label_text(visible(token)) for token in tokens), SPECIALS[1]]
     steps = [
         ("text", "bytes", f"{text} ({len(text)} code points)"),
@@ -50,7 +51,7 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
         ("pre-tokenizer", "regex", " | ".join(piece.replace(" ", "·") for piece in pieces)),
         ("model: merges", "encoding", " | ".join(added[1:-1])),
         ("post-processor", "special_tokens", " | ".join([added[0], "…", added[-1]])),
-        ("ids", "tiktoken", " ".join(map(str, ids))),
+        ("ids", "tiktoken", " ".join(map(str, all_ids))),
         ("embedding", "chat", "one vector for each id"),
         ("language model", "chat", "a probability for every next id"),
         ("ids", "streaming", "one more, and again"),

@@ -149,7 +149,7 @@ EXERCISES = [
         lambda: [()],
         (
             "0x20AC is between 0x800 and 0xFFFF: three bytes, 1110xxxx 10xxxxxx 10xxxxxx.",
-            "0x20AC in bits is 0010 0000 1010 1100. Cut it into 4, 6 and 6 bits and fill the places in.",
+            "0x20AC in bits is 0010 0000 1010 1100. Cut it into 4, 6 and 6 bits and put these in place of the x.",
         ),
         problem=_bytes_of_the_euro,
     ),
@@ -195,7 +195,7 @@ EXERCISES = [
         _mojibake,
         (
             "Undo the two steps in reverse: first turn the characters into the bytes that Latin-1 read.",
-            "A text that can't have come about so fails in one of the two, with a UnicodeError. Leave it alone then.",
+            "A text that wasn't damaged in this way fails in one of the two, with a UnicodeError. Leave it alone then.",
         ),
         format_call=lambda name, text: f"{name}({code(text)})",
     ),
@@ -205,7 +205,7 @@ EXERCISES = [
         decode,
         _vocabularies_and_ids,
         (
-            "Turn the vocabulary round: a dict of id -> token finds each token.",
+            "Turn the vocabulary around: a dict of id -> token finds each token.",
             'Join the bytes of all tokens first, and decode once: `data.decode("utf-8", errors="replace")`.',
         ),
         is_valid=lambda vocab, ids: set(ids) <= set(vocab.values()) and len(set(vocab.values())) == len(vocab),

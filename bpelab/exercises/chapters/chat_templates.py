@@ -135,7 +135,7 @@ EXERCISES = [
         _contexts,
         (
             "The turns may take max_tokens - reserve - always, and not one more.",
-            "Try 0, 1, 2 ... turns less, and take the first number with which the rest fits.",
+            "Try dropping 0, 1, 2 ... turns, and take the first number for which the rest fits.",
         ),
         is_valid=lambda turns, always, max_tokens, reserve: bool(turns) and all(turns),
     ),

@@ -187,7 +187,7 @@ EXERCISES = [
             "Longest match takes a long token whose last bytes BPE needed for an earlier merge.",
             "Short pieces are enough: try all pieces over the letters that occur in the merges, the short ones first.",
             "Or think: for which two tokens does the end of the first merge with the beginning of the second, at a "
-            "lower rank than they were made with?",
+            "lower rank than they were made at?",
         ),
         problem=_about_the_piece,
         is_valid=lambda model: False,
@@ -201,7 +201,8 @@ EXERCISES = [
             "best[k] is the fewest for the first k bytes, and best[0] is 0.",
             "The last token of the first k bytes begins at some j: then it takes best[j] + 1. Try every j for which "
             "piece[j:k] is a token.",
-            "Fill a list from k = 1 to len(piece). Calling itself for every j would do the same work again and again.",
+            "Fill a list from k = 1 to len(piece). A function that calls itself for every j does the same work again "
+            "and again.",
         ),
     ),
     Exercise(
@@ -211,7 +212,7 @@ EXERCISES = [
         _vocabularies_and_pieces,
         (
             "Begin with a list of single bytes. The id of `left + right` in vocab is the rank of their merge.",
-            "Find the smallest (id, place) of all neighbours, put the joined token in place of the two, look again.",
+            "Find the smallest (id, index) of all neighbours, put the joined token in place of the two, look again.",
         ),
         is_valid=lambda vocab, piece: BYTE_RANKS.items() <= vocab.items(),
     ),

@@ -143,6 +143,8 @@ EXERCISES = [
         (
             "tokenizer.tokens(name) shows the tokens of a text.",
             "A name is forged if that list has one item, the name itself.",
+            "None of the four names forges a token here. Words and WordPiece cut at punctuation before they look "
+            "anything up; the others find tokens by their characters, and a reserved token has none.",
         ),
         call=_call,
         format_call=_show,

@@ -265,7 +265,8 @@ EXERCISES = [
         Tokenizer,
         _vocabularies_and_texts,
         (
-            "Every method is a line or a few: `split`, `train`, `encode_piece` and `decode` do the work.",
+            "Every method is a line or a few: `split`, `train`, `encode_piece` and `decode` do the work. Pieces are "
+            "strings, and tokens bytes.",
             "`encode` looks each piece up first, as tiktoken does, and only then merges.",
             "`save` writes base64.b64encode(token) + b' %d\\n' % id for each token, and `load` undoes it.",
         ),
