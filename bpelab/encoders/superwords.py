@@ -14,16 +14,19 @@ Chapter: Superwords. Cost: a look-up for each word and for each pair of tokens; 
 from __future__ import annotations
 
 import re
+from itertools import chain, pairwise
 from types import MappingProxyType
 
 from .._support.lazy_property import cached_property
-from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..model.bpe import BPEModel, Pair, RankMerges
 from .heap import HeapEncoder
 
 SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
 """What the first superword of a vocabulary is taken for; any token would do."""
-MAX_WORDS, LONGEST_KEPT = 1 << 16, 64
-"""Words that are kept, and their bytes at most."""
+MAX_KEPT, LONGEST_KEPT, LONGEST_WINDOW = 1 << 16, 64, 16
+"""Words and windows that are kept; bytes and tokens that one may have."""
+END = -1, -1
+"""In place of the pair after the last token, which is no bond."""
 
 
 class SuperwordEncoder:
@@ -38,11 +41,12 @@ class SuperwordEncoder:
     def __init__(self, model: BPEModel) -> None:
         self.model, self._heap = model, HeapEncoder(model)
         self._words: dict[bytes, list[int]] = {}
+        self._windows: dict[tuple[int, ...], list[int]] = {}
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
         """Whether a model has superwords, and two stages have its ids. Cost: a look at every merge."""
-        if not model.is_byte_level or model.ignore_merges or isinstance(model.merges, RankMerges):
+        if not model.covers_utf8 or model.ignore_merges or isinstance(model.merges, RankMerges):
             return False
         if not any(SUPERWORD.search(token) for token in model.tokens.values()):
             return False
@@ -54,22 +58,21 @@ class SuperwordEncoder:
         return True
 
     @cached_property
-    def _stages(self) -> tuple[HeapEncoder, re.Pattern[bytes], dict[Pair, Merge | None]]:
-        """Return the encoder of words, where pieces are cut, and the bonds, each with its merge if it has one."""
+    def _stages(self) -> tuple[HeapEncoder, re.Pattern[bytes], set[Pair]]:
+        """Return the encoder of words, where pieces are cut, and the bonds."""
         model = self.model
         ranked = sorted((rank, new, pair) for pair, (rank, new) in model.merges.items())
         first = next(at for at, (_, new, _) in enumerate(ranked) if SUPERWORD.search(model.tokens[new]))
         edges = {token: (token, token) for token in model.alphabet.values()}
-        before_space = set[int]()
+        before_space = {byte for byte in range(256) if bytes([byte]) not in model.alphabet}  # what is dropped
         for _, new, _ in ranked[:first]:
             edges[new] = new, new
             token = model.tokens[new]
             before_space.update(token[at - 1] for at in range(1, len(token)) if token[at] == ord(" "))
-        bonds: dict[Pair, Merge | None] = {}
+        bonds: set[Pair] = set()
         for _, new, (left, right) in ranked[first:]:
             edges[new] = edges[left][0], edges[right][1]
-            bond = edges[left][1], edges[right][0]
-            bonds[bond] = model.merges.get(bond)
+            bonds.add((edges[left][1], edges[right][0]))
         words = {pair: (rank, new) for rank, new, pair in ranked[:first]}
         joined = re.escape(bytes(before_space))
         cut = re.compile(b"(?<=[^" + joined + b"])(?= )" if joined else b"(?<=.)(?= )", re.DOTALL)
@@ -84,26 +87,31 @@ class SuperwordEncoder:
             found = known.get(part)
             if found is None:
                 found = encoder.encode_piece(part)
-                if len(known) >= MAX_WORDS:
+                if len(known) >= MAX_KEPT:
                     known.clear()
                 if len(part) <= LONGEST_KEPT:
                     known[part] = found
             ids += found
-        out, window = list[int](), ids[:1]
-        for pair in zip(ids, ids[1:]):
+        if not ids:  # nothing, or bytes that have no token
+            return []
+        out, start = list[int](), 0
+        for end, pair in enumerate(chain(pairwise(ids), [END]), 1):
             if pair in bonds:
-                window.append(pair[1])
+                continue
+            if end - start == 1:
+                out.append(ids[start])
             else:
-                self._close(window, bonds, out)
-                window = [pair[1]]
-        self._close(window, bonds, out)
+                out += self._merged(tuple(ids[start:end]))
+            start = end
         return out
 
-    def _close(self, window: list[int], bonds: dict[Pair, Merge | None], out: list[int]) -> None:
-        """Append what merging makes of a window."""
-        if len(window) == 2:
-            merge = bonds[window[0], window[1]]
-            window = window if merge is None else [merge[1]]
-        elif len(window) > 2:
-            window = self._heap.merge(window)
-        out += window
+    def _merged(self, window: tuple[int, ...]) -> list[int]:
+        """Return what merging makes of a window."""
+        found = self._windows.get(window)
+        if found is None:
+            found = self._heap.merge(list(window))
+            if len(self._windows) >= MAX_KEPT:
+                self._windows.clear()
+            if len(window) <= LONGEST_WINDOW:
+                self._windows[window] = found
+        return found

@@ -32,6 +32,8 @@ TokenColumns = tuple[memoryview, memoryview, memoryview, int]
 """Ids and, for each, where its bytes end in the third, both uint32; the bytes of all tokens; the highest id."""
 
 
+NOT_IN_UTF8 = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])
+"""Bytes that no text in UTF-8 has."""
 MAX_WORK = 10**9
 """Bytes of tokens that are cut in two, in all ways, to list merges: fifty times what the largest vocabularies need."""
 
@@ -353,6 +355,15 @@ class BPEModel:
             return True
         plain = not (units.characters or units.prefix or units.suffix)
         return plain and all(bytes([byte]) in self.alphabet for byte in range(256))
+
+    @cached_property
+    def covers_utf8(self) -> bool:
+        """Whether the same is true of all bytes that UTF-8 has: some files leave out the 13 others."""
+        units = self.units
+        if units is None:
+            return True
+        plain = not (units.characters or units.prefix or units.suffix or units.symbols)
+        return plain and all(bytes([byte]) in self.alphabet for byte in range(256) if byte not in NOT_IN_UTF8)
 
     def whole(self, piece: bytes) -> int | None:
         """Return the id of `piece` where the model takes it whole, else None."""

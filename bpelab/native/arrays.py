@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import accumulate, chain
@@ -35,7 +35,7 @@ NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
 
 def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...]) -> Encoder | None:
     """Build the encoder of a model; None if C doesn't serve its units, or it is too large."""
-    units = None if model.is_byte_level else model.units
+    units = None if model.covers_utf8 else model.units
     if units is not None and (units.symbols or (units.byte_tokens and (units.prefix or units.suffix))):
         return None
     extra = [] if units is None else _extra_ids(model, units)
@@ -50,7 +50,10 @@ def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...
     if sum(map(len, contents)) > MAX_BYTES:
         return None
     index = {token_id: i for i, token_id in enumerate(order + extra)}
-    byte_ids = dict(enumerate(model.byte_ids)) if units is None else units.byte_tokens or {}
+    if units is None:  # a byte that no text has: any token will do
+        byte_ids: Mapping[int, int] = {byte: model.alphabet.get(bytes([byte]), order[0]) for byte in range(256)}
+    else:
+        byte_ids = units.byte_tokens or {}
     made = partial(
         core,
         byte_tokens=array("I", [index[byte_ids[n]] if n in byte_ids else NONE for n in range(256)]),

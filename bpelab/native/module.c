@@ -605,7 +605,8 @@ static PyMethodDef encoder_methods[] = {
     {"from_tables", (PyCFunction)encoder_from_tables, METH_VARARGS | METH_CLASS,
      "from_tables(tables, levels, words=None): an Encoder with the tables of such a block."},
     {"encode_piece", (PyCFunction)encoder_encode_piece, METH_O,
-     "Encode bytes as one piece; None if units are characters and the bytes are not UTF-8."},
+     "Encode bytes as one piece; None if units are characters and the bytes are not UTF-8. A byte without a token, "
+     "which no UTF-8 has, becomes any."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot encoder_slots[] = {

@@ -36,10 +36,10 @@ def add_superwords(
     chosen = Superwords.of(superwords)
     model = spec.model
     split = None if spec.pre_tokenizer is None else spec.pre_tokenizer.as_single_split
-    if not model.is_byte_level or (split is None and spec.pre_tokenizer is not None):
+    if not model.covers_utf8 or (split is None and spec.pre_tokenizer is not None):
         raise TrainingError(
             "superwords are added to tokenizers of bytes that cut text by one pattern, and this one "
-            + ("has another pre-tokenizer" if model.is_byte_level else "is made of characters")
+            + ("has another pre-tokenizer" if model.covers_utf8 else "is made of characters")
         )
     if isinstance(model.merges, RankMerges) and not model.recovered_merges.exact:
         raise TrainingError("no list of merges has the ids of this table of ranks: a token ranks before its own parts")

@@ -25,6 +25,7 @@ from bpelab.trainers.native import WordCounter, count_native, train_native
 from bpelab.trainers.pretoken_counts import Words
 from bpelab.vocab.special_tokens import SpecialTokens
 
+from .. import superword_vocabularies
 from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
 from ..pretokenizers import test_implied
@@ -137,6 +138,17 @@ def of_bytes(rng):
     return compare(python, in_c, texts)
 
 
+def of_superwords(rng):
+    """Compare a vocabulary that is encoded in two stages."""
+    model, split = next(superword_vocabularies.models(rng, 1)), Split(rng.choice(("superbpe", "[0-9]+| of", r"\n")))
+    python = BPETokenizer(model, pattern=split.name or split.pattern, encoder="heap")
+    in_c = native.encoder_for(model, split)
+    if in_c.words is not None and rng.random() < 0.5:
+        in_c = type(in_c).from_tables(in_c.tables(), levels_for(split, model), in_c.words)
+    texts = [superword_vocabularies.random_text(rng).encode("utf-8", "replace").decode() for _ in range(6)]
+    return compare(python, in_c, texts)
+
+
 def of_levels(rng):
     """Compare several steps, some of which drop pieces."""
     step, model = PreTokenizerSequence(rng.choices(STEPS, k=rng.randint(1, 4))), random_model(rng)
@@ -182,7 +194,7 @@ def of_files(rng):
 
 def round_of(rng):
     """Compare one model on some texts; returns how many of them needed too much look-ahead for C."""
-    return rng.choice((of_bytes, of_bytes, of_levels, of_files))(rng)
+    return rng.choice((of_bytes, of_bytes, of_levels, of_files, of_superwords))(rng)
 
 
 def training_round(rng):

@@ -46,15 +46,15 @@ def failures_of(core, call, keeps_nothing):
     raise AssertionError("it never succeeds")
 
 
-def failures_with(core, model):
+def failures_with(core, model, pattern="cl100k"):
     """Do the same for everything that is done with a model."""
-    levels, core_type = levels_for(Split("cl100k"), model), native.extension()
+    levels, core_type = levels_for(Split(pattern), model), native.extension()
     encoder = build_encoder(model, core_type, levels)
     expected, tables = encoder.encode(LONG), encoder.tables()
     by_themselves = [
         lambda: build_encoder(model, core_type, levels),
-        lambda: core_type.from_tables(tables, levels),
-        lambda: core_type.from_tables(tables, levels).encode(TEXT),
+        lambda: core_type.from_tables(tables, levels, encoder.words),
+        lambda: core_type.from_tables(tables, levels, encoder.words).encode(TEXT),
         lambda: native.decoder_for(model.tokens).join(expected),
     ]
     of_an_encoder = [
@@ -69,6 +69,11 @@ def failures_with(core, model):
     return found
 
 
+def _in_two_stages(merges):
+    model = BPEModel.from_merges(merges)
+    return build_encoder(model, native.extension(), levels_for(Split("superbpe"), model)).words is not None
+
+
 def main():
     core = ctypes.CDLL(str(next(Path(os.environ["BPELAB_CORE"]).glob("_core*.so"))))
     core.fail_after.argtypes, core.live_allocations.restype = [ctypes.c_long], ctypes.c_long
@@ -80,6 +85,9 @@ def main():
         failures += failures_with(core, model)
         gc.collect()
         assert core.live_allocations() == before
+    words = [(b"l", b"o"), (b"lo", b"w"), (b" ", b"low"), (b"low", b" low"), (b"r", b" low"), (b"w", b"e")]
+    assert _in_two_stages(words)
+    failures += failures_with(core, BPEModel.from_merges(words), "superbpe")
     assert failures > 20 * len(models)
     print(f"{failures} allocations failed")
 

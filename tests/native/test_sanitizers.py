@@ -11,7 +11,7 @@ from .instrumented import build, runtime
 
 pytestmark = pytest.mark.slow
 ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g")
-SUITE = ["tests/native", "tests/trainers/test_native.py tests/conformance"]
+SUITE = ["tests/native", "tests/trainers/test_native.py tests/conformance tests/encoders/test_superwords.py"]
 if os.environ.get("BPELAB_SANITIZE") == "all":  # `make sanitize`: minutes more, most of them in Python
     SUITE += ["tests/formats", "tests/encoders tests/streaming tests/test_tokenizer.py tests/shards"]
 UNDER_A_LIMIT = (
