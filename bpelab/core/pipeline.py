@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..alignment.aligned_string import AlignedString
     from ..alignment.offsets import TokenSpan
     from ..encoders.dropout import DropoutEncoder
+    from ..encoders.superwords import SuperwordEncoder
     from ..native._core import Encoder
     from ..vocab.special_tokens import Text
     from .spec import TokenizerSpec
@@ -81,7 +82,18 @@ class Pipeline:
         """Return the ids of a piece; made when Python is to encode one."""
         from ..encoders import encode_function
 
+        if self.encoder in ("auto", "native") and self.superwords is not None:
+            return self.superwords.encode_piece
         return encode_function("auto" if self.encoder == "native" else self.encoder, self.model)
+
+    @cached_property
+    def superwords(self) -> SuperwordEncoder | None:
+        """Return the encoder in two stages, where the pattern leaves words together and the model has superwords."""
+        if self.split is None or self.split.cuts_words:
+            return None
+        from ..encoders.superwords import SuperwordEncoder
+
+        return SuperwordEncoder(self.model) if SuperwordEncoder.supports(self.model) else None
 
     @cached_property
     def pre_tokenize(self) -> Callable[[str, int], list[str]]:

@@ -12,7 +12,6 @@ from .buckets import BucketEncoder
 from .heap import HeapEncoder
 from .longest_match import NotBPELongestMatch
 from .naive import NaiveEncoder
-from .superwords import SuperwordEncoder
 from .trie import TrieEncoder
 
 AnyEncoder = NaiveEncoder | HeapEncoder | BucketEncoder | TrieEncoder
@@ -44,15 +43,13 @@ def encode_function(name: str, model: BPEModel) -> Callable[[bytes], list[int]]:
 
     The naive encoder is somewhat quicker on the shortest pieces, which the tokenizer's cache spares it anyway, and far
     slower on long ones; buckets are a quarter slower than the heap on words and three to five times as fast on long
-    pieces; the trie needs a preparation. So these two are the choice that is never bad. A vocabulary with superwords
-    has an encoder of its own.
+    pieces; the trie needs a preparation. So these two are the choice that is never bad.
+    (Vocabularies with superwords have an encoder of their own, `superwords.py`, which `core/pipeline.py` takes.)
 
     Raises ValueError for a name that is neither "auto" nor in ENCODERS.
     """
     if name != "auto":
         return make_encoder(name, model).encode_piece
-    if SuperwordEncoder.supports(model):
-        return SuperwordEncoder(model).encode_piece
     short, long = HeapEncoder(model).encode_piece, BucketEncoder(model).encode_piece
     return lambda piece: short(piece) if len(piece) < LONG else long(piece)
 

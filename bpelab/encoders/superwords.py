@@ -79,9 +79,21 @@ class SuperwordEncoder:
         tables = model.tokens, MappingProxyType(words), model.alphabet, False, model.units
         return HeapEncoder(BPEModel.from_validated(*tables, model.ids)), cut, bonds
 
-    def encode_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece."""
-        encoder, cut, bonds = self._stages
+    def cuts_between(self, left: str, right: str) -> bool:
+        """Whether a piece is cut between two characters, wherever they are."""
+        return right == " " and len(self._stages[1].split((left + right).encode())) == 2
+
+    def apart(self, left: list[bytes], right: list[bytes]) -> bool:
+        """Whether no superword goes over the end of the pieces of a word, and over the beginning of those of the next.
+
+        False where nothing is known, since a word has no ids.
+        """
+        before, after = self._word_ids(left[-1]), self._word_ids(right[0])
+        return bool(before and after) and (before[-1], after[0]) not in self._stages[2]
+
+    def _word_ids(self, piece: bytes) -> list[int]:
+        """Return the ids of a piece after the first stage."""
+        encoder, cut, _ = self._stages
         known, ids = self._words, list[int]()
         for part in cut.split(piece):
             found = known.get(part)
@@ -92,6 +104,11 @@ class SuperwordEncoder:
                 if len(part) <= LONGEST_KEPT:
                     known[part] = found
             ids += found
+        return ids
+
+    def encode_piece(self, piece: bytes) -> list[int]:
+        """Return the ids of one piece."""
+        ids, bonds = self._word_ids(piece), self._stages[2]
         if not ids:  # nothing, or bytes that have no token
             return []
         out, start = list[int](), 0

@@ -148,6 +148,9 @@ class StreamPipeline:
         if offset is None or not self._prefix_complete(state, offset):
             state.buffered = add(state.buffered, text)
             return
+        if offset < 0:
+            text, offset = joined(add(state.buffered, text)), offset + length(state.buffered)
+            state.buffered = None
         settled = joined(add(state.buffered, text[:offset]))
         state.buffered = add(None, text[offset:])
         self._pieces(state, settled, ids)

@@ -6,6 +6,7 @@ from ..boundaries.pre_tokenizers import boundary_predicate
 from ..core.pipeline import Pipeline
 from ..pretokenizers.char_types import FixedLength
 from .stages import last_boundary
+from .superword_boundaries import SuperwordBoundaries
 from .text_buffer import Chain, length
 
 
@@ -22,14 +23,22 @@ class StreamSplitter:
         def implied(a: str, b: str) -> bool:
             return cuts is not None and len(cuts.split(a + b)) == 2
 
+        self._superwords = SuperwordBoundaries.of(pipeline)
         self._safe: SafePair = implied if pre_tokenizer is None else boundary_predicate(pre_tokenizer, implied)
 
     def last_boundary(self, buffered: Chain, text: str) -> int | None:
-        """Return the last boundary in `text`, after `buffered`; None without one."""
+        """Return the last boundary, relative to `text`, which is after `buffered`; None without one.
+
+        It is in `text`, or, between words that no superword joins, before it.
+        """
         if self._every:
             rest = (length(buffered) + len(text)) % self._every
             return len(text) - rest if rest < len(text) else None
-        return last_boundary(buffered, text, self._safe)
+        found = last_boundary(buffered, text, self._safe)
+        if self._superwords is None:
+            return found
+        between = self._superwords.last(buffered, text)
+        return max((offset for offset in (found, between) if offset is not None), default=None)
 
     def pieces(self, text: str, chars_from_first: int) -> list[str]:
         """Return the pieces of the beginning of a text, as `Pipeline` cuts it."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+import re
 import subprocess
 import sys
 from array import array
@@ -69,3 +70,17 @@ def test_fuzz_and_streams(both):
         cuts = sorted(rng.choices(range(len(text) + 1), k=3))
         parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)])]
         assert [token for some in StreamEncoder(ours).stream(parts) for token in some] == ids
+
+
+def test_a_stream_without_line_breaks(both):
+    """Words are given out as soon as no superword can go over their ends: a few are held back."""
+    ours = both[0]
+    text = " ".join(re.sub("[0-9]+", "", shared_text("english_16MB.txt.xz", 100_000)).split())[:30_000]
+    rng, encoder, most, ids, at = random.Random(4), StreamEncoder(ours), 0, [], 0
+    while at < len(text):
+        size = rng.choice([1, 1, 2, 7, 50])
+        ids += encoder.push(text[at : at + size])
+        at += size
+        most = max(most, len(encoder.pending))
+    assert ids + encoder.finish() == ours.encode(text)
+    assert most < 400

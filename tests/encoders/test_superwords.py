@@ -7,7 +7,6 @@ from array import array
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, native
-from bpelab.encoders import encode_function
 from bpelab.encoders.heap import HeapEncoder
 from bpelab.encoders.superwords import SuperwordEncoder
 from bpelab.model.bpe import NOT_IN_UTF8
@@ -31,7 +30,8 @@ def test_two_stages_in_python():
             continue
         served += 1
         two, one = SuperwordEncoder(model), HeapEncoder(model)
-        assert encode_function("auto", model).__self__.__class__ is SuperwordEncoder
+        assert BPETokenizer(model, pattern="superbpe").pipeline.superwords is not None
+        assert BPETokenizer(model, pattern="cl100k").pipeline.superwords is None
         for piece in [random_text(rng).encode("utf-8", "surrogatepass") for _ in range(6)]:
             assert two.encode_piece(piece) == one.encode_piece(piece), (piece, model)
     assert served > 50
