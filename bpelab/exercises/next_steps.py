@@ -29,7 +29,7 @@ NEXT = {
     "training.2": ("medium", "Divide each size by the first one: how many merges halve the corpus?"),
     "training.3": (
         "medium",
-        "Train with these counts instead of `count_pairs`, on a text full of `=====`. Are the merges the same?",
+        "Train with these counts instead of `count_pairs`, on a text full of `=====`: runs are merged later.",
     ),
     "training.4": (
         "medium",
@@ -40,7 +40,7 @@ NEXT = {
         "hard",
         'Your file can train. Time it on the book\'s text; "Incremental training" shows where that time goes.',
     ),
-    "encoding.1": ("easy", "Reverse the list of merges. Does the result change?"),
+    "encoding.1": ("easy", "Reverse the list of merges and try again: their order is part of a tokenizer."),
     "encoding.2": ("easy", "The first line that differs is what a report about wrong ids should contain."),
     "encoding.3": ("medium", "Compare the rounds with the number of merges on a long word, and on `b'ab' * 100`."),
     "encoding.4": (
@@ -55,7 +55,7 @@ NEXT = {
     "regex.1": ("easy", "How many tokens does `12345678` take under both patterns?"),
     "regex.2": ("easy", "Libraries differ here: tiktoken drops what no match covers, and bpelab keeps it."),
     "regex.3": ("medium", "Run it on `llama3` and `cl100k`, over the book and over text of your own."),
-    "regex.4": ("medium", "What does your pattern do with `1,234,567` and with `1234.5678`?"),
+    "regex.4": ("medium", "Try it on `1,234,567` and on `1234.5678`: after a separator the counting begins again."),
     "regex.5": ("hard", 'How much does yours hold back on a run of a million spaces? "Streaming" measures that.'),
     "regex.6": ("easy", "With `my_tokenizer('regex')` your file cuts text as GPT-2 and GPT-4 do."),
     "tiktoken.1": ("easy", "One more line of Python reads a whole file with it."),

@@ -2,15 +2,15 @@
 
 It serves models whose units are bytes or characters and whose text is split by patterns; the ids are those of
 `encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps after ByteLevel
-in a sequence (Falcon), patterns with look-behind or empty matches (SuperBPE), pieces of a fixed length or of one
-script, units of several characters, tokens and ids beyond the limits of the tables. For these most of the time goes to
-splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's, so merging their pieces in C would gain
-nothing in English and a half in Chinese. It trains with any pattern (`trainers/native.py`).
+in a sequence (Falcon), patterns with look-behind or empty matches (that of SuperBPE's published models), pieces of a
+fixed length or of one script, units of several characters, tokens and ids beyond the limits of the tables. For these
+most of the time goes to splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's, so merging
+their pieces in C would gain nothing in English and a half in Chinese. It trains with any pattern (`trainers/native.py`).
 
 One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
-cuts.h, units.h, runs.h, merge.h, misses.h, encode.h, utf8.h, decode.h; for training count.h, pairs.h, replace.h,
-learn.h; and the Python types, module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a pre-tokenizer
-into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
+cuts.h, units.h, runs.h, merge.h, misses.h, encode.h, superwords.h, utf8.h, decode.h; for training count.h, pairs.h,
+replace.h, learn.h; and the Python types, module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a
+pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
 
 It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
 Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.

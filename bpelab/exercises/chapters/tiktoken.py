@@ -226,7 +226,7 @@ EXERCISES = [
     ),
     Exercise(
         "tiktoken.3",
-        "Tokens that are no text",
+        "Tokens that are not text",
         broken_tokens,
         _written,
         (
