@@ -36,10 +36,13 @@ def train_incremental(
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
-    `tokens` and `allowed` are those of `train_naive`.
+    Training begins with bytes, or with any `tokens`, of which `words` are sequences then (indices of `tokens`). A pair
+    is not merged if `allowed` refuses the token that it would become.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
+    >>> [step.token for step in train_incremental({(0, 1, 1): 2}, 9, tokens=[b"of", b" the"])]
+    [b'of the', b'of the the']
     """
     ids, occurrences = array("q"), array("q")
     for word, number in words.items():

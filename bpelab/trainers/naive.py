@@ -13,9 +13,9 @@ Chapter: Training. Cost: O(size of all distinct words) for each merge.
 Source: Gage 1994; Sennrich, Haddow and Birch 2016; minbpe.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from ..model.trace import BYTES, TrainStep
+from ..model.trace import TrainStep
 
 
 def count_pairs(words: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
@@ -50,32 +50,22 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
 
 
 def train_naive(
-    words: Mapping[bytes, int] | Mapping[tuple[int, ...], int],
-    num_merges: int,
-    min_frequency: int = 2,
-    keep_counts: bool = False,
-    *,
-    tokens: Sequence[bytes] = BYTES,
-    allowed: Callable[[bytes], bool] | None = None,
+    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
-    Training begins with bytes, or with any `tokens`, of which `words` are sequences then (indices of `tokens`). A pair
-    is not merged if `allowed` refuses the token that it would become.
-
     >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
-    >>> [step.token for step in train_naive({(0, 1, 1): 2}, 9, tokens=[b"of", b" the"])]
-    [b'of the', b'of the the']
     """
     sequences = [(list(word), occurrences) for word, occurrences in words.items()]
-    learned = list(tokens)
+    tokens = [bytes([byte]) for byte in range(256)]
     for rank in range(num_merges):
         counts = count_pairs(sequences)
-        found = counts if allowed is None else [(a, b) for a, b in counts if allowed(learned[a] + learned[b])]
-        pair = min(found, key=lambda pair: (-counts[pair], pair), default=None)
-        if pair is None or counts[pair] < min_frequency:
+        if not counts:
             return
-        learned.append(learned[pair[0]] + learned[pair[1]])
-        yield TrainStep(rank, *pair, counts[pair], learned[-1], counts if keep_counts else None)
-        sequences = [(replace_pair(ids, pair, len(learned) - 1), occurrences) for ids, occurrences in sequences]
+        pair = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[pair] < min_frequency:
+            return
+        tokens.append(tokens[pair[0]] + tokens[pair[1]])
+        yield TrainStep(rank, *pair, counts[pair], tokens[-1], counts if keep_counts else None)
+        sequences = [(replace_pair(ids, pair, 256 + rank), occurrences) for ids, occurrences in sequences]

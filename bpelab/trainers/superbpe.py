@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..model.trace import BYTES, TrainStep
 from ..pretokenizers.split import Split
-from .naive import replace_pair, train_naive
+from .naive import count_pairs, replace_pair, train_naive
 from .superwords import Superwords
 
 
@@ -46,17 +46,25 @@ def train_superbpe(
     [b' the', b' of the']
     """
     texts = list(texts)
-    counts = Counter(piece.encode() for text in texts for piece in words.split(text))
-    inside = list(train_naive(counts, superwords.merges_before(num_merges), min_frequency))
+    words_counted = Counter(piece.encode() for text in texts for piece in words.split(text))
+    inside = list(train_naive(words_counted, superwords.merges_before(num_merges), min_frequency))
     stages = TwoStages(named_merges(inside, BYTES), [])
 
     tokens = tokens_of(stages.words)
-    pieces = Counter(piece.encode() for text in texts for piece in superwords.split.split(text))
-    sequences = Counter[tuple[int, ...]]()
-    for piece, count in pieces.items():
-        sequences[encode_in_order(piece, stages.words)] += count
-    beyond = train_naive(sequences, num_merges - len(inside), min_frequency, tokens=tokens, allowed=superwords.allows)
-    stages.superwords.extend(named_merges(beyond, tokens))
+    distinct = Counter(piece.encode() for text in texts for piece in superwords.split.split(text))
+    pieces = [(encode_in_order(piece, stages.words), count) for piece, count in distinct.items()]
+    for _ in range(num_merges - len(inside)):
+        counts = {
+            (left, right): count
+            for (left, right), count in count_pairs(pieces).items()
+            if superwords.allows(tokens[left] + tokens[right])
+        }
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        if best is None or counts[best] < min_frequency:
+            break
+        stages.superwords.append(LearnedMerge(tokens[best[0]], tokens[best[1]], counts[best]))
+        tokens.append(tokens[best[0]] + tokens[best[1]])
+        pieces = [(replace_pair(ids, best, len(tokens) - 1), count) for ids, count in pieces]
     return stages
 
 
@@ -74,14 +82,14 @@ def tokens_of(merges: Iterable[LearnedMerge]) -> list[bytes]:
     return list(dict.fromkeys([*BYTES, *(merge.left + merge.right for merge in merges)]))
 
 
-def encode_in_order(piece: bytes, merges: list[LearnedMerge]) -> tuple[int, ...]:
+def encode_in_order(piece: bytes, merges: list[LearnedMerge]) -> list[int]:
     """Return the indices in `tokens_of` of a piece's tokens, with one merge applied after the other.
 
     >>> encode_in_order(b"low", [LearnedMerge(b"l", b"o", 2), LearnedMerge(b"lo", b"w", 2)])
-    (257,)
+    [257]
     """
     number = {token: index for index, token in enumerate(tokens_of(merges))}
     ids = list(piece)
     for left, right, _ in merges:
         ids = replace_pair(ids, (number[left], number[right]), number[left + right])
-    return tuple(ids)
+    return ids

@@ -25,7 +25,7 @@ from itertools import chain, islice, pairwise
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
 from ..model.bpe import BPEModel
-from ..model.trace import Trainer, TrainStep
+from ..model.trace import TrainStep
 from ..pretokenizers.split import Split
 from .boundless import whole_runs
 from .incremental import train_incremental
@@ -47,7 +47,6 @@ def learn_superwords(
     min_frequency: int = 2,
     *,
     least: int | None = None,
-    train: Trainer = train_incremental,
 ) -> Iterator[LearnedMerge]:
     """Yield the superwords to add to a model of words, most frequent first, no more than `num_merges`.
 
@@ -75,7 +74,7 @@ def learn_superwords(
     steps: list[TrainStep] = []
     while True:
         parts = Counter(part for sequence in sequences() for part in _parts(sequence, pairs, bound))
-        steps = list(train(parts, num_merges, bound, tokens=tokens, allowed=superwords.allows))
+        steps = list(train_incremental(parts, num_merges, bound, tokens=tokens, allowed=superwords.allows))
         if len(steps) >= num_merges or bound == min_frequency or least is not None:
             break
         bound = max(bound // 4, min_frequency)
