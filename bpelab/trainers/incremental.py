@@ -31,17 +31,17 @@ def train_incremental(
     min_frequency: int = 2,
     keep_counts: bool = False,
     *,
-    tokens: Sequence[bytes] = BYTES,
+    initial: Sequence[bytes] = BYTES,
     allowed: Callable[[bytes], bool] | None = None,
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
-    Training begins with bytes, or with any `tokens`, of which `words` are sequences then (indices of `tokens`). A pair
-    is not merged if `allowed` refuses the token that it would become.
+    Training begins with bytes, or with any `initial` tokens, of which `words` are sequences then, as their indices. A
+    pair is not merged if `allowed` refuses the token that it would become.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
-    >>> [step.token for step in train_incremental({(0, 1, 1): 2}, 9, tokens=[b"of", b" the"])]
+    >>> [step.token for step in train_incremental({(0, 1, 1): 2}, 9, initial=[b"of", b" the"])]
     [b'of the', b'of the the']
     """
     ids, occurrences = array("q"), array("q")
@@ -61,9 +61,9 @@ def train_incremental(
             places[pair].append(place)
     heap = [(-count, pair) for pair, count in counts.items() if count >= min_frequency]
     heapify(heap)
-    learned = list(tokens)
+    tokens = list(initial)
 
-    while heap and len(learned) < len(tokens) + num_merges:
+    while heap and len(tokens) < len(initial) + num_merges:
         claimed, pair = heappop(heap)
         count = counts.get(pair, 0)
         if count != -claimed:
@@ -71,11 +71,11 @@ def train_incremental(
                 heappush(heap, (-count, pair))
             continue
         left, right = pair
-        new, token = len(learned), learned[left] + learned[right]
+        new, token = len(tokens), tokens[left] + tokens[right]
         if allowed is not None and not allowed(token):
             continue
-        learned.append(token)
-        yield TrainStep(new - len(tokens), left, right, count, token, dict(counts) if keep_counts else None)
+        tokens.append(token)
+        yield TrainStep(new - len(initial), left, right, count, token, dict(counts) if keep_counts else None)
 
         grown: set[tuple[int, int]] = set()
         for place in sorted(places.pop(pair)):

@@ -74,7 +74,7 @@ def learn_superwords(
     steps: list[TrainStep] = []
     while True:
         parts = Counter(part for sequence in sequences() for part in _parts(sequence, pairs, bound))
-        steps = list(train_incremental(parts, num_merges, bound, tokens=tokens, allowed=superwords.allows))
+        steps = list(train_incremental(parts, num_merges, bound, initial=tokens, allowed=superwords.allows))
         if len(steps) >= num_merges or bound == min_frequency or least is not None:
             break
         bound = max(bound // 4, min_frequency)
