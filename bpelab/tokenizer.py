@@ -778,10 +778,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         def count(part: str) -> int:
             return len(self.pipeline.ids(part))
 
-        if self.pipeline.plain:
-            return longest_prefix(text, room, self.pipeline.pieces, count, count, self._model)
-        # Named patterns have boundaries, where a cut changes nothing, in any normal form.
+        def count_piece(piece: str) -> int:
+            return len(self.pipeline.encode_pieces([piece]))
+
         split = self.pipeline.split
+        if self.pipeline.plain:  # a piece of words is one piece by itself, too
+            alone = count if split is None or split.cuts_words else count_piece
+            return longest_prefix(text, room, self.pipeline.pieces, count, alone, self._model)
+        # Patterns of words have boundaries, where a cut changes nothing, in any normal form.
         if split is not None and split.cuts_words and isinstance(self.normalizer, UnicodeNormalizer):
             return longest_prefix(text, room, split_at_boundaries, count, count, None)
         return approximate_longest_prefix(text, room, count)

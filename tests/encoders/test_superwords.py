@@ -147,3 +147,45 @@ def test_words_of_another_vocabulary_are_refused(trained):
     with pytest.raises(ValueError, match="must be an Encoder"):
         core.from_tables(block, levels, 3)
     assert sys.getrefcount(held) == references
+
+
+@pytest.fixture(scope="module")
+def one_line() -> str:
+    return " ".join(book_text().split())
+
+
+@pytest.mark.parametrize("encoder", ["auto", "heap"])
+def test_truncation_and_chunks(trained, one_line, encoder):
+    tokenizer = trained.with_options(encoder=encoder)
+    for limit in (1, 5, 50, 200):
+        cut = len(tokenizer.truncate(one_line, limit))
+        longest = max(end for end in range(cut + 100) if len(trained.encode(one_line[:end])) <= limit)
+        assert cut == longest
+    text = one_line[:20_000]
+    parts = tokenizer.split_by_tokens(text, 300)
+    assert "".join(parts) == text and max(tokenizer.count_tokens(part) for part in parts) <= 300
+
+
+def test_truncation_where_a_pattern_leaves_gaps():
+    """A gap that ends in a space is one piece in its text, and two by itself."""
+    rng = random.Random(5)
+    for pattern in ("superbpe", r" +(?!\S)|\d", r"x(?=y)"):
+        tokenizer = BPETokenizer(BPETokenizer.train(book_text()[:20_000], 400).model, pattern=pattern)
+        for _ in range(amount(40, 1_000)):
+            text = "".join(rng.choices(["a ", "1", " the", "x", "y", "  ", ".."], k=30))
+            limit = rng.randint(1, 20)
+            fits = [end for end in range(len(text) + 1) if len(tokenizer.encode(text[:end])) <= limit]
+            assert len(tokenizer.truncate(text, limit)) == fits[-1], (text, limit, pattern)
+
+
+def test_files_and_dropout(trained, one_line, tmp_path):
+    heap = trained.with_options(encoder="heap")
+    (tmp_path / "a.txt").write_text(one_line)
+    (tmp_path / "b.txt").write_text(book_text())
+    shards = trained.encode_files(
+        [tmp_path / "a.txt", tmp_path / "b.txt"], tmp_path / "out", shard_tokens=50_000, progress=False
+    )
+    assert [shards.document(at).tolist() for at in range(2)] == [heap.encode(one_line), heap.encode(book_text())]
+    text = one_line[:3_000]
+    assert trained.encode_with_dropout(text, 0.0) == trained.encode(text)
+    assert trained.decode(trained.encode_with_dropout(text, 0.3)) == text
