@@ -7,14 +7,13 @@ from pathlib import Path
 from ..errors import BPELabError
 from ..formats.tiktoken import save_ranks
 from ..notebook.live_source import book_text
+from ..regex.patterns import PATTERNS
 from ..tokenizer import BPETokenizer
 from .peers.base import Vocabulary
 
 PUBLISHED = {"cl100k_base": "cl100k", "o200k_base": "o200k", "gpt2": "gpt2"}
 """OpenAI's encodings, and the names of their patterns."""
-SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
-"""The pattern that superwords are learned with, in github.com/PythonNut/superbpe: text between matches is a piece."""
-TRAINED = {"trained": "cl100k", "superwords": SUPERBPE}
+TRAINED = {"trained": "cl100k", "superwords": PATTERNS["superbpe"].regex}
 """Vocabularies trained on the book's text during the run, and their patterns."""
 SIZE = 4096
 
@@ -33,7 +32,8 @@ def prepare(name: str, folder: Path) -> Vocabulary:
     home.mkdir(parents=True)
     if name in TRAINED:
         pattern = TRAINED[name]
-        tokenizer = BPETokenizer.train(book_text(), SIZE, pattern=pattern, progress=False)
+        superwords = "superbpe" if name == "superwords" else None
+        tokenizer = BPETokenizer.train(book_text(), SIZE, superwords=superwords, progress=False)
     elif name in PUBLISHED:
         pattern, tokenizer = PUBLISHED[name], _published(name)
     else:
