@@ -67,9 +67,10 @@ def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...
     }
     ids = array("I", order + extra)
     try:
-        words = _words(made, contents, merges) if len(levels) == 1 and units is None else None
-        with suppress(ValueError):  # these words aren't its first stage
-            return made(**tables, ids=ids, merges=merges, levels=levels, words=words)
+        if len(levels) == 1 and units is None:
+            with suppress(ValueError):  # the first tokens can't be a stage of their own: parts rank after the whole
+                words = _words(made, contents, merges)
+                return made(**tables, ids=ids, merges=merges, levels=levels, words=words)
         return made(**tables, ids=ids, merges=merges, levels=levels)
     except MemoryError:  # or tokens so long and so alike that the tables would take too long to build
         return None

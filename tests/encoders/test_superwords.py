@@ -64,6 +64,11 @@ def test_what_two_stages_do_not_serve():
     model = BPEModel.from_merges(merges)
     late = BPEModel.from_vocab(dict(model.tokens), merges[::-1])
     assert not SuperwordEncoder.supports(late)  # a part that ranks after the whole
+    parts = {300: b"ef", 301: b"def"}  # the part is made after the first superword, the whole before it
+    hand_made = BPEModel.from_vocab({**model.tokens, **parts}, [(b"d", b"ef"), *merges, (b"e", b"f")])
+    for model in (late, hand_made):
+        tokenizer = BPETokenizer(model, pattern="superbpe")
+        assert tokenizer.encode("a b def ef a b") == tokenizer.with_options(encoder="heap").encode("a b def ef a b")
     assert not SuperwordEncoder.supports(BPEModel.from_ranks(model.ids))
 
 
