@@ -118,12 +118,10 @@ static PyObject *counter_feed(PreTokenCounter *self, PyObject *given) {
 
 /* Read three buffers: concatenated pre-tokens, the end of each and its count (int64). Returns the number of pre-tokens,
    or -1 with an exception set. */
-static int64_t read_words(
-    PyObject *args, const char *format, uint8_t **content, int64_t **ends, int64_t **counts, int64_t *max_merges,
-    int64_t *min_count) {
+static int64_t read_words(PyObject *args, uint8_t **content, int64_t **ends, int64_t **counts) {
     PyObject *given[3];
     int64_t size, number, same, before = 0;
-    if (!PyArg_ParseTuple(args, format, given, given + 1, given + 2, max_merges, min_count)) return -1;
+    if (!PyArg_ParseTuple(args, "OOO", given, given + 1, given + 2)) return -1;
     if (!(*content = copy_buffer(given[0], 1, &size)) || !(*ends = copy_buffer(given[1], 8, &number)) ||
         !(*counts = copy_buffer(given[2], 8, &same)))
         return -1;
@@ -139,7 +137,7 @@ static PyObject *counter_add(PreTokenCounter *self, PyObject *args) {
     uint8_t *content = NULL;
     int64_t *ends = NULL, *counts = NULL, state = 0, begin = 0, number;
     if (!counter_begin(self)) return NULL;
-    number = read_words(args, "OOO", &content, &ends, &counts, NULL, NULL);
+    number = read_words(args, &content, &ends, &counts);
     Py_BEGIN_ALLOW_THREADS
     for (int64_t first = 0; first < number && state >= 0; first += CHUNK) {
         int64_t several = number - first < CHUNK ? number - first : CHUNK;

@@ -59,7 +59,8 @@ def train_native(
         )
     most, least = max(0, min(num_merges, size)), min(max(min_frequency, 1), MAX_COUNT)
     try:
-        learner = MergeLearner(*table, most, least)
+        learner = MergeLearner(most, least)
+        learner.add(*table)
     except OverflowError as error:
         raise TrainingError(BEYOND_64_BITS) from error
     tokens = [bytes([byte]) for byte in range(256)]

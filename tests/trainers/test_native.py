@@ -315,16 +315,34 @@ def test_buffers_that_are_wrong(words):
     with pytest.raises(ValueError, match="impossible ends or counts"):
         _core.PreTokenCounter(None).add(*words)
     with pytest.raises(ValueError, match="impossible ends or counts"):
-        _core.MergeLearner(*words, 3, 1)
+        _core.MergeLearner(3, 1).add(*words)
 
 
 def test_arguments_that_are_wrong():
-    counter, good = _core.PreTokenCounter(None), Words.of({b"ab": 2})
+    counter = _core.PreTokenCounter(None)
     for most, least in ((-1, 1), (1, 0)):
-        with pytest.raises(ValueError, match="impossible size"):
-            _core.MergeLearner(*good, most, least)
+        with pytest.raises(ValueError, match="impossible number"):
+            _core.MergeLearner(most, least)
     with pytest.raises(TypeError, match="no keyword arguments"):
-        _core.MergeLearner(*good, most=1, least=1)
+        _core.MergeLearner(most=1, least=1)
+    tokens = b"abc", array("q", [1, 2, 3])
+    for initial, error, words in (
+        (3, ValueError, "tuple or None"),
+        ((*tokens, 1), TypeError, "5 arguments"),
+        ((b"ab", *tokens[1:], 1, b"", array("q")), ValueError, "impossible size"),
+        ((*tokens, 1, b"a", array("q", [2])), ValueError, "impossible size"),
+        ((*tokens, 1, b"a", array("q", [0])), ValueError, "impossible size"),
+    ):
+        with pytest.raises(error, match=words):
+            _core.MergeLearner(1, 1, initial)
+    learner = _core.MergeLearner(1, 1, (*tokens, 1, b"", array("q")))
+    for sequence in (b"\3\0\0", b"\0\0\1", b"\0\0\0\1"):
+        with pytest.raises(ValueError, match="a token that does not exist"):
+            learner.add(sequence, array("q", [len(sequence)]), array("q", [1]))
+    learner.add(b"\2\0\0\1\0\0", array("q", [6]), array("q", [4]))
+    assert learner.learn() == [(2, 1, 4)]
+    with pytest.raises(RuntimeError, match="has begun"):
+        learner.add(b"\2\0\0", array("q", [3]), array("q", [4]))
     for wrong in ("ab", ("ab",), [3], [b"ab"]):
         with pytest.raises(TypeError, match=r"expected a list of texts|text must be a str"):
             counter.feed(wrong)
@@ -346,6 +364,10 @@ from bpelab.native import _core
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 100_000_000,) * 2)
 counter, words = _core.PreTokenCounter(None), 0
+def learner(most, word, count=1):
+    made = _core.MergeLearner(most, 1)
+    made.add(word, array("q", [len(word)]), array("q", [count]))
+    return made
 try:
     for words in count(0, 1_000):
         counter.feed([f"{number} and more than fifteen bytes" for number in range(words, words + 1_000)])
@@ -354,14 +376,14 @@ except MemoryError:
 del counter
 for refused in (
     lambda: _core.PreTokenCounter(None).feed(["a" * 60_000_000]),
-    lambda: _core.MergeLearner(b"ab" * 9_000_000, array("q", [18_000_000]), array("q", [1]), 9, 1),
-    lambda: _core.MergeLearner(b"ab" * 3, array("q", [6]), array("q", [1]), 1 << 40, 1).learn() and 1 / 0,
+    lambda: learner(9, b"ab" * 9_000_000),
+    lambda: learner(1 << 40, b"ab" * 3).learn() and 1 / 0,
 ):
     try:
         print(refused())
     except (MemoryError, ZeroDivisionError) as error:
         print(type(error).__name__)
-print(_core.MergeLearner(b"abab", array("q", [4]), array("q", [3]), 9, 1).learn())
+print(learner(9, b"abab", 3).learn())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
     few = "[(97, 98, 6), (256, 256, 3)]"
