@@ -181,6 +181,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         input_format: str | None = None,
         field: str = "text",
         superwords: str | Superwords | None = None,
+        max_memory: int | None = None,
         encoder: str = "auto",
         progress: bool | None = None,
         **options: Any,
@@ -214,6 +215,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             superwords: how tokens are learned that go on over the end of a word, such as ` of the`: "superbpe" or
                 "boundless", with the settings of their papers, or a `Superwords` with others. The tokenizer then cuts
                 by the pattern of superwords, and `pattern` only says what words are. The corpus is read three times.
+            max_memory: for the trainer in C, bytes that counts may take before they go to files where TMPDIR says; by
+                default 8 GB. What is learned doesn't depend on it.
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
@@ -267,6 +270,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             field=field,
             progress=progress,
             superwords=chosen,
+            max_memory=max_memory,
             check=check,
         )
         return made(model, special)
@@ -280,6 +284,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         min_frequency: int = 2,
         input_format: str | None = None,
         field: str = "text",
+        max_memory: int | None = None,
         progress: bool | None = None,
     ) -> BPETokenizer:
         """Return a tokenizer of `vocab_size` tokens in all: this one's, with their ids, and superwords beside them.
@@ -305,6 +310,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             min_frequency=min_frequency,
             input_format=input_format,
             field=field,
+            max_memory=max_memory,
             progress=progress,
         )
         return self.from_spec(spec)

@@ -33,8 +33,13 @@ NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
 """Boundary rules; see neighbours.h."""
 
 
-def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...]) -> Encoder | None:
-    """Build the encoder of a model; None if C doesn't serve its units, or it is too large."""
+def build_encoder(
+    model: BPEModel, core: type[Encoder], levels: tuple[Level, ...], numbered: bool = False
+) -> Encoder | None:
+    """Build the encoder of a model; None if C doesn't serve its units, or it is too large.
+
+    With `numbered` it returns numbers in place of ids: 0 for the lowest id, and so on.
+    """
     units = None if model.covers_utf8 else model.units
     if units is not None and (units.symbols or (units.byte_tokens and (units.prefix or units.suffix))):
         return None
@@ -65,7 +70,11 @@ def build_encoder(model: BPEModel, core: type[Encoder], levels: tuple[Level, ...
         "content": b"".join(contents),
         "offsets": array("i", accumulate(map(len, contents), initial=0)),
     }
-    ids = array("I", order + extra)
+    if numbered:
+        number = {token_id: i for i, token_id in enumerate(sorted(order + extra))}
+        ids = array("I", [number[token_id] for token_id in order + extra])
+    else:
+        ids = array("I", order + extra)
     try:
         if len(levels) == 1 and units is None:
             with suppress(ValueError):  # the first tokens can't be a stage of their own: parts rank after the whole

@@ -771,6 +771,7 @@ static PyType_Spec decoder_spec = {"bpelab.native._core.Decoder", sizeof(Decoder
 
 #include "pretoken_counter.h"
 #include "merge_learner.h"
+#include "phrase_counter.h"
 
 static int add_type(PyObject *module, PyType_Spec *spec) {
     PyObject *type = PyType_FromSpec(spec);
@@ -782,7 +783,7 @@ static int add_type(PyObject *module, PyType_Spec *spec) {
 static int core_exec(PyObject *module) {
     interrupted = check_signals;
     return add_type(module, &encoder_spec) && add_type(module, &decoder_spec) && add_type(module, &counter_spec) &&
-                   add_type(module, &learner_spec)
+                   add_type(module, &learner_spec) && add_type(module, &phrase_counter_spec)
                ? 0
                : -1;
 }

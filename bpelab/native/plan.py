@@ -34,6 +34,8 @@ MAX_LEVELS = 15
 
 WHOLE = r"(?s:.+)"
 """A pattern that matches a whole text."""
+LETTER = r"\p{L}"
+"""A pattern that matches a letter: what a pre-token has that may be part of a superword, under BoundlessBPE."""
 
 
 class Unsupported(Exception):

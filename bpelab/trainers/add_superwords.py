@@ -7,18 +7,18 @@ Chapter: Superwords. Cost: that of `superword_learner.py`.
 """
 
 import warnings
-from functools import partial
 from types import MappingProxyType
 
 from .._support.validate import whole_number
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
 from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..native import extension
 from .corpus import Corpus, rereadable
 from .superbpe import LearnedMerge
 from .superword_learner import learn_superwords
 from .superwords import Superwords
-from .train import Reading, TrainingStopped
+from .train import Reading, TrainingStopped, check_memory
 
 
 def add_superwords(
@@ -30,6 +30,7 @@ def add_superwords(
     min_frequency: int = 2,
     input_format: str | None = None,
     field: str = "text",
+    max_memory: int | None = None,
     progress: bool | None = None,
 ) -> TokenizerSpec:
     """Return a specification with superwords; `BPETokenizer.with_superwords` explains the arguments and the errors."""
@@ -49,10 +50,11 @@ def add_superwords(
     more = whole_number("vocab_size", vocab_size) - len(taken)
     if more < 1:
         raise TrainingError(f"vocab_size={vocab_size:,}, but the tokenizer has {len(taken):,} tokens already")
+    limit = check_memory(max_memory)
     with rereadable(corpus) as again:
-        reading = Reading(again, spec.special_tokens, spec.normalizer, input_format, field, progress)
-        texts = partial(reading.texts, chosen.split, "phrases")
-        found = list(learn_superwords(texts, model, split, more, chosen, min_frequency))
+        reading = Reading(again, spec.special_tokens, spec.normalizer, input_format, field, progress, limit)
+        phrases = reading.phrases(model, split, chosen, extension() is not None)
+        found = list(learn_superwords(phrases, more, chosen, min_frequency))
     if len(found) < more:
         warnings.warn(
             f"training stopped at {len(taken) + len(found)} tokens instead of {vocab_size}: no pair of tokens is left "

@@ -10,8 +10,9 @@ Chapter: Incremental training. Cost: 0.2 s of CPU time for 10 MB of English and 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, TypeVar
 
 from .._support.textio import utf8_counts
 from ..core.batch import thread_count
@@ -21,13 +22,15 @@ from ..native import counter_for, require_extension
 from ..pretokenizers.split import Split
 from .corpus import BLOCK
 from .incremental import train_incremental
-from .pretoken_counts import BEYOND_64_BITS, Words
+from .pretoken_counts import BEYOND_64_BITS, Words, concat_words
 
 MAX_THREADS = 8
 """One thread reads for all others."""
 MAX_BYTES = (1 << 31) - 512
 """Of distinct words with a border each, whose positions have 31 bits."""
 MAX_COUNT = 1 << 62
+MAX_MEMORY = 8 << 30
+"""Bytes that counts take before they go to files, by default."""
 
 
 def train_native(
@@ -80,61 +83,106 @@ class WordCounter:
     """
 
     def __init__(self, split: Split | None) -> None:
-        self._split, self._counter = split, counter_for(split)
+        self._split, self.counter = split, counter_for(split)
 
     @property
     def scans(self) -> bool:
         """Whether texts are pre-tokenized in C, or not at all."""
-        return self._split is None or self._counter.scans
+        return self._split is None or self.counter.scans
 
     @property
     def nbytes(self) -> int:
         """The bytes of what was counted so far."""
-        return self._counter.nbytes
+        return self.counter.nbytes
 
     def feed(self, texts: list[str]) -> None:
         """Count the pre-tokens of `texts`, each by itself."""
         others: Counter[str] = Counter()
-        for text in self._counter.feed(texts) if self.scans else texts:
+        for text in self.counter.feed(texts) if self.scans else texts:
             others.update(self._split.split(text) if self._split else [text])
         if others:
             self.add(Words.of(utf8_counts(others)))
 
     def stop(self) -> None:
         """Make `feed`, which runs in another thread, return as soon as it can."""
-        self._counter.stop()
+        self.counter.stop()
+
+    def clear(self) -> None:
+        """Forget what was counted so far."""
+        self.counter.clear()
 
     def add(self, words: Sequence[object]) -> None:
         """Count words, as a table of `Words` or `Counts`, as often as they occur."""
         try:
-            self._counter.add(*words)
+            self.counter.add(*words)
         except OverflowError as error:
             raise TrainingError(BEYOND_64_BITS) from error
 
-    def words(self, least: int = 1) -> Words:
-        """Return what occurs `least` times, in no order that means anything."""
-        return Words.from_buffers(*self._counter.words(min(least, MAX_COUNT)))
+    def words(self, least: int = 1, bucket: int = 0, buckets: int = 1) -> Words:
+        """Return what occurs `least` times, in no order that means anything; of several buckets, what is in one."""
+        return Words.from_buffers(*self.counter.words(min(least, MAX_COUNT), bucket, buckets))
 
 
-def count_native(texts: Iterable[str], split: Split | None, threads: int | None = None, least: int = 1) -> Words:
+class TextCounter(Protocol):
+    """Counts texts. It belongs to one thread."""
+
+    def feed(self, texts: list[str], /) -> object:
+        """Count some texts."""
+
+    def stop(self) -> object:
+        """Make `feed`, which runs in another thread, return as soon as it can."""
+
+
+C = TypeVar("C", bound=TextCounter)
+
+
+def count_native(
+    texts: Iterable[str],
+    split: Split | None,
+    threads: int | None = None,
+    least: int = 1,
+    max_memory: int = MAX_MEMORY,
+) -> Words:
     """Count the pre-tokens of `texts`, each by itself; by default with a thread for each core.
 
-    Pre-tokens that occur less than `least` times are left out. Raises MissingDependencyError without the extension, and
-    what `texts` raises.
+    Pre-tokens that occur less than `least` times are left out. Counts are kept in about `max_memory` bytes, and in
+    files beyond that. Raises MissingDependencyError without the extension, TrainingError where files can't be written,
+    and what `texts` raises.
     """
+    from .spill_runs import WordTables
+
     require_extension()
-    counters = [WordCounter(split)]
-    free = counters.copy()
-    if not counters[0].scans:
+    if not WordCounter(split).scans:
         threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
     threads = threads or min(thread_count(None), MAX_THREADS)
+    with WordTables(max_memory, threads) as tables:
+        counters = count_on_threads(texts, lambda: WordCounter(split), threads, tables.spill)
+        if tables.used:
+            while counters:
+                tables.take(counters.pop())
+            return concat_words(tables.sums(least))
+    while len(counters) > 1:
+        counters[0].add(counters.pop().words())
+    return counters[0].words(least)
+
+
+def count_on_threads(
+    texts: Iterable[str], make: Callable[[], C], threads: int, after: Callable[[C], object] = lambda counter: None
+) -> list[C]:
+    """Feed texts to counters, a thread for each, and return these: one at least. `after` is called after each call.
+
+    Raises what `texts` raises, and what the counters do.
+    """
+    counters = [make()]
+    free = counters.copy()
 
     def feed(batch: list[str]) -> None:
         try:
             counter = free.pop()
         except IndexError:
-            counters.append(counter := WordCounter(split))
+            counters.append(counter := make())
         counter.feed(batch)
+        after(counter)
         free.append(counter)
 
     waiting: deque[Future[None]] = deque()
@@ -150,9 +198,7 @@ def count_native(texts: Iterable[str], split: Split | None, threads: int | None 
             for counter in counters:
                 counter.stop()
             pool.shutdown(cancel_futures=True)
-    for counter in counters[1:]:
-        counters[0].add(counter.words())
-    return counters[0].words(least)
+    return counters
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:

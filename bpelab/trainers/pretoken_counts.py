@@ -6,7 +6,7 @@ The learner in C takes them. Chapter: Incremental training. Cost: linear; 16 byt
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -51,3 +51,17 @@ class Words(NamedTuple):
         """
         content, starts = bytes(self.content), [0, *self.ends]
         return {content[a:b]: count for a, b, count in zip(starts, starts[1:], self.counts)}
+
+
+def concat_words(tables: Iterable[Words]) -> Words:
+    """Concatenate tables that share no word.
+
+    >>> concat_words([Words.of({b"low": 5}), Words.of({b"er": 2})])
+    Words(content=b'lower', ends=array('q', [3, 5]), counts=array('q', [5, 2]))
+    """
+    content, ends, counts = bytearray(), array("q"), array("q")
+    for table in tables:
+        ends.extend(end + len(content) for end in table.ends)
+        content += table.content
+        counts.extend(table.counts)
+    return Words(bytes(content), ends, counts)

@@ -1,84 +1,108 @@
 """Superwords, learned incrementally: the merges of the textbooks, `superbpe.py` and `boundless.py`, for long texts.
 
-Two facts make the second stage affordable, and neither changes a merge.
+Three facts make the second stage affordable, and none changes a merge.
 
 - *Rare neighbours never merge.* Where two tokens are side by side, whatever is merged later on both sides of that place
   is at most as frequent as these two are. So a text can be cut between two tokens that are side by side fewer than
   `least` times, if no merge that is learned is rarer than that. What is left repeats, and equal parts are counted
   once. The right `least` is guessed from the counts of pairs; if training ends too soon, a lower one is tried.
+- *Limits hold for parts.* What contains two tokens that must not be one has too many words itself, or the forbidden
+  string; so a text can be cut between these, too.
 - *Counts fall.* Merges inside words are learned in the order of their counts, and so are superwords. A pre-token is one
   token before its merge is rarer than any pair that it is in. So the competition of BoundlessBPE is that of two sorted
   lists, each learned by itself.
 
-Chapter: Superwords. Cost: encoding the corpus twice, then O(places that change). Memory: the distinct pairs of tokens,
+Who counts is one of `Phrases`: `python_phrases.py`, `native_phrases.py` or, on a cluster, `distributed_phrases.py`.
+
+Chapter: Superwords. Cost: encoding the corpus twice, then O(places that change). Memory: the frequent pairs of tokens,
 and the distinct parts between rare ones.
 Source: counting candidates by frequency is from Tanner, Schmidt and Pinter 2026; their greedy split is approximate.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
-from itertools import chain, islice, pairwise
+from itertools import chain
+from typing import Protocol
 
-from ..core.pipeline import Pipeline
-from ..core.spec import TokenizerSpec
-from ..model.bpe import BPEModel
 from ..model.trace import TrainStep
-from ..pretokenizers.split import Split
-from .boundless import whole_runs
-from .incremental import train_incremental
 from .superbpe import LearnedMerge, TwoStages, named_merges
 from .superwords import Superwords
 
+Pair = tuple[int, int]
 Texts = Callable[[], Iterable[str]]
 """Returns the texts of a corpus, document by document, each time that it is called."""
-AT_ONCE = 1 << 12
-"""Pieces that are encoded in one call."""
+
+
+class Phrases(Protocol):
+    """A corpus as sequences of the tokens of its first stage, which are counted but not kept.
+
+    Attributes:
+        tokens: their bytes; a pair is two indices in it.
+        dropped: a pair occurs at most so much more often than `pairs` says.
+    """
+
+    tokens: Sequence[bytes]
+    dropped: int
+
+    def frequent(self, number: int) -> int:
+        """Return a count that at least `number` pairs of neighbours have, if there are so many; the higher the better.
+
+        The pairs of the corpus are counted when this is first called.
+        """
+
+    def pairs(self, least: int) -> dict[Pair, int]:
+        """Return the pairs of neighbours that were counted `least` times, and their counts."""
+
+    def learn(
+        self, kept: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
+    ) -> list[TrainStep]:
+        """Return the merges that occur `least` times, learned from the parts between pairs that are not `kept`.
+
+        None keeps all pairs.
+        """
 
 
 def learn_superwords(
-    texts: Texts,
-    model: BPEModel,
-    words: Split | None,
-    num_merges: int,
-    superwords: Superwords,
-    min_frequency: int = 2,
-    *,
-    least: int | None = None,
+    phrases: Phrases, num_merges: int, superwords: Superwords, min_frequency: int = 2, *, least: int | None = None
 ) -> Iterator[LearnedMerge]:
     """Yield the superwords to add to a model of words, most frequent first, no more than `num_merges`.
 
-    `words` is what cuts text for the model, which "boundless" asks for. `least` is a count that nothing learned is
-    below, where it is known.
+    `least` is a count that nothing learned is below, where it is known.
 
+    >>> from bpelab import BPEModel
+    >>> from bpelab.trainers.python_phrases import PythonPhrases
     >>> model = BPEModel.from_merges([(b" ", b"o"), (b" o", b"f"), (b" ", b"t")])
-    >>> found = learn_superwords(lambda: ["all of them, most of that"], model, None, 2, Superwords())
-    >>> [merge.left + merge.right for merge in found]
+    >>> phrases = PythonPhrases(lambda: ["all of them, most of that"], model, None, Superwords())
+    >>> [merge.left + merge.right for merge in learn_superwords(phrases, 2, Superwords())]
     [b' of t', b' of th']
     """
-    ids = sorted(model.tokens)
-    number, tokens = {token_id: index for index, token_id in enumerate(ids)}, [model.tokens[token] for token in ids]
+    if num_merges < 1:
+        return
+    tokens = phrases.tokens
 
-    def sequences() -> Iterator[Sequence[int]]:
-        if superwords.method == "boundless":
-            found = _whole_words(texts(), model, words or Split("cl100k"), superwords.split)
-        else:
-            found = _encoded_pieces(texts(), model, superwords.split)
-        return ([number[token_id] for token_id in sequence] for sequence in found)
+    def allowed(least: int) -> dict[Pair, int]:
+        found = phrases.pairs(least)
+        return {pair: found[pair] for pair in found if superwords.allows(tokens[pair[0]] + tokens[pair[1]])}
 
-    pairs = Counter(chain.from_iterable(map(pairwise, sequences())))
-    allowed = {pair: count for pair, count in pairs.items() if superwords.allows(tokens[pair[0]] + tokens[pair[1]])}
-    bound = max(least or _guess(allowed.values(), num_merges), min_frequency)
-    steps: list[TrainStep] = []
+    bound = max(least or _guess(phrases, allowed, num_merges), min_frequency)
     while True:
-        parts = Counter(part for sequence in sequences() for part in _parts(sequence, pairs, bound))
-        steps = list(train_incremental(parts, num_merges, bound, initial=tokens, allowed=superwords.allows))
+        kept = None if phrases.dropped >= bound else allowed(bound - phrases.dropped)
+        steps = phrases.learn(kept, num_merges, bound, superwords)
         if len(steps) >= num_merges or bound == min_frequency or least is not None:
             break
         bound = max(bound // 4, min_frequency)
     yield from named_merges(steps, tokens)
+
+
+def _guess(phrases: Phrases, allowed: Callable[[int], dict[Pair, int]], num_merges: int) -> int:
+    """Return a guess at the count of the last merge: half of that of the last of as many pairs as are to be merged."""
+    least = phrases.frequent(num_merges)
+    while len(found := allowed(least)) < num_merges and least > 1:
+        least //= 2
+    most = nlargest(num_merges, found.values())
+    return most[-1] // 2 if len(most) == num_merges else 1
 
 
 def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merges: int) -> TwoStages:
@@ -101,50 +125,3 @@ def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merge
             break
         stages.superwords.append(merge)
     return stages
-
-
-def _guess(counts: Iterable[int], num_merges: int) -> int:
-    """Return a guess at the count of the last merge: a quarter of that of as many pairs as are to be merged."""
-    most = nlargest(num_merges, counts)
-    return most[-1] // 4 if len(most) == num_merges and most else 1
-
-
-def _parts(sequence: Sequence[int], pairs: Counter[tuple[int, int]], least: int) -> Iterator[tuple[int, ...]]:
-    """Yield the parts of a sequence, of two tokens and more, between neighbours that are rarer than `least`."""
-    start = 0
-    for end, pair in enumerate(pairwise(sequence), 1):
-        if pairs[pair] < least:
-            if end - start > 1:
-                yield tuple(sequence[start:end])
-            start = end
-    if len(sequence) - start > 1:
-        yield tuple(sequence[start:])
-
-
-def _encoded_pieces(texts: Iterable[str], model: BPEModel, split: Split) -> Iterator[list[int]]:
-    """Yield the ids of each piece: of the piece as it is, which by itself might be cut otherwise."""
-    pipeline = Pipeline(TokenizerSpec(model, pattern=None), "auto", 0)
-    pieces = (piece for text in texts for piece in split.split(text))
-    while batch := list(islice(pieces, AT_ONCE)):
-        yield from pipeline.lists(batch)
-
-
-def _whole_words(texts: Iterable[str], model: BPEModel, words: Split, beyond: Split) -> Iterator[list[int]]:
-    """Yield the ids of neighbouring pre-tokens that are one token each."""
-    pipeline = Pipeline(TokenizerSpec(model, pattern=None), "auto", 0)
-    known: dict[str, int | None] = {}
-    for text in texts:
-        for run in whole_runs(text, words, beyond):
-            part: list[int] = []
-            for piece in run:
-                if piece not in known:
-                    ids = pipeline.ids(piece)
-                    known[piece] = ids[0] if len(ids) == 1 else None
-                token = known[piece]
-                if token is not None:
-                    part.append(token)
-                elif part:
-                    yield part
-                    part = []
-            if part:
-                yield part

@@ -20,10 +20,11 @@ from ..pretokenizers.split import Split
 from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
 from .corpus import Corpus, count_words, rereadable, training_texts
-from .native import count_native, train_native
+from .native import MAX_MEMORY, count_native, train_native
 from .pretoken_counts import Words
+from .python_phrases import PythonPhrases
 from .superbpe import LearnedMerge
-from .superword_learner import compete, learn_superwords
+from .superword_learner import Phrases, compete, learn_superwords
 from .superwords import Superwords
 from .ties import check_ties, train_with_ties
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 
 DISTRIBUTED = "distributed"
+LEAST_MEMORY = 1 << 20
+"""Bytes below which a limit can't be meant."""
 
 
 class TrainingStopped(UserWarning):
@@ -55,6 +58,7 @@ def train_model(
     field: str = "text",
     progress: bool | None = None,
     superwords: Superwords | None = None,
+    max_memory: int | None = None,
     check: Callable[[BPEModel, dict[str, int]], object] = lambda model, special: None,
 ) -> tuple[BPEModel, dict[str, int]]:
     """Return the model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
@@ -80,6 +84,7 @@ def train_model(
     vocab_size = _checked("vocab_size", vocab_size)
     min_frequency = _checked("min_frequency", min_frequency)
     min_pre_token_frequency = _checked("min_pre_token_frequency", min_pre_token_frequency)
+    max_memory = check_memory(max_memory)
     if isinstance(special_tokens, str):
         raise SpecialTokenError(
             f"special_tokens is a list of names or a dict of ids, not the string {special_tokens!r}"
@@ -107,7 +112,7 @@ def train_model(
         run = partial(train_with_ties, ties=ties)
     words: Mapping[bytes, int] | Words
     with nullcontext(corpus) if superwords is None else rereadable(corpus) as again:
-        reading = Reading(again, placeholder, normalize, input_format, field, progress)
+        reading = Reading(again, placeholder, normalize, input_format, field, progress, max_memory)
         if trainer == DISTRIBUTED:
             from .distributed import Job, count_files
 
@@ -140,7 +145,8 @@ def train_model(
                 learned.append(step.token)
                 advance(1)
         if superwords is not None:
-            merges = _with_superwords(merges, reading, pre_tokenizer, num_merges, superwords, min_frequency)
+            native = run is train_native
+            merges = _with_superwords(merges, reading, pre_tokenizer, num_merges, superwords, min_frequency, native)
     if len(merges) < num_merges:
         warnings.warn(
             f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
@@ -159,15 +165,15 @@ def _with_superwords(
     num_merges: int,
     superwords: Superwords,
     min_frequency: int,
+    native: bool,
 ) -> list[LearnedMerge]:
     """Return merges of words and of superwords, no more than `num_merges`."""
     model = BPEModel.from_merges([(left, right) for left, right, _ in words])
-    texts = partial(reading.texts, superwords.split, "phrases")
+    phrases = reading.phrases(model, pre_tokenizer, superwords, native)
     if superwords.method == "superbpe":
-        more = num_merges - len(words)
-        return [*words, *learn_superwords(texts, model, pre_tokenizer, more, superwords, min_frequency)]
+        return [*words, *learn_superwords(phrases, num_merges - len(words), superwords, min_frequency)]
     least = words[-1].frequency + 1 if words and len(words) == num_merges else None
-    beyond = learn_superwords(texts, model, pre_tokenizer, num_merges, superwords, min_frequency, least=least)
+    beyond = learn_superwords(phrases, num_merges, superwords, min_frequency, least=least)
     stages = compete(words, beyond, num_merges)
     return [*stages.words, *stages.superwords]
 
@@ -181,6 +187,7 @@ class Reading(NamedTuple):
     form: str | None
     field: str
     progress: bool | None
+    max_memory: int
 
     def texts(self, split: Split | None, what: str) -> Iterator[str]:
         """Yield the texts that `split` is to cut, with a progress bar."""
@@ -190,10 +197,28 @@ class Reading(NamedTuple):
     def words(self, split: Split | None, native: bool, least: int) -> Mapping[bytes, int] | Words:
         """Count the pre-tokens that occur `least` times."""
         if native:
-            return count_native(self.texts(split, "reading"), split, least=least)
+            return count_native(self.texts(split, "reading"), split, least=least, max_memory=self.max_memory)
         with progress_bar(self.progress, _size(self.corpus, self.form), "reading", "B") as advance:
             counts = count_words(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
         return counts if least == 1 else {word: count for word, count in counts.items() if count >= least}
+
+    def phrases(self, model: BPEModel, words: Split | None, superwords: Superwords, native: bool) -> Phrases:
+        """Return the corpus as sequences of a model's tokens."""
+        texts = partial(self.texts, superwords.split, "phrases")
+        if not native:
+            return PythonPhrases(texts, model, words, superwords)
+        from .native_phrases import NativePhrases
+
+        return NativePhrases(texts, model, words, superwords, self.max_memory)
+
+
+def check_memory(max_memory: int | None) -> int:
+    """Return the bytes that counts may take, by default `MAX_MEMORY`; raise what is wrong with the number."""
+    if max_memory is None:
+        return MAX_MEMORY
+    if whole_number("max_memory", max_memory) < LEAST_MEMORY:
+        raise TrainingError(f"max_memory is a number of bytes from {LEAST_MEMORY:,} up, not {max_memory:,}")
+    return max_memory
 
 
 def _checked(name: str, value: object) -> int:

@@ -9,11 +9,14 @@ import tokenizers
 from bpelab import BPEModel, BPETokenizer, PatternError, TrainingError
 from bpelab._support.textio import valid_text
 from bpelab.model.trace import BYTES
+from bpelab.native import extension
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.split import Split
 from bpelab.trainers.boundless import train_boundless
 from bpelab.trainers.incremental import train_incremental
+from bpelab.trainers.native_phrases import NativePhrases
+from bpelab.trainers.python_phrases import PythonPhrases
 from bpelab.trainers.superbpe import TwoStages, named_merges, train_superbpe
 from bpelab.trainers.superword_learner import compete, learn_superwords
 from bpelab.trainers.superwords import Superwords
@@ -39,7 +42,11 @@ def random_superwords(rng: random.Random, method: str) -> Superwords:
     )
 
 
-def fast(texts, words, num_merges, superwords, min_frequency) -> TwoStages:
+def native_phrases(texts, model, words, superwords) -> NativePhrases:
+    return NativePhrases(lambda: texts, model, words, superwords, 1 << 30)
+
+
+def fast(phrases, texts, words, num_merges, superwords, min_frequency) -> TwoStages:
     counts: dict[bytes, int] = {}
     for text in texts:
         for piece in words.split(text):
@@ -47,17 +54,22 @@ def fast(texts, words, num_merges, superwords, min_frequency) -> TwoStages:
     first = superwords.merges_before(num_merges) if superwords.method == "superbpe" else num_merges
     inside = named_merges(train_incremental(counts, first, min_frequency), BYTES)
     model = BPEModel.from_merges([(merge.left, merge.right) for merge in inside])
+    counted = phrases(texts, model, words, superwords)
     if superwords.method == "superbpe":
         more = num_merges - len(inside)
-        beyond = learn_superwords(lambda: texts, model, words, more, superwords, min_frequency)
-        return TwoStages(inside, list(beyond))
+        return TwoStages(inside, list(learn_superwords(counted, more, superwords, min_frequency)))
     least = inside[-1].frequency + 1 if len(inside) == num_merges and inside else None
-    beyond = learn_superwords(lambda: texts, model, words, num_merges, superwords, min_frequency, least=least)
-    return compete(inside, beyond, num_merges)
+    return compete(inside, learn_superwords(counted, num_merges, superwords, min_frequency, least=least), num_merges)
+
+
+WAYS = {"python": lambda texts, *given: PythonPhrases(lambda: texts, *given)}
+if extension() is not None:
+    WAYS["native"] = native_phrases
 
 
 @pytest.mark.parametrize("method", ["superbpe", "boundless"])
 def test_the_merges_of_the_textbook(method):
+    """The textbook's, the incremental learner's, that in C."""
     textbook = {"superbpe": train_superbpe, "boundless": train_boundless}[method]
     learned = 0
     for seed in range(amount(300, 6_000)):
@@ -66,7 +78,8 @@ def test_the_merges_of_the_textbook(method):
         words = Split(rng.choice(["cl100k", "gpt2", "o200k", r"\w+|\W"]))
         given = words, rng.randint(8, 60), superwords, rng.choice([1, 2, 3])
         expected = textbook(texts, *given)
-        assert fast(texts, *given) == expected, seed
+        for way, phrases in WAYS.items():
+            assert fast(phrases, texts, *given) == expected, (seed, way)
         learned += len(expected.superwords)
     assert learned > 300
 

@@ -1,0 +1,126 @@
+"""Phrases in pure Python: a corpus as sequences of tokens, its pairs of neighbours counted, and its parts.
+
+`superword_learner.py` says what for. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
+the distinct parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from heapq import nlargest
+from itertools import chain, islice, pairwise
+
+from .._support.lazy_property import cached_property
+from ..core.pipeline import Pipeline
+from ..core.spec import TokenizerSpec
+from ..model.bpe import BPEModel
+from ..model.trace import TrainStep
+from ..pretokenizers.split import Split
+from .boundless import whole_runs
+from .incremental import train_incremental
+from .superword_learner import Pair, Texts
+from .superwords import Superwords
+
+AT_ONCE = 1 << 12
+"""Pieces that are encoded in one call."""
+
+
+class Sequences:
+    """Makes texts into sequences of tokens: their indices in `tokens`, which are those of a model by id.
+
+    `words` is what cuts text for the model, which "boundless" asks for.
+    """
+
+    def __init__(self, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
+        ids = sorted(model.tokens)
+        self.tokens = [model.tokens[token_id] for token_id in ids]
+        self._number = {token_id: index for index, token_id in enumerate(ids)}
+        self._model, self._words, self._superwords = model, words or Split("cl100k"), superwords
+        self._whole: dict[str, int | None] = {}
+
+    @cached_property
+    def _pipeline(self) -> Pipeline:
+        return Pipeline(TokenizerSpec(self._model, pattern=None), "auto", 0)
+
+    def of(self, texts: Iterable[str]) -> Iterator[Sequence[int]]:
+        """Yield the sequences: pieces of the second stage's pattern, or runs of words that are one token each."""
+        if self._superwords.method == "boundless":
+            return self._runs(texts)
+        return self._pieces(texts)
+
+    def _pieces(self, texts: Iterable[str]) -> Iterator[list[int]]:
+        """Yield the tokens of each piece: of the piece as it is, which by itself might be cut otherwise."""
+        pieces = (piece for text in texts for piece in self._superwords.split.split(text))
+        while batch := list(islice(pieces, AT_ONCE)):
+            for ids in self._pipeline.lists(batch):
+                yield [self._number[token_id] for token_id in ids]
+
+    def _runs(self, texts: Iterable[str]) -> Iterator[list[int]]:
+        """Yield the tokens of neighbouring pre-tokens that are one token each."""
+        for text in texts:
+            for run in whole_runs(text, self._words, self._superwords.split):
+                part: list[int] = []
+                for piece in run:
+                    if (token := self._single(piece)) is not None:
+                        part.append(token)
+                    elif part:
+                        yield part
+                        part = []
+                if part:
+                    yield part
+
+    def _single(self, piece: str) -> int | None:
+        """Return the token of a pre-token that is one; None for any other."""
+        if piece not in self._whole:
+            ids = self._pipeline.ids(piece)
+            self._whole[piece] = self._number[ids[0]] if len(ids) == 1 else None
+        return self._whole[piece]
+
+
+class PythonPhrases:
+    """The `Phrases` of texts, counted in Python."""
+
+    dropped = 0
+
+    def __init__(self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
+        self._texts, self._sequences = texts, Sequences(model, words, superwords)
+        self.tokens = self._sequences.tokens
+
+    @cached_property
+    def _pairs(self) -> Counter[Pair]:
+        return Counter(chain.from_iterable(map(pairwise, self._sequences.of(self._texts()))))
+
+    def frequent(self, number: int) -> int:
+        """Return a count that `number` pairs have."""
+        most = nlargest(number, self._pairs.values())
+        return most[-1] if len(most) == number else 1
+
+    def pairs(self, least: int) -> dict[Pair, int]:
+        """Return the pairs that occur `least` times."""
+        return {pair: count for pair, count in self._pairs.items() if count >= least}
+
+    def learn(
+        self, kept: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
+    ) -> list[TrainStep]:
+        """Return the merges learned from the parts between pairs that are not kept."""
+        sequences = self._sequences.of(self._texts())
+        parts = Counter(part for sequence in sequences for part in parts_of(sequence, kept))
+        found = train_incremental(parts, num_merges, least, initial=self.tokens, allowed=superwords.allows)
+        return list(found)
+
+
+def parts_of(sequence: Sequence[int], kept: Collection[Pair] | None) -> Iterator[tuple[int, ...]]:
+    """Yield the parts of a sequence, of two tokens and more, between pairs that are not kept.
+
+    >>> list(parts_of([1, 2, 3, 1, 2], {(1, 2)}))
+    [(1, 2), (1, 2)]
+    """
+    start = 0
+    for end, pair in enumerate(pairwise(sequence), 1):
+        if kept is not None and pair not in kept:
+            if end - start > 1:
+                yield tuple(sequence[start:end])
+            start = end
+    if len(sequence) - start > 1:
+        yield tuple(sequence[start:])
