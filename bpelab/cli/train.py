@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
-from .arguments import add_roles, nonempty_path, roles
+from .arguments import add_roles, nonempty_path, roles, size_in_bytes
 from .options import add_dask
 
 if TYPE_CHECKING:
@@ -68,6 +68,13 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         type=int,
         help="the most words of a superword, 0 for no limit (default: 4 for superbpe, 0 for boundless)",
     )
+    train.add_argument(
+        "--max-memory",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="for the trainer in C: bytes that counts may take before they go to files, such as 8G (the default); "
+        "TMPDIR says where",
+    )
     add_dask(train, "count")
     train.add_argument(
         "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
@@ -106,6 +113,7 @@ def run_train(args: argparse.Namespace) -> int:
         input_format=args.input_format,
         field=args.field,
         superwords=superwords,
+        max_memory=args.max_memory,
         progress=False if args.quiet else None,
         **roles(args),
     )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._support.textio import utf8_counts, utf8_size
-from ..boundaries.named_patterns import last_boundary
+from ..boundaries.named_patterns import Cut, last_boundary
 from ..corpus.documents import decode_blocks
 from ..corpus.file_formats import detect_format
 from ..errors import TrainingError
@@ -57,7 +57,7 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
 
 
 def document_parts(
-    document: str | Path, whole: bool, special: SpecialTokens, form: str | None = None, field: str = "text"
+    document: str | Path, cut: Cut | bool, special: SpecialTokens, form: str | None = None, field: str = "text"
 ) -> Iterator[str]:
     """Yield a document, or those of a file, in parts of about a block, cut at boundaries.
 
@@ -67,19 +67,19 @@ def document_parts(
         from ..corpus.inputs import stat_input
         from .partition import Part, texts_of
 
-        yield from texts_of(Part(stat_input(str(document), pending), None, 0), field, whole, special)
+        yield from texts_of(Part(stat_input(str(document), pending), None, 0), field, cut, special)
         return
     if isinstance(document, Path) and form is None:
         refuse_json_lines(document)
-    if isinstance(document, str) and (whole or len(document) <= BLOCK):
+    if isinstance(document, str) and (cut == Cut.NOWHERE or len(document) <= BLOCK):
         yield document
         return
     blocks = (
-        _file_blocks(document, whole)
+        _file_blocks(document, cut == Cut.NOWHERE)
         if isinstance(document, Path)
         else (document[start : start + BLOCK] for start in range(0, len(document), BLOCK))
     )
-    yield from blocks_at_boundaries(blocks, whole, special)
+    yield from blocks_at_boundaries(blocks, cut, special)
 
 
 def refuse_json_lines(path: Path) -> None:
@@ -96,15 +96,15 @@ def refuse_json_lines(path: Path) -> None:
         )
 
 
-def blocks_at_boundaries(blocks: Iterable[str], whole: bool, special: SpecialTokens) -> Iterator[str]:
-    """Yield the text of some blocks in parts that end at boundaries; as one part if `whole`."""
+def blocks_at_boundaries(blocks: Iterable[str], cut: Cut | bool, special: SpecialTokens) -> Iterator[str]:
+    """Yield the text of some blocks in parts that end at boundaries."""
     kept = ""
     for block in blocks:
         kept += block
-        cut = 0 if whole else last_boundary(kept, len(kept) - special.longest)
-        if cut and not special.may_cross(kept, cut):
-            yield kept[:cut]
-            kept = kept[cut:]
+        end = 0 if cut == Cut.NOWHERE else last_boundary(kept, len(kept) - special.longest, cut)
+        if end and not special.may_cross(kept, end):
+            yield kept[:end]
+            kept = kept[end:]
     yield kept
 
 
@@ -197,15 +197,17 @@ def training_texts(
     advance: Callable[[int], object] = lambda size: None,
     form: str | None = None,
     field: str = "text",
+    words: Split | None = None,
 ) -> Iterator[str]:
     """Yield the texts to pre-tokenize, each by itself: normalized, of about a block at most, without special tokens.
 
-    Arguments and errors are those of `count_words`. Warns with HardlyCut, at the end.
+    `words` is a second pattern whose pieces must stay whole. The other arguments, and errors, are those of
+    `count_words`. Warns with HardlyCut, at the end.
     """
-    whole = needs_whole_document(pre_tokenizer)
+    cut = cut_for(pre_tokenizer, words or pre_tokenizer)
     seen = matched = 0
     for document in documents(corpus):
-        for text in document_parts(document, whole, special, form, field):
+        for text in document_parts(document, cut, special, form, field):
             for ordinary in strip_special(text, special, normalize):
                 if pre_tokenizer is not None and pre_tokenizer.name is None and seen < SAMPLE:
                     seen, matched = (
@@ -224,9 +226,16 @@ def training_texts(
         )
 
 
-def needs_whole_document(pre_tokenizer: Split | None) -> bool:
-    """Whether a document has to be pre-tokenized as a whole, since nothing is known of the pattern."""
-    return pre_tokenizer is None or not pre_tokenizer.cuts_words
+def cut_for(*splits: Split | None) -> Cut:
+    """Return where a document may be cut before it is split by patterns, of which nothing is known if not by name.
+
+    >>> cut_for(Split("gpt2")), cut_for(Split("gpt2"), Split("superbpe")), cut_for(Split("-"))
+    (<Cut.AT_WORDS: 0>, <Cut.AT_PHRASES: 2>, <Cut.NOWHERE: 1>)
+    """
+    known = [split for split in splits if split is not None and (split.cuts_words or split.name == "superbpe")]
+    if len(known) < len(splits):
+        return Cut.NOWHERE
+    return Cut.AT_WORDS if all(split.cuts_words for split in known) else Cut.AT_PHRASES
 
 
 def strip_special(text: str, special: SpecialTokens, normalize: Callable[[str], str] | None) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ..corpus.fsspec_files import absolute, is_address
 from ..corpus.inputs import find_inputs
 from ..pretokenizers.split import Split
 from ..vocab.special_tokens import SpecialTokens
-from .corpus import needs_whole_document, refuse_json_lines, strip_special
+from .corpus import cut_for, refuse_json_lines, strip_special
 from .count_table import Counts, concat_counts, make_counter, sum_counts
 from .native import batches
 from .partition import Part, parts_of, texts_of
@@ -66,7 +66,7 @@ def count_part(part: Part, job: Job) -> list[Counts]:
 
     It has no effect but its result: done twice, it gives the same twice.
     """
-    texts = texts_of(part, job.field, needs_whole_document(job.split), job.special)
+    texts = texts_of(part, job.field, cut_for(job.split), job.special)
     ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
     counter = make_counter(job.split)
     with closing(Runs(job.buckets, job.limit, _worker_folder())) as runs:
@@ -197,7 +197,7 @@ def count_files(
         if form is None and not is_address(item.path):
             refuse_json_lines(Path(item.path))
         item.path = absolute(item.path)
-    parts = parts_of(inputs, part, needs_whole_document(job.split))
+    parts = parts_of(inputs, part, cut_for(job.split))
     with (
         connect(cluster, worker_timeout) as watch,
         watch.progress_bar(progress, sum(item.size for item in parts), "counting") as advance,

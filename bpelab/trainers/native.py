@@ -152,11 +152,12 @@ def count_native(
     from .spill_runs import WordTables
 
     require_extension()
-    if not WordCounter(split).scans:
+    first = WordCounter(split)
+    if not first.scans:
         threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
     threads = threads or min(thread_count(None), MAX_THREADS)
     with WordTables(max_memory, threads) as tables:
-        counters = count_on_threads(texts, lambda: WordCounter(split), threads, tables.spill)
+        counters = count_on_threads(texts, lambda: WordCounter(split), threads, tables.spill, first)
         if tables.used:
             while counters:
                 tables.take(counters.pop())
@@ -167,13 +168,17 @@ def count_native(
 
 
 def count_on_threads(
-    texts: Iterable[str], make: Callable[[], C], threads: int, after: Callable[[C], object] = lambda counter: None
+    texts: Iterable[str],
+    make: Callable[[], C],
+    threads: int,
+    after: Callable[[C], object] = lambda counter: None,
+    first: C | None = None,
 ) -> list[C]:
     """Feed texts to counters, a thread for each, and return these: one at least. `after` is called after each call.
 
     Raises what `texts` raises, and what the counters do.
     """
-    counters = [make()]
+    counters = [make() if first is None else first]
     free = counters.copy()
 
     def feed(batch: list[str]) -> None:

@@ -1,9 +1,9 @@
-"""Phrases in C: texts are encoded, pairs of neighbours counted and parts of phrases counted on all cores, in a limit.
+"""Phrases in C: texts are encoded, pairs of neighbours and parts of phrases counted, on all cores, in bounded memory.
 
-The corpus is encoded twice, once for the pairs and once for the parts: ids would take more of a disk than the text does,
-and reading them half the time. Each thread has a table of pairs that drops the rarest when it is full, and remembers the
-highest count that was dropped (`native/pair_counts.h`): what is rare for certain is rare all the same, so that merges
-don't change. Parts go to files when they exceed their share of the limit, as pre-tokens do.
+The corpus is encoded twice, for the pairs and for the parts. Each thread has a table of pairs that drops the rarest
+when it is full, and remembers the highest count that it dropped (`native/pair_counts.h`): what is rare for certain is
+rare all the same, so that merges don't change. Parts go to files when they exceed their share of the limit, as words
+do.
 
 Chapter: Superwords. Cost: see `Phrases`. Memory: the limit, and 12 bytes for each token of the distinct parts.
 """

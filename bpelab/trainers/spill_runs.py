@@ -14,14 +14,11 @@ from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import TrainingError
 from .native import WordCounter
 from .pretoken_counts import Words
-
-if TYPE_CHECKING:
-    from .count_table import Counts
 
 BUCKETS = 16
 
@@ -51,7 +48,7 @@ class Runs:
 
         return Counts.from_words(words)
 
-    def add(self, bucket: int, table: Counts | Words) -> None:
+    def add(self, bucket: int, table: Any) -> None:
         """Keep a table. Raises TrainingError where it can't be written."""
         self._buffered[bucket].append(table)
         self._size += sum(memoryview(buffer).nbytes for buffer in table)
@@ -72,7 +69,8 @@ class Runs:
                 buffers = [memoryview(buffer).cast("B") for buffer in self.total(tables)]
                 sizes = array("q", [buffer.nbytes for buffer in buffers])
                 with (self._folder / str(bucket)).open("ab") as file:
-                    for buffer in (sizes, *buffers):
+                    sizes.tofile(file)
+                    for buffer in buffers:
                         file.write(buffer)
                 self.spilled += sum(sizes)
                 tables.clear()

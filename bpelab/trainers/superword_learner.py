@@ -36,15 +36,15 @@ Texts = Callable[[], Iterable[str]]
 
 
 class Phrases(Protocol):
-    """A corpus as sequences of the tokens of its first stage, which are counted but not kept.
+    """A corpus as sequences of the tokens of its first stage, which are counted but not kept."""
 
-    Attributes:
-        tokens: their bytes; a pair is two indices in it.
-        dropped: a pair occurs at most so much more often than `pairs` says.
-    """
+    @property
+    def tokens(self) -> Sequence[bytes]:
+        """The bytes of the tokens; a pair is two indices in them."""
 
-    tokens: Sequence[bytes]
-    dropped: int
+    @property
+    def dropped(self) -> int:
+        """How much more often than `pairs` says a pair may occur."""
 
     def frequent(self, number: int) -> int:
         """Return a count that at least `number` pairs of neighbours have, if there are so many; the higher the better.

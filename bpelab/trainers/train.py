@@ -189,10 +189,11 @@ class Reading(NamedTuple):
     progress: bool | None
     max_memory: int
 
-    def texts(self, split: Split | None, what: str) -> Iterator[str]:
-        """Yield the texts that `split` is to cut, with a progress bar."""
+    def texts(self, split: Split | None, what: str, words: Split | None = None) -> Iterator[str]:
+        """Yield the texts that `split` is to cut, and `words`, with a progress bar."""
         with progress_bar(self.progress, _size(self.corpus, self.form), what, "B") as advance:
-            yield from training_texts(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
+            given = self.corpus, split, self.special, self.normalize, advance, self.form, self.field
+            yield from training_texts(*given, words)
 
     def words(self, split: Split | None, native: bool, least: int) -> Mapping[bytes, int] | Words:
         """Count the pre-tokens that occur `least` times."""
@@ -204,7 +205,8 @@ class Reading(NamedTuple):
 
     def phrases(self, model: BPEModel, words: Split | None, superwords: Superwords, native: bool) -> Phrases:
         """Return the corpus as sequences of a model's tokens."""
-        texts = partial(self.texts, superwords.split, "phrases")
+        inside = words or Split("cl100k") if superwords.method == "boundless" else None
+        texts = partial(self.texts, superwords.split, "phrases", inside)
         if not native:
             return PythonPhrases(texts, model, words, superwords)
         from .native_phrases import NativePhrases

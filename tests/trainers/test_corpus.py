@@ -1,16 +1,20 @@
 """From a corpus to words, piece by piece: what is counted, what is told on the way, and where a training ends."""
 
+import random
 import re
 from pathlib import Path
 
 import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
-from bpelab.pretokenizers import Split
+from bpelab.boundaries.named_patterns import Cut, safe_cuts
+from bpelab.notebook import book_text
+from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trainers import TRAINERS, corpus, find_trainer, train_incremental, train_naive, train_native
 from bpelab.trainers.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
 from bpelab.vocab.special_tokens import SpecialTokens
 
+from ..conftest import amount, fuzz_text
 from ..shards.corpora import write
 
 NONE = SpecialTokens({})
@@ -201,3 +205,29 @@ def test_parquets_string_view(tmp_path):
     assert parquet.read_schema(tmp_path / "a.parquet").field("text").type == pyarrow.string_view()
     ours = BPETokenizer.train(tmp_path / "a.parquet", 270)
     assert dict(ours.model.merges) == dict(BPETokenizer.train(texts, 270).model.merges)
+
+
+def test_phrases_are_cut_where_all_named_patterns_cut():
+    """At every boundary of the pattern of superwords, whatever is on both sides of it."""
+    rng, cuts = random.Random(8), 0
+    splits = [Split(name) for name in PATTERNS]
+    for _ in range(amount(600, 30_000)):
+        text = fuzz_text(rng) + "".join(
+            rng.choices(["12", '."', "\r\n", "\n", " ", "  ", "a", "日", "'s", "?!", "\u0301", "/"], k=9)
+        )
+        for cut in safe_cuts(text, 0, Cut.AT_PHRASES):
+            cuts += 1
+            for split in splits:
+                assert split.split(text[:cut]) + split.split(text[cut:]) == split.split(text), (text, cut, split)
+    assert cuts > 500
+
+
+def test_a_document_of_phrases_is_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus, "BLOCK", 200)
+    text = book_text()[:20_000]
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+    split = Split("superbpe")
+    for document in (text, tmp_path / "a.txt"):
+        parts = list(training_texts(document, split, NONE))
+        assert len(parts) > 20 and [piece for part in parts for piece in split.split(part)] == split.split(text)
+        assert len(list(training_texts(document, split, NONE, words=Split(r"\w+|\W")))) == 1

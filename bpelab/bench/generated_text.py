@@ -1,0 +1,118 @@
+"""Generated text of any size, in which words and phrases go on growing as in real text, to measure training with.
+
+A walk through a source text: from one word to the next, or on from another place where the same word is, or from
+anywhere; now and then a word is made up, of a rank that Zipf's law draws. So pairs of words are those of the source with
+their frequencies, new pairs and new words never end, and longer phrases recur as long as the walk stays on its path.
+Thousands of walks are made at once. The same seed and source give the same text on every machine with the same NumPy.
+
+    python -m bpelab.bench.generated_text 1G big.txt            # from the book's text
+    python -m bpelab.bench.generated_text 1G big.txt --like english.txt
+    python -m bpelab.bench.generated_text --growth english.txt big.txt
+
+`--growth` prints the distinct pre-tokens, and pairs of them, in the first megabytes of texts. Cost: 30 s for a gigabyte.
+"""
+
+import argparse
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .._support.numpy_import import NDArray, np
+from ..cli.arguments import size_in_bytes
+from ..notebook.live_source import book_text
+from ..notebook.zipf_text import word
+from ..pretokenizers.split import Split
+
+GOES_ON, SAME_WORD = 0.42, 0.36
+"""How often a walk goes on to the next word, and on from another place with the same word; else it is anywhere."""
+MADE_UP = 0.012
+"""How often a word is made up."""
+S, Q = 1.62, 3_000.0
+"""Of Zipf's law, with which the ranks of such words are drawn (`notebook/zipf_text.py`)."""
+WALKS, STEPS = 2_000, 500
+MAX_RANK = 1 << 50
+
+
+class Source:
+    """A text as words, each with the white space before it, and where else each of them is."""
+
+    def __init__(self, text: str) -> None:
+        found = re.findall(r"\s*\S+", text)
+        words, self.word = np.unique(np.array(found, object), return_inverse=True)
+        self.words: NDArray[np.object_] = words
+        self.places = np.argsort(self.word, kind="stable")
+        self.number = np.bincount(self.word, minlength=len(words))
+        self.first = np.cumsum(self.number) - self.number
+
+    def walks(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """Return the words of WALKS walks of STEPS steps; what isn't in the source is made up: ~rank."""
+        size = len(self.word)
+        found = np.empty((STEPS, WALKS), np.int64)
+        at = random.integers(size, size=WALKS)
+        for step in range(STEPS):
+            draw, word = random.random(WALKS), self.word[at]
+            found[step] = word
+            same = self.places[self.first[word] + random.integers(self.number[word])]
+            goes_on = np.where(draw < GOES_ON, at, same) + 1
+            at = np.where(draw < GOES_ON + SAME_WORD, goes_on, random.integers(size, size=WALKS)) % size
+        made = random.random(found.shape) < MADE_UP
+        ranks = Q * random.random(int(made.sum())) ** (-1 / (S - 1)) - Q
+        found[made] = ~np.minimum(ranks, MAX_RANK).astype(np.int64)
+        return found.T
+
+
+def generated_text(size: int, source: Source, seed: int = 0) -> Iterator[str]:
+    """Yield parts of a text of about `size` characters in total.
+
+    >>> parts = list(generated_text(1_000, Source("one of the best, some of the rest\\n")))
+    >>> sum(map(len, parts)), " of the" in parts[0]
+    (1000, True)
+    """
+    random = np.random.default_rng(seed)
+    while size > 0:
+        walks = source.walks(random)
+        distinct, offsets = np.unique(walks, return_inverse=True)
+        made = [f" {word(2_000 + ~number)}" for number in distinct[distinct < 0].tolist()]
+        words = np.concatenate([np.array(made, object), source.words[distinct[distinct >= 0]]])
+        text = "\n\n".join("".join(line) for line in words[offsets.reshape(walks.shape)].tolist())[:size]
+        size -= len(text)
+        yield text
+
+
+def growth(text: str, split: Split) -> Iterator[tuple[int, int, int, int]]:
+    """Yield, for 1, 2, 4 ... megabytes of a text: the pre-tokens, the distinct ones, and the distinct pairs of them."""
+    pieces = split.split(text)
+    sizes = np.cumsum([len(piece.encode()) for piece in pieces])
+    distinct, number = np.unique(np.array(pieces, object), return_inverse=True)
+    pairs = number[:-1] * np.int64(len(distinct)) + number[1:]
+    megabytes = 1
+    while megabytes << 20 <= sizes[-1]:
+        end = int(np.searchsorted(sizes, megabytes << 20))
+        yield megabytes, end, len(np.unique(number[:end])), len(np.unique(pairs[: end - 1]))
+        megabytes *= 2
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Write a text, or print how texts grow."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("size", nargs="?", type=size_in_bytes)
+    parser.add_argument("out", nargs="?", type=Path)
+    parser.add_argument("--like", type=Path, help="the source text, instead of the book's")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--growth", nargs="+", type=Path, default=[], metavar="FILE")
+    args = parser.parse_args(arguments if arguments is None else list(arguments))
+    for path in args.growth:
+        print(path)
+        with path.open(encoding="utf-8", newline="") as file:
+            text = file.read(33 << 20)
+        for megabytes, number, distinct, pairs in growth(text, Split("cl100k")):
+            print(f"{megabytes:4} MB {number:12,} pre-tokens {distinct:10,} distinct {pairs:12,} distinct pairs")
+    if args.out:
+        source = Source(args.like.read_text("utf-8") if args.like else book_text())
+        with args.out.open("w", encoding="utf-8", newline="") as file:
+            for part in generated_text(args.size, source, args.seed):
+                file.write(part)
+
+
+if __name__ == "__main__":
+    main()
