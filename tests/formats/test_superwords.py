@@ -161,7 +161,6 @@ def test_llama_cpp_has_one_pattern_for_superwords(ours, tmp_path):
     for text in texts():
         ids = theirs.encode(text).ids
         assert again.encode(text, allowed_special="all") == fitting.encode(text, allowed_special="all") == ids
-    assert again.tokenize("12345") != ours.tokenize("12345")
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, r"[a-z]+|\d", "(?i:of the)", "x"])
