@@ -3,7 +3,8 @@
 The file has a version line, the pattern, the special tokens with their ids, and the merges as pairs of ids; the new
 ids are 256, 257 and so on. It holds merges, pattern and special tokens. It can't hold ids in another order,
 ignore_merges, a normalizer, a post-processor, and special tokens with white space, which the format doesn't escape. The
-`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only.
+`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only. minbpe
+drops text between the matches of a pattern, so one that may leave gaps is written with an alternative for them.
 
 Chapter: File formats. Source: minbpe `base.py` (save, load), version line `minbpe v1`.
 """

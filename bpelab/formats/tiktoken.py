@@ -2,7 +2,8 @@
 
 A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens are in code.
 An `Encoding` holds tokens, ranks, the pattern and special tokens. It can't hold merges (they follow from the ranks), a
-normalizer, a post-processor, and ids that differ from ranks.
+normalizer, a post-processor, and ids that differ from ranks. tiktoken drops text between the matches of a pattern, so
+one that may leave gaps, as that of superwords does, gets an alternative that matches these.
 
 Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 """

@@ -203,6 +203,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
         assert why in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     """Superwords among them: what can open the file is compared before it is timed, the rest says why it can't."""
     text = tmp_path / "text.txt"
