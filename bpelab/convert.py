@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .analysis.superwords import superwords
 from .errors import ConversionError
 from .formats import gguf_save, gpt2, huggingface, minbpe, tiktoken
 from .normalizers.sentencepiece import SentencePieceNormalizer
+from .regex.patterns import covering_pattern, find_pattern
 from .tokenizer import BPETokenizer, open_tokenizer
 from .vocab.special_tokens import ROLES
 
@@ -70,7 +72,8 @@ APPROXIMATE_SPLITTER = (
     "the file has the name {}, whose pattern llama.cpp itself approximates: it knows upper and lower case in ASCII "
     "only, or not at all, and treats marks as outside words, so that some texts are split differently there"
 )
-WHOLE_TEXT = r"(?s:.+)"
+NEVER_JOINED = "{:,} of them: readers that split with GPT-2's own pattern never join words, so none of these is used"
+WHOLE_TEXT = covering_pattern(None)
 """A pattern for files that need one, of a tokenizer that has none."""
 WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": None},
@@ -128,8 +131,24 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
         lost.append(UnsupportedFeature("llama.cpp's splitter", APPROXIMATE_SPLITTER.format(name), False))
     if target == "gpt2" and units is not None and units.unk_id is not None:
         lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
+    if target == "gpt2" and splits_differently(tokenizer, target) and (joined := superwords(tokenizer)):
+        lost.append(UnsupportedFeature("superwords", NEVER_JOINED.format(len(joined)), False))
+    if target == "tiktoken":
+        lost += _of_tiktoken(tokenizer)
     if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
         lost.append(UnsupportedFeature("SentencePiece's normalizer", "its character map works on clusters there", True))
+    return lost
+
+
+def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
+    """Return what tiktoken does with text between the matches of a pattern, and with bytes that have no token."""
+    lost, named = [], find_pattern(tokenizer.pattern) if tokenizer.pattern else None
+    if tokenizer.pattern and not (named and named.cuts_words):
+        dropped = f"tiktoken drops it; with this pattern nothing is left: {covering_pattern(tokenizer.pattern)}"
+        lost.append(UnsupportedFeature("text between matches", dropped, False))
+    if more := tiktoken.missing_bytes(tokenizer):
+        first, *_, last = more.values()
+        lost.append(UnsupportedFeature("bytes without a token", f"they get the ids {first} to {last}", False))
     return lost
 
 

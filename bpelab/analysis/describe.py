@@ -9,6 +9,7 @@ from ..formats.listing import printable
 from ..tokenizer import BPETokenizer
 from ..vocab.special_tokens import ROLES
 from .audit import audit
+from .superwords import superwords
 
 SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
 
@@ -45,9 +46,23 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.metadata,
         "whole_pieces_first": model.ignore_merges,
+        **_superwords(tokenizer),
         "longest_token_bytes": max(map(len, model.tokens.values())),
         "sample_text": sample,
         "sample_ids": ids,
         "sample": [printable(token) for token in tokenizer.convert_ids_to_tokens(ids)],
         "oddities": list(audit(tokenizer)),
+    }
+
+
+def _superwords(tokenizer: BPETokenizer) -> dict[str, Any]:
+    """Return the number of superwords, their share of the vocabulary, and their words; nothing where there are none."""
+    tokens = [tokenizer.model.tokens[token_id] for token_id in superwords(tokenizer)]
+    if not tokens:
+        return {}
+    words = [len(token.split()) for token in tokens]
+    return {
+        "superwords": len(tokens),
+        "superwords_share": round(len(tokens) / len(tokenizer), 4),
+        "words_per_superword": round(sum(words) / len(words), 2),
     }

@@ -23,6 +23,7 @@ EXAMPLES = """\
 examples:
   bpelab bench --quick
   bpelab bench --json record.json
+  bpelab bench --only encode --encoding my-tokenizer,downloaded/tokenizer.json --text mine=corpus.txt
   bpelab bench --only encode,decode --encoding o200k_base --text mine=corpus.txt --libraries bpelab,tiktoken,gigatoken
   BPELAB_BENCH_TEXTS=~/texts bpelab bench --full --json full.json
 
@@ -45,8 +46,8 @@ how:
 
 Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
 or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
-tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens go beyond
-words. The extra `bench` brings the libraries.
+tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens go over
+the ends of words. Tokenizers of your own are measured by their files. The extra `bench` brings the libraries.
 """
 
 
@@ -83,7 +84,8 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         "--encoding",
         type=_comma_separated,
         metavar="A,B",
-        help="cl100k_base, o200k_base, superwords, gpt2, or trained (default: the first three)",
+        help="cl100k_base, o200k_base, superwords, gpt2, trained, or a tokenizer's file or folder (default: the first "
+        "three)",
     )
     bench.add_argument("--rounds", type=_positive_int, metavar="N", help="how many rounds (default: 5)")
     bench.add_argument(

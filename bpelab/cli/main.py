@@ -301,7 +301,7 @@ def run_convert(args: argparse.Namespace) -> int:
         return 0
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
     for loss in lost:
-        print(f"  left out: {loss.feature} ({loss.what[:160]})" + (", which changes ids" if loss.changes_ids else ""))
+        print(f"  left out: {loss.feature} ({loss.what[:240]})" + (", which changes ids" if loss.changes_ids else ""))
     texts_there = "" if number is None else f"{number} text" + ("" if number == 1 else "s")
     print(f"  ids equal on {texts_there}" if texts_there else "  ids not compared: the conversion is lossy")
     if differ is not None:

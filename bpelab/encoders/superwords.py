@@ -22,7 +22,7 @@ from ..model.bpe import BPEModel, Pair, RankMerges
 from .heap import HeapEncoder
 
 SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
-"""What the first superword of a vocabulary is taken for; any token would do."""
+"""What the first superword of a vocabulary is taken for; any token would do. `analysis.superwords` defines the word."""
 MAX_KEPT, LONGEST_KEPT, LONGEST_WINDOW = 1 << 16, 64, 16
 """Words and windows that are kept; bytes and tokens that one may have."""
 END = -1, -1

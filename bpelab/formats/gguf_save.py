@@ -183,9 +183,13 @@ def _explain_unnamed(tokenizer: "BPETokenizer") -> ConversionError:
     named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
     short_repr = named.name if named else str(tokenizer.pattern or tokenizer.pre_tokenizer)
     known = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
+    advice = f"train it with a pattern that has one: {', '.join(known)}"
+    if named and not named.cuts_words:
+        digits = " and then ".join(gguf_pre()["superbpe"].regex)
+        advice = f"its one pre-tokenizer for superwords, also called superbpe, cuts digits only, by {digits}"
     return ConversionError(
         f"llama.cpp has no name for the way this tokenizer splits text, {short_repr[:MAX_SHOWN]}"
-        f"{'...' * (len(short_repr) > MAX_SHOWN)}; train it with a pattern that has one: {', '.join(known)}"
+        f"{'...' * (len(short_repr) > MAX_SHOWN)}; {advice}"
     )
 
 

@@ -3,7 +3,8 @@
 The file has a version line, the pattern, the special tokens with their ids, and the merges as pairs of ids; the new
 ids are 256, 257 and so on. It holds merges, pattern and special tokens. It can't hold ids in another order,
 ignore_merges, a normalizer, a post-processor, and special tokens with white space, which the format doesn't escape. The
-`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only.
+`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only. minbpe
+drops text between the matches of a pattern, so one that may leave gaps is written with an alternative for them.
 
 Chapter: File formats. Source: minbpe `base.py` (save, load), version line `minbpe v1`.
 """
@@ -16,7 +17,7 @@ from .._support.textio import write_all_atomically
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model.bpe import BPEModel
-from ..regex.patterns import find_pattern
+from ..regex.patterns import covering_pattern, find_pattern, without_covering
 from .listing import printable
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ def save(tokenizer: "BPETokenizer", path: str | Path) -> None:
         raise ConversionError(f"minbpe's files end in .model, and this one would be {path}")
     merges = _merges(tokenizer)
     named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
-    pattern = named.oniguruma if named else tokenizer.pattern or ""
+    if named and named.cuts_words:
+        pattern = named.oniguruma
+    else:  # minbpe drops what a pattern leaves out
+        pattern = covering_pattern(tokenizer.pattern) if tokenizer.pattern else ""
     if "\n" in pattern or "\r" in pattern:
         raise ConversionError("minbpe keeps the pattern in one line, and this one has a line break")
     lines = [VERSION, pattern, str(len(tokenizer.special_tokens))]
@@ -110,7 +114,7 @@ def load(path: str | Path) -> TokenizerSpec:
 
     if line(0) not in VERSIONS:
         raise TokenizerFileError(path, "line 1", f"expected {VERSION!r}, found {line(0)[:40]!r}")
-    pattern = None if line(1) in ("", "{}") else line(1)
+    pattern = None if line(1) in ("", "{}") else without_covering(line(1))
     count = parse_id(line(2), 2)
     special: dict[str, int] = {}
     for index in range(3, 3 + count):

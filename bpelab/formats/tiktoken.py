@@ -2,7 +2,8 @@
 
 A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens are in code.
 An `Encoding` holds tokens, ranks, the pattern and special tokens. It can't hold merges (they follow from the ranks), a
-normalizer, a post-processor, and ids that differ from ranks.
+normalizer, a post-processor, and ids that differ from ranks. tiktoken drops text between the matches of a pattern, so
+one that may leave gaps, as that of superwords does, gets an alternative that matches these.
 
 Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 """
@@ -15,7 +16,7 @@ from ..core.spec import TokenizerSpec
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
 from ..model import disk_cache
 from ..model.bpe import BPEModel
-from ..regex.patterns import find_pattern
+from ..regex.patterns import covering_pattern, without_covering
 from ..vocab.special_tokens import SpecialTokens
 
 TYPE_CHECKING = False
@@ -175,14 +176,14 @@ def _spec(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSp
     # o200k_harmony has two names for 200018
     tokens = SpecialTokens(special, aliases=True)
     eos = END_OF_TEXT if END_OF_TEXT in special else None
-    return TokenizerSpec(model, pattern=pattern, special_tokens=tokens, eos_token=eos)
+    return TokenizerSpec(model, pattern=without_covering(pattern), special_tokens=tokens, eos_token=eos)
 
 
 def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
     """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`. Raises TokenizerFileError."""
     from .._support.json_document import read_bytes
 
-    content = read_bytes(path)
+    content, pattern = read_bytes(path), without_covering(pattern)
     key = disk_cache.fingerprint(b"ranks", content)
     cached = disk_cache.fetch(key)
     if cached is not None:
@@ -200,7 +201,7 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
     model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
     if tokenizer.normalizer is not None:
         raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer}")
-    if not model.is_byte_level or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
+    if not model.covers_utf8 or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
         raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
     if not recovered_merges.exact or (recovered_merges.unreachable and not model.ignore_merges):
         raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
@@ -210,26 +211,27 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
         raise ConversionError(
             f"tiktoken's ids are its ranks, but the token {merged[at]} merges before {merged[at + 1]} here"
         )
-    return dict(model.ids)
+    return {**model.ids, **missing_bytes(tokenizer)}
+
+
+def missing_bytes(tokenizer: BPETokenizer) -> dict[bytes, int]:
+    """Return the single bytes that have no token -> free ids: tiktoken's ranks have all 256, and no text these.
+
+    >>> from bpelab import BPETokenizer
+    >>> missing_bytes(BPETokenizer.train("low low", 258))
+    {}
+    """
+    alphabet = tokenizer.model.alphabet
+    missing = [unit for unit in map(bytes, zip(range(256))) if unit not in alphabet]
+    return dict(zip(missing, range(tokenizer.n_vocab, tokenizer.n_vocab + len(missing))))
 
 
 def to_tiktoken(tokenizer: BPETokenizer, name: str) -> tiktoken.Encoding:
     """Return a tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
     encoding: tiktoken.Encoding = import_tiktoken().Encoding(
         name=name,
-        pat_str=_covering_pattern(tokenizer.pattern),
+        pat_str=covering_pattern(tokenizer.pattern),
         mergeable_ranks=_ranks(tokenizer),
         special_tokens=tokenizer.special_tokens,
     )
     return encoding
-
-
-def _covering_pattern(pattern: str | None) -> str:
-    """Return a pattern that splits alike and matches every character: tiktoken drops what a pattern leaves out."""
-    if pattern is None:
-        return r"(?s:.+)"
-    if named := find_pattern(pattern):
-        pattern = named.regex
-        if named.cuts_words:
-            return pattern
-    return rf"{pattern}|(?s:(?:(?!{pattern}).)+)"

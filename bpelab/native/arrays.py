@@ -5,7 +5,6 @@ Chapter: Native code. Cost: 0.1 s for 100,000 tokens.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,6 +13,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from ..boundaries.from_vocabulary import VocabularyBoundaries
+from ..encoders.superwords import SUPERWORD
 from ..model.bpe import BPEModel, RankMerges
 from ..model.initial_symbols import InitialSymbols
 from . import ID_LIMIT
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MAX_TOKENS, MAX_MERGES, MAX_BYTES = 1 << 21, 1 << 22, 1 << 26
 """Limits of the tables; MAX_BYTES is the sum over all tokens, which is 2^21 for o200k."""
 NONE = 0xFFFFFFFF
-SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
-"""What the first superword of a vocabulary is taken for."""
 BLOCKS = 1 << 13
 """Blocks of 256 code points; see vocabulary.h."""
 NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)

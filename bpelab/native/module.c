@@ -153,6 +153,7 @@ static int read_scan(Scan *scan, PyObject *given) {
             scan->steps[state * row + class] = step;
         }
     memcpy(scan->byte_class, scan->stage2 + scan->stage1[0] * 256, 128);
+    find_barren_bytes(scan);
     scan->fold = 32;
     for (int64_t state = 0; state < states; state++) { /* a state that letters don't leave: runs of them are skipped */
         int small = 1, capitals = 1;

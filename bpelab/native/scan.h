@@ -17,6 +17,7 @@ enum { POLL_BYTES = 1 << 20 }; /* bytes between two checks for signals */
 /* Characters of look-ahead read a second time, for each character of the text; beyond it Python scans, which memoizes
    failures. */
 enum { LOOKAHEAD_BUDGET = 20 };
+enum { MAX_SKIPPED = 512 }; /* bytes of a gap that are passed over at once */
 
 struct Readers;
 
@@ -26,6 +27,7 @@ typedef struct {
     uint16_t *stage1; /* the class of c is stage2[stage1[c >> 8] * 256 + (c & 255)] */
     uint8_t *stage2;
     int32_t start, edge;     /* the start row; the class that stands for the end of the text */
+    uint64_t barren[128][2]; /* bit b of barren[a]: no match begins at the byte a if b is the next one; both ASCII */
     int fold;                /* 32 if the pattern treats capitals like small letters, else 0 */
     struct Readers *readers; /* see readers.h; NULL for a pattern that only a single reader can scan */
 } Scan;
@@ -64,6 +66,30 @@ INLINE int64_t letter_run(const uint8_t *text, int fold) {
     while (count < 16 && (uint8_t)((text[count] | fold) - 'a') < 26) count++;
     return count;
 #endif
+}
+
+/* Fill `barren` from `steps`, in which the start is a row like the others. */
+static void find_barren_bytes(Scan *scan) {
+    memset(scan->barren, 0, sizeof scan->barren);
+    for (int a = 0; a < 128; a++)
+        for (int b = 0; b < 128; b++) {
+            int32_t step = scan->steps[scan->start + scan->byte_class[a]];
+            if (!(step & (COMMIT | STOP))) {
+                step = scan->steps[(step >> 4) + scan->byte_class[b]];
+                if (step & (MATCH | COMMIT)) continue;
+            }
+            if (step & (COMMIT | STOP)) scan->barren[a][b >> 6] |= (uint64_t)1 << (b & 63);
+        }
+}
+
+/* The first offset from `at` on, of a few hundred, at which two bytes don't rule out that a match begins. */
+INLINE int64_t skip_barren(const uint8_t *text, int64_t at, int64_t end, const Scan *scan) {
+    int64_t stop = end - 1 - at < MAX_SKIPPED ? end - 1 : at + MAX_SKIPPED;
+    for (; at < stop; at++) {
+        uint32_t a = text[at], b = text[at + 1];
+        if ((a | b) >= 128 || !(scan->barren[a][b >> 6] >> (b & 63) & 1)) break;
+    }
+    return at;
 }
 
 /* The end of the match that begins at `at`, or -1; `*read` is set to where the search ended. */
@@ -137,10 +163,11 @@ static int64_t scan_pieces(const uint8_t *text, int64_t begin, int64_t end, int 
             int64_t read = -1;
             at = settled;
             last = -1;
-            while (at < end && last <= at) {
+            for (int64_t turns = 1; at < end && last <= at; turns++) {
                 uint32_t class;
-                if (at > settled && stopped_by_user(at - settled)) return INTERRUPTED;
+                if (stopped_by_user(turns)) return INTERRUPTED;
                 at += classify(text + at, scan, &class);
+                at = skip_barren(text, at, end, scan);
                 last = -1;
                 if (at < end && budget >= 0) {
                     last = match_at(text, at, end, scan, &read);

@@ -16,11 +16,12 @@ from .._support.textio import valid_text
 from ..analysis.adversarial_texts import hostile_texts
 from ..analysis.compression import compression
 from ..analysis.numbers import number_cuts
+from ..analysis.superwords import superword_uses
 from ..analysis.tokens import never_merged, unreachable_alone
 from ..analysis.whitespace import run_lengths
 from ..chat.models.find import SHIPPED
 from ..errors import BPELabError
-from ..regex.patterns import find_pattern
+from ..regex.patterns import covering_pattern, find_pattern
 from ..tokenizer import BPETokenizer
 
 TEXT_FILE = "held-out.txt"
@@ -39,6 +40,15 @@ MEASURES = {
     "tokens never reached": ",d",
 }
 """What is measured -> the format specification of its value."""
+OF_SUPERWORDS = {
+    "superwords in the vocabulary": ",d",
+    "superwords, share of the vocabulary": ".1%",
+    "words per token": ".3f",
+    "vocabulary of words alone": ",d",
+    "tokens of the text, words alone": ",d",
+    "tokens saved by going over words": ".1%",
+}
+"""What is measured beside that of a tokenizer with superwords; see `bpelab.analysis.superwords`."""
 
 
 @lru_cache(1)
@@ -61,7 +71,7 @@ def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
 
 
 def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
-    """Return the numbers of a card, by the names in MEASURES; NaN for what can't be measured.
+    """Return the numbers of a card, by the names in MEASURES, and OF_SUPERWORDS; NaN for what can't be measured.
 
     >>> found = measure(BPETokenizer.train("low lower lowest " * 9, 262), "lower low")
     >>> found["bytes per token"], found["tokens never reached"], found["hostile texts that are lost"]
@@ -84,7 +94,16 @@ def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
         run_lengths(tokenizer, longest=16, after="x")[-1],
         unreached,
     )
-    return dict(zip(MEASURES, values))
+    return {**dict(zip(MEASURES, values)), **_of_superwords(tokenizer, text)}
+
+
+def _of_superwords(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
+    """Return the numbers of superwords, by the names in OF_SUPERWORDS; none for a tokenizer that has no superword."""
+    if (found := superword_uses(tokenizer, {"": text}).get("")) is None:
+        return {}
+    sizes = found.words_vocabulary, found.tokens_of_words_alone
+    alone = (math.nan if size is None else size for size in sizes)
+    return dict(zip(OF_SUPERWORDS, (found.superwords, found.share, found.words_per_token, *alone, found.saved)))
 
 
 def format_measure(name: str, value: float) -> str:
@@ -93,7 +112,7 @@ def format_measure(name: str, value: float) -> str:
     >>> format_measure("bytes of the text", 12345), format_measure("numbers cut alike", 0.4725)
     ('12,345', '47.2%')
     """
-    return UNKNOWN if math.isnan(value) else format(value, MEASURES[name])
+    return UNKNOWN if math.isnan(value) else format(value, {**MEASURES, **OF_SUPERWORDS}[name])
 
 
 def stated(card: str) -> dict[str, str]:
@@ -131,6 +150,10 @@ def write_card(
     rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measured.items())
     listed = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
     split, size = tokenizer.pattern or str(tokenizer.pre_tokenizer), len(reference())
+    if tokenizer.pattern and not (pattern and pattern.cuts_words):
+        split = covering_pattern(tokenizer.pattern)
+    elif pattern:
+        split = pattern.regex
     return f"""\
 ---
 tags:
@@ -164,7 +187,7 @@ On `{TEXT_FILE}`, by bpelab {__version__}. The reference is the tokenizer of {si
 
 What was left out has to be known from here. Text is split by the pattern {pattern.name if pattern else ""}:
 
-{_code_block(pattern.regex if pattern else split)}
+{_code_block(split)}
 
 The special tokens:
 

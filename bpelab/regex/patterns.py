@@ -119,6 +119,34 @@ def as_named_pattern(pattern: str, dialect: Dialect) -> NamedPattern | None:
     return next((named for named in PATTERNS.values() if named.oniguruma == pattern), None)
 
 
+def covering_pattern(pattern: str | None) -> str:
+    r"""Return a regular expression that splits alike and matches every character, for engines that drop the rest.
+
+    tiktoken and minbpe take the matches of a pattern for the pieces; here and in a tokenizer.json, the text between
+    two matches is a piece too.
+
+    >>> covering_pattern(r"\d"), covering_pattern(None), covering_pattern("gpt2") == PATTERNS["gpt2"].regex
+    ('\\d|(?s:(?:(?!\\d).)+)', '(?s:.+)', True)
+    """
+    if pattern is None:
+        return r"(?s:.+)"
+    if named := find_pattern(pattern):
+        pattern = named.regex
+        if named.cuts_words:
+            return pattern
+    return rf"{pattern}|(?s:(?:(?!{pattern}).)+)"
+
+
+def without_covering(pattern: str) -> str:
+    r"""Return the pattern that `covering_pattern` was given, if it was; else the pattern itself.
+
+    >>> without_covering(covering_pattern(r"\d")), without_covering("[a-z]+|.")
+    ('\\d', '[a-z]+|.')
+    """
+    half = (len(pattern) - len("|(?s:(?:(?!).)+)")) // 2
+    return pattern[:half] if half > 0 and covering_pattern(pattern[:half]) == pattern else pattern
+
+
 def refuse_misspelt(pattern: object) -> None:
     """Raise PatternError for what looks like a misspelt pattern name, TypeError for anything but a str.
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bpelab import BPETokenizer
 from bpelab.bench import fresh_process, worker_process
 from bpelab.bench.driver import Driver
 from bpelab.bench.figure import bench_figure
@@ -200,6 +201,29 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     ):
         assert main(["bench", *words]) == 1
         assert why in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
+    """Superwords among them: what can open the file is compared before it is timed, the rest says why it can't."""
+    text = tmp_path / "text.txt"
+    text.write_text(book_text()[:100_000], "utf-8")
+    for name, superwords in (("mine", "superbpe"), ("words", None)):
+        BPETokenizer.train(book_text()[100_000:200_000], 700, superwords=superwords).save(tmp_path / name)
+    home = tmp_path / "words" / "tokenizer.json"
+    record = tmp_path / "record.json"
+    options = ["--quick", "--only", "encode", "--rounds", "1", "--libraries", "bpelab (Python),tokenizers,gigatoken"]
+    given = ["--encoding", f"{tmp_path / 'mine'},{home}", "--text", f"book={text}", "--json", str(record)]
+    assert main(["bench", *options, *given]) == 0
+    shown = capsys.readouterr().out
+    assert "Encode book, mine" in shown and "Encode book, words" in shown
+    measured = json.loads(record.read_text("utf-8"))
+    timed = {(sample["encoding"], sample["library"]) for sample in measured["samples"]}
+    if why_unavailable(PEERS["tokenizers"]) is None:
+        assert timed >= {(name, peer) for name in ("mine", "words") for peer in ("tokenizers", "bpelab (Python)")}
+    assert ("mine", "gigatoken") not in timed
+    assert main(["bench", *options, "--encoding", f"{home},{home.parent}"]) == 1
+    assert "two of the encodings to measure with are called 'words': rename one" in capsys.readouterr().err
 
 
 def test_what_is_no_record():

@@ -57,3 +57,32 @@ def test_patterns_drawn_at_random():
         except PatternError:
             continue
     assert compared > amount(150, 6_000) / 3
+
+
+GAPPED = (
+    r"\d",
+    "ab",
+    " +(?!\\S)",
+    PATTERNS["superbpe"].regex,
+    r"\d{2}|é",
+    "(?:a*b)",
+    r"xy?",
+    r"[^\s\w]{2,}\n*",
+    "a(?!b)",
+)
+
+
+@pytest.mark.parametrize("pattern", GAPPED)
+def test_gaps_of_any_length(pattern):
+    """Gaps are passed over by some hundred bytes at once, if two bytes rule out that a match begins at the first."""
+    rng, split, compared = random.Random(pattern), Split(pattern), 0
+    for _ in range(rounds := amount(12, 3_000)):
+        text = ""
+        for _ in range(rng.randint(1, 4)):
+            filler = rng.choice(("c", "cd ", "a", "word ", "a ", "é", "c日", ". ", "ccccccca"))
+            text += (filler * 1_100)[: rng.choice((0, 1, 2, 3, 509, 510, 511, 512, 513, 514, 1_023, 1_024, 1_026))]
+            text += rng.choice(("1", "23", "ab", "b", "  ", "é", "--\n", "x", "xy", "a", ""))
+        compared += split_alike(split, text)
+        for end in (1, 2, 3):
+            split_alike(split, text[:-end])
+    assert compared > rounds / 2  # "a*b" may read too far ahead

@@ -16,6 +16,7 @@ from ..compression import Compression, compression
 from ..fairness import TokenPremium, tokenization_premiums
 from ..numbers import NumberCuts, number_cuts
 from ..shape import ModelShape
+from ..superwords import SuperwordUse, superword_uses
 from ..tokens import Overlap, longest_tokens, never_merged, overlap, unreachable_alone
 from ..validate import require_integer, require_number
 from ..whitespace import Indentation, indentation, run_lengths
@@ -46,6 +47,7 @@ class Measured:
         never_merged: tokens, as (id, bytes), that no merge makes.
         unreachable_alone: tokens, as (id, bytes), that encoding their own text doesn't produce; None where tokens are
             characters.
+        superwords: name of a text -> their use; empty for a tokenizer without superwords.
         findings: the sentences of `audit`.
     """
 
@@ -61,6 +63,7 @@ class Measured:
     longest: list[tuple[int, bytes]]
     never_merged: list[tuple[int, bytes]]
     unreachable_alone: list[tuple[int, bytes]] | None
+    superwords: dict[str, SuperwordUse]
     findings: list[str]
 
 
@@ -91,6 +94,7 @@ def measure(tokenizer: BPETokenizer, texts: Mapping[str, str]) -> Measured:
         longest=longest_tokens(tokenizer),
         never_merged=[(token_id, named[token_id]) for token_id in never_merged(tokenizer)],
         unreachable_alone=unreachable,
+        superwords=superword_uses(tokenizer, texts),
         findings=list(audit(tokenizer)),
     )
 

@@ -1,4 +1,4 @@
-"""Optional sections of the report: for several texts, for parallel texts, for a model's shape, a context, a price.
+"""Optional sections of the report: for superwords, several texts, parallel texts, a model's shape, a context, a price.
 
 Chapter: Measuring.
 """
@@ -47,6 +47,33 @@ def domains(report: Report) -> str:
         "others. Below 0 it is a gain. Texts differ in how they compress, so compare what two tokenizers lose, and "
         "don't take one loss alone.</p>"
         + table(("text", "tokenizer", "bytes per token at home", "there", "lost"), rows, [1])
+    )
+
+
+def superwords(report: Report) -> str:
+    """Return how many superwords the tokenizers have, and what they save; "" if none has any."""
+    rows: list[list[Cell]] = []
+    for text in report.texts:
+        for name, each in report.measured.items():
+            if (found := each.superwords.get(text)) is None:
+                continue
+            shares = percent(found.share), percent(found.share_of_text)
+            alone: list[Cell] = ["–", "–", "–"]
+            if found.words_vocabulary is not None and found.tokens_of_words_alone is not None:
+                alone = [found.words_vocabulary, found.tokens_of_words_alone, percent(found.saved)]
+            rows.append(
+                [escape_html(text), escape_html(name), found.superwords, *shares, found.words_per_token, *alone]
+            )
+    if not rows:
+        return ""
+    head = ("text", "tokenizer", "superwords", "of the vocabulary", "of the text&#x27;s tokens", "words per token")
+    return (
+        "<p>A superword is a token that goes on over the end of a word, as <code> of the</code> does. <i>Words "
+        "alone</i> is the text encoded by the merges of words: those before the first superword where words were "
+        "learned first, else those that neither make nor join one. That vocabulary is smaller; had it spent the "
+        "difference on words, it might have saved some of this, too. For what superwords save at one size, compare "
+        "with a tokenizer of as many tokens, trained on the same text without them.</p>"
+        + table((*head, "words alone: vocabulary", "words alone: tokens", "saved"), rows, [1])
     )
 
 

@@ -13,7 +13,7 @@ from ..compression import Compression
 from ..numbers import NumberCuts
 from .html_table import Cell, percent, table
 from .measure import Measured, Report
-from .optional_sections import cost, domains, premiums
+from .optional_sections import cost, domains, premiums, superwords
 from .svg_charts import bars, escape_html, lines
 
 STYLE = """
@@ -67,6 +67,7 @@ def page(report: Report) -> str:
         f"<section><h2>{escape(title)}</h2>{content}</section>"
         for title, content in (
             ("Compression", _compression(report)),
+            ("Superwords", superwords(report)),
             ("Domain shift", domains(report)),
             ("Parity", premiums(report)),
             ("Cost", cost(report)),

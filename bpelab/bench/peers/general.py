@@ -164,6 +164,8 @@ class Splintr(Peer):
             self._tokenizer: Any = splintr.Tokenizer.from_pretrained(vocabulary.name)
         else:  # tiktoken's spelling of the patterns has what its regular expressions don't
             patterns = {"cl100k": splintr.CL100K_BASE_PATTERN, "gpt2": splintr.GPT2_PATTERN}
+            if vocabulary.pattern not in patterns:
+                raise Unsupported("has other patterns built in")
             self._tokenizer = splintr.Tokenizer(vocabulary.ranks, patterns[vocabulary.pattern], vocabulary.special)
         self.encode_list = self._tokenizer.encode_ordinary
         self.decode_list = self._tokenizer.decode
