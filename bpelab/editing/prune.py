@@ -29,7 +29,7 @@ from ..errors import VocabularyError
 from ..formats.listing import printable
 from ..model.bpe import BPEModel
 from ..trainers.corpus import Corpus
-from ..trainers.piece_counts import count_pieces, encode_each
+from ..trainers.piece_counts import count_pieces, piece_encoder
 from .renumber import without_tokens
 
 
@@ -100,7 +100,7 @@ def count_uses(
     """
     counts = count_pieces(spec, corpus, input_format=input_format, field=field, progress=progress)
     uses = Counter[int]()
-    for ids, count in zip(encode_each(spec, counts), counts.values()):
+    for ids, count in zip(piece_encoder(spec)(counts), counts.values()):
         for token_id in ids:
             uses[token_id] += count
     return uses

@@ -38,7 +38,7 @@ from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
 from .continuation import append_merges, learn_on
 from .corpus import Corpus
 from .habits import Habits
-from .piece_counts import count_pieces, encode_each
+from .piece_counts import count_pieces, piece_encoder
 from .superbpe import named_merges
 from .train import TrainingStopped
 
@@ -114,7 +114,7 @@ class _Numbered:
     """Counted pieces as sequences of indices into `tokens`: the model's, by id, and two for each missing character."""
 
     def __init__(self, spec: TokenizerSpec, counts: Mapping[str, int]) -> None:
-        self._spec, model, units = spec, spec.model, spec.model.units
+        model, units, self._encode = spec.model, spec.model.units, piece_encoder(spec)
         ids = sorted(model.tokens)
         self._number = {token_id: index for index, token_id in enumerate(ids)}
         self.tokens = [model.tokens[token_id] for token_id in ids]
@@ -140,7 +140,7 @@ class _Numbered:
     def _sequences(self, pieces: list[str]) -> Iterator[Sequence[int]]:
         """Yield the sequences of pieces, cut where a token is that merges with nothing."""
         cut = [[piece] for piece in pieces] if self._cut is None else list(map(self._cut.split, pieces))
-        encoded = encode_each(self._spec, [part for parts in cut for part in parts[::2]])
+        encoded = self._encode(part for parts in cut for part in parts[::2])
         number = self._number
         for parts in cut:
             sequence: list[int] = []

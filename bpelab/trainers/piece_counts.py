@@ -8,7 +8,8 @@ leave words together are sentences.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from .. import native as core
 from .._support.progress import progress_bar
@@ -65,23 +66,25 @@ def count_pieces(
     return counts
 
 
-def encode_each(spec: TokenizerSpec, pieces: Iterable[str]) -> Iterator[list[int]]:
-    """Yield the ids of each piece, without the tokenizer's normalizer, pre-tokenizer and added tokens.
+def piece_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator[list[int]]]:
+    """Return a function that yields the ids of each piece, which is encoded as it is and by itself.
 
     >>> from bpelab.model import BPEModel
-    >>> list(encode_each(TokenizerSpec(BPEModel.from_merges([(b"l", b"o")])), ["lo", "low"]))
+    >>> encode = piece_encoder(TokenizerSpec(BPEModel.from_merges([(b"l", b"o")])))
+    >>> list(encode(["lo", "low"]))
     [[256], [256, 119]]
     """
-    pre_tokenizer, characters = spec.pre_tokenizer, not spec.is_byte_level
-    if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
-        pipeline = Pipeline(spec, "auto", 0)  # pieces, or tokens, are written in the byte alphabet
-        yield from (pipeline.encode_pieces([piece]) for piece in pieces)
-        return
+    pre_tokenizer = spec.pre_tokenizer
+    if pre_tokenizer is not None and (
+        pre_tokenizer.alphabet or (pre_tokenizer.byte_level and not spec.is_byte_level)
+    ):  # pieces, or tokens, are in the byte alphabet
+        full = Pipeline(spec, "auto", 0)
+        return lambda pieces: (full.encode_pieces([piece]) for piece in pieces)
     bare = Pipeline(TokenizerSpec(spec.model), "auto", 0)
-    batch: list[str] = []
-    for piece in pieces:
-        batch.append(piece)
-        if len(batch) == AT_ONCE:
+
+    def encode(pieces: Iterable[str]) -> Iterator[list[int]]:
+        rest = iter(pieces)
+        while batch := list(islice(rest, AT_ONCE)):
             yield from bare.lists(batch, threads=1)
-            batch.clear()
-    yield from bare.lists(batch, threads=1)
+
+    return encode
