@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..core.batch import thread_count
 from ..errors import TrainingError
-from ..model.bpe import BPEModel
+from ..model.bpe import BPEModel, Pair
 from ..model.trace import TrainStep
 from ..native import extension
 from ..native.arrays import build_encoder
@@ -27,7 +27,7 @@ from .native import MAX_BYTES, MAX_COUNT, MAX_THREADS, WordCounter, count_on_thr
 from .pretoken_counts import BEYOND_64_BITS, Words
 from .python_phrases import Sequences
 from .spill_runs import WordTables
-from .superword_learner import Pair, Texts
+from .superword_learner import Texts
 from .superwords import Superwords
 
 if TYPE_CHECKING:

@@ -7,21 +7,24 @@ the distinct parts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import chain, islice, pairwise
+from typing import TypeVar
 
 from .._support.lazy_property import cached_property
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
-from ..model.bpe import BPEModel
+from ..model.bpe import BPEModel, Pair
 from ..model.trace import TrainStep
 from ..pretokenizers.split import Split
 from .boundless import whole_runs
+from .continuation import Limits
 from .incremental import train_incremental
-from .superword_learner import Pair, Texts
+from .superword_learner import Texts
 from .superwords import Superwords
 
+Key = TypeVar("Key")
 AT_ONCE = 1 << 12
 """Pieces that are encoded in one call."""
 
@@ -78,18 +81,36 @@ class Sequences:
         return self._whole[piece]
 
 
-class PythonPhrases:
-    """The `Phrases` of texts, counted in Python."""
+class CountedSequences:
+    """The `Phrases` of sequences that occur several times each, counted in Python.
+
+    `sequences` returns counts and the sequences that occur so often, which are indices into `tokens`, each time that
+    it is called.
+
+    >>> from .continuation import learn_on
+    >>> counted = CountedSequences(lambda: [(2, [[0, 1, 1]])], [b"of", b" the"])
+    >>> [step.token for step in learn_on(counted, 9, Superwords())]
+    [b'of the', b'of the the']
+    """
 
     dropped = 0
 
-    def __init__(self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
-        self._texts, self._sequences = texts, Sequences(model, words, superwords)
-        self.tokens = self._sequences.tokens
+    def __init__(
+        self, sequences: Callable[[], Iterable[tuple[int, Iterable[Sequence[int]]]]], tokens: Sequence[bytes]
+    ) -> None:
+        self._sequences, self.tokens = sequences, tokens
 
     @cached_property
     def _pairs(self) -> Counter[Pair]:
-        return Counter(chain.from_iterable(map(pairwise, self._sequences.of(self._texts()))))
+        return self._counted(pairwise)
+
+    def _counted(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
+        """Count parts of the sequences."""
+        total: Counter[Key] = Counter()
+        for times, sequences in self._sequences():
+            found = Counter(chain.from_iterable(map(parts, sequences)))
+            total.update(found if times == 1 else {key: times * count for key, count in found.items()})
+        return total
 
     def frequent(self, number: int) -> int:
         """Return a count that `number` pairs have."""
@@ -100,14 +121,18 @@ class PythonPhrases:
         """Return the pairs that occur `least` times."""
         return {pair: count for pair, count in self._pairs.items() if count >= least}
 
-    def learn(
-        self, kept: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
-    ) -> list[TrainStep]:
+    def learn(self, kept: Collection[Pair] | None, num_merges: int, least: int, limits: Limits) -> list[TrainStep]:
         """Return the merges learned from the parts between pairs that are not kept."""
-        sequences = self._sequences.of(self._texts())
-        parts = Counter(part for sequence in sequences for part in parts_of(sequence, kept))
-        found = train_incremental(parts, num_merges, least, initial=self.tokens, allowed=superwords.allows)
-        return list(found)
+        parts = self._counted(lambda sequence: parts_of(sequence, kept))
+        return list(train_incremental(parts, num_merges, least, initial=self.tokens, allowed=limits.allows))
+
+
+class PythonPhrases(CountedSequences):
+    """The `Phrases` of texts, counted in Python."""
+
+    def __init__(self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
+        sequences = Sequences(model, words, superwords)
+        super().__init__(lambda: [(1, sequences.of(texts()))], sequences.tokens)
 
 
 def parts_of(sequence: Sequence[int], kept: Collection[Pair] | None) -> Iterator[tuple[int, ...]]:

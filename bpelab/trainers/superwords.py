@@ -92,6 +92,11 @@ class Superwords:
         return Superwords(given, max_words=None, forbidden=()) if given == "boundless" else Superwords(given)
 
     @property
+    def monotone(self) -> bool:
+        """Whether what contains a token that `allows` refuses is refused as well: it has more words, or the string."""
+        return True
+
+    @property
     def split(self) -> Split:
         """What cuts text in the second stage."""
         return Split(self.pattern)

@@ -19,12 +19,13 @@ from ..model.trace import BYTES
 from ..pretokenizers.split import Split
 from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
+from .continuation import Phrases
 from .corpus import Corpus, count_words, rereadable, training_texts
 from .native import MAX_MEMORY, count_native, train_native
 from .pretoken_counts import Words
 from .python_phrases import PythonPhrases
 from .superbpe import LearnedMerge
-from .superword_learner import Phrases, compete, learn_superwords
+from .superword_learner import compete, learn_superwords
 from .superwords import Superwords
 from .ties import check_ties, train_with_ties
 
@@ -191,7 +192,7 @@ class Reading(NamedTuple):
 
     def texts(self, split: Split | None, what: str, words: Split | None = None) -> Iterator[str]:
         """Yield the texts that `split` is to cut, and `words`, with a progress bar."""
-        with progress_bar(self.progress, _size(self.corpus, self.form), what, "B") as advance:
+        with progress_bar(self.progress, corpus_size(self.corpus, self.form), what, "B") as advance:
             given = self.corpus, split, self.special, self.normalize, advance, self.form, self.field
             yield from training_texts(*given, words)
 
@@ -199,11 +200,13 @@ class Reading(NamedTuple):
         """Count the pre-tokens that occur `least` times."""
         if native:
             return count_native(self.texts(split, "reading"), split, least=least, max_memory=self.max_memory)
-        with progress_bar(self.progress, _size(self.corpus, self.form), "reading", "B") as advance:
+        with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
             counts = count_words(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
         return counts if least == 1 else {word: count for word, count in counts.items() if count >= least}
 
-    def phrases(self, model: BPEModel, words: Split | None, superwords: Superwords, native: bool) -> Phrases:
+    def phrases(
+        self, model: BPEModel, words: Split | None, superwords: Superwords, native: bool
+    ) -> Phrases[Superwords]:
         """Return the corpus as sequences of a model's tokens."""
         inside = words or Split("cl100k") if superwords.method == "boundless" else None
         texts = partial(self.texts, superwords.split, "phrases", inside)
@@ -230,7 +233,7 @@ def _checked(name: str, value: object) -> int:
     return number
 
 
-def _size(corpus: object, form: str | None) -> int | None:
+def corpus_size(corpus: object, form: str | None) -> int | None:
     """Return the bytes of UTF-8 of a corpus; None if that is not known before it is read."""
     if isinstance(corpus, Path) and corpus.is_file() and detect_format(str(corpus), form) in (None, "text"):
         return corpus.stat().st_size
