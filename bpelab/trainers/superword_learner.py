@@ -125,3 +125,17 @@ def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merge
             break
         stages.superwords.append(merge)
     return stages
+
+
+def key_of(pair: Pair) -> int:
+    """Return a pair as C and count tables have it."""
+    return pair[0] + 1 << 32 | pair[1] + 1
+
+
+def pairs_of(keys: Iterable[int], counts: Iterable[int]) -> dict[Pair, int]:
+    """Return pairs and their counts.
+
+    >>> pairs_of([key_of((5, 0))], [3])
+    {(5, 0): 3}
+    """
+    return {((key >> 32) - 1, (key & 0xFFFFFFFF) - 1): count for key, count in zip(keys, counts)}
