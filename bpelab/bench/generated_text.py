@@ -1,15 +1,16 @@
 """Generated text of any size, in which words and phrases go on growing as in real text, to measure training with.
 
 A walk through a source text: from one word to the next, or on from another place where the same word is, or from
-anywhere; now and then a word is made up, of a rank that Zipf's law draws. So pairs of words are those of the source with
-their frequencies, new pairs and new words never end, and longer phrases recur as long as the walk stays on its path.
-Thousands of walks are made at once. The same seed and source give the same text on every machine with the same NumPy.
+anywhere; now and then a word is made up, of a rank that Zipf's law draws. So pairs of words are those of the source
+with their frequencies, new pairs and new words never end, and phrases recur as long as the walk stays on its path.
+Thousands of walks are made at once. The same seed and source make the same text on every machine with the same NumPy.
 
     python -m bpelab.bench.generated_text 1G big.txt            # from the book's text
     python -m bpelab.bench.generated_text 1G big.txt --like english.txt
     python -m bpelab.bench.generated_text --growth english.txt big.txt
 
-`--growth` prints the distinct pre-tokens, and pairs of them, in the first megabytes of texts. Cost: 30 s for a gigabyte.
+`--growth` prints the distinct pre-tokens, and pairs of them, in the first megabytes of texts. Cost: 71 s of processor
+time for a gigabyte.
 """
 
 import argparse
@@ -23,11 +24,11 @@ from ..notebook.live_source import book_text
 from ..notebook.zipf_text import word
 from ..pretokenizers.split import Split
 
-GOES_ON, SAME_WORD = 0.42, 0.36
+GOES_ON, SAME_WORD = 0.4, 0.36
 """How often a walk goes on to the next word, and on from another place with the same word; else it is anywhere."""
-MADE_UP = 0.012
+MADE_UP = 0.03
 """How often a word is made up."""
-S, Q = 1.62, 3_000.0
+S, Q = 1.5, 3_000.0
 """Of Zipf's law, with which the ranks of such words are drawn (`notebook/zipf_text.py`)."""
 WALKS, STEPS = 2_000, 500
 MAX_RANK = 1 << 50
@@ -71,7 +72,7 @@ def generated_text(size: int, source: Source, seed: int = 0) -> Iterator[str]:
     random = np.random.default_rng(seed)
     while size > 0:
         walks = source.walks(random)
-        distinct, offsets = np.unique(walks, return_inverse=True)
+        distinct, offsets = np.unique(walks, return_inverse=True)  # sorted: what is made up comes first
         made = [f" {word(2_000 + ~number)}" for number in distinct[distinct < 0].tolist()]
         words = np.concatenate([np.array(made, object), source.words[distinct[distinct >= 0]]])
         text = "\n\n".join("".join(line) for line in words[offsets.reshape(walks.shape)].tolist())[:size]

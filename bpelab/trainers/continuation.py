@@ -38,10 +38,10 @@ class Limits(Protocol):
         """Whether a merge may make this token."""
 
 
-Limits_contra = TypeVar("Limits_contra", bound=Limits, contravariant=True)
+L_contra = TypeVar("L_contra", bound=Limits, contravariant=True)
 
 
-class Phrases(Protocol[Limits_contra]):
+class Phrases(Protocol[L_contra]):
     """A corpus as sequences of tokens that exist, which are counted but not kept."""
 
     @property
@@ -61,9 +61,7 @@ class Phrases(Protocol[Limits_contra]):
     def pairs(self, least: int) -> dict[Pair, int]:
         """Return the pairs of neighbours that were counted `least` times, and their counts."""
 
-    def learn(
-        self, kept: Collection[Pair] | None, num_merges: int, least: int, limits: Limits_contra
-    ) -> list[TrainStep]:
+    def learn(self, kept: Collection[Pair] | None, num_merges: int, least: int, limits: L_contra) -> list[TrainStep]:
         """Return the merges that occur `least` times, learned from the parts between pairs that are not `kept`.
 
         None keeps all pairs.
@@ -71,9 +69,9 @@ class Phrases(Protocol[Limits_contra]):
 
 
 def learn_on(
-    phrases: Phrases[Limits_contra],
+    phrases: Phrases[L_contra],
     num_merges: int,
-    limits: Limits_contra,
+    limits: L_contra,
     min_frequency: int = 2,
     *,
     least: int | None = None,
@@ -101,7 +99,7 @@ def learn_on(
         bound = max(bound // 4, min_frequency)
 
 
-def _guess(phrases: Phrases[Limits_contra], allowed: Callable[[int], dict[Pair, int]], num_merges: int) -> int:
+def _guess(phrases: Phrases[L_contra], allowed: Callable[[int], dict[Pair, int]], num_merges: int) -> int:
     """Return a guess at the count of the last merge: half of that of the last of as many pairs as are to be merged."""
     least = phrases.frequent(num_merges)
     while len(found := allowed(least)) < num_merges and least > 1:

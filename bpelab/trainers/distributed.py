@@ -9,15 +9,18 @@ Chapter: More than one machine. Cost: reading and counting are divided; over the
 of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pre-tokens of the corpus.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
 from .._support.dask_client import Cluster, connect
 from .._support.dask_wait import Watch, check_timeout
+from ..boundaries.named_patterns import Cut
 from ..corpus.fsspec_files import absolute, is_address
 from ..corpus.inputs import find_inputs
 from ..pretokenizers.split import Split
@@ -30,6 +33,10 @@ from .spill_runs import Runs
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from .distributed_phrases import PhraseJob
+
+    AnyJob: TypeAlias = "Job | PhraseJob"
 
 PART = 1 << 25
 """Bytes of a part of a text: some seconds of work."""
@@ -60,21 +67,30 @@ class Job(NamedTuple):
     limit: int = 1 << 28
     retries: int = 2
 
+    @property
+    def cut(self) -> Cut:
+        """Where texts may be cut."""
+        return cut_for(self.split)
 
-def count_part(part: Part, job: Job) -> list[Counts]:
+    def counter(self) -> Any:
+        """Return what counts texts."""
+        return make_counter(self.split)
+
+
+def count_part(part: Part, job: AnyJob) -> list[Counts]:
     """Return the counts of a part, by bucket. Raises CorpusError naming the file.
 
     It has no effect but its result: done twice, it gives the same twice.
     """
-    texts = texts_of(part, job.field, cut_for(job.split), job.special)
+    texts = texts_of(part, job.field, job.cut, job.special)
     ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
-    counter = make_counter(job.split)
+    counter = job.counter()
     with closing(Runs(job.buckets, job.limit, _worker_folder())) as runs:
         for batch in batches(ordinary):
             counter.feed(batch)
             if counter.nbytes > job.limit:
                 _add_buckets(counter.table(), runs, job.buckets)
-                counter = make_counter(job.split)
+                counter = job.counter()
         if not runs.spilled:
             table: Counts = counter.table()
             return table.buckets(job.buckets)
@@ -105,7 +121,7 @@ def select_bucket(tables: Sequence[Counts], bucket: int) -> Counts:
 def count_parts(
     watch: Watch,
     parts: Sequence[Part],
-    job: Job,
+    job: AnyJob,
     advance: Callable[[int], object],
     kept: int = KEPT,
     least: int = 1,
@@ -151,7 +167,7 @@ def count_parts(
         return concat_counts([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
 
 
-def _submit(client: "Client", parts: Sequence[Part], job: Job) -> "tuple[list[Future[Any]], list[Future[Any]]]":
+def _submit(client: Client, parts: Sequence[Part], job: AnyJob) -> tuple[list[Future[Any]], list[Future[Any]]]:
     """Return the tables of a round's parts, and their sums, one for each bucket."""
     name = uuid4().hex
     tables = [
@@ -170,7 +186,7 @@ def _submit(client: "Client", parts: Sequence[Part], job: Job) -> "tuple[list[Fu
 
 def count_files(
     paths: Any,
-    job: Job,
+    job: AnyJob,
     cluster: Cluster = None,
     *,
     form: str | None = None,
@@ -179,6 +195,7 @@ def count_files(
     kept: int = KEPT,
     least: int = 1,
     worker_timeout: float | None = None,
+    what: str = "counting",
 ) -> Counts:
     """Count the pre-tokens of files, folders, patterns or addresses on a cluster.
 
@@ -197,9 +214,9 @@ def count_files(
         if form is None and not is_address(item.path):
             refuse_json_lines(Path(item.path))
         item.path = absolute(item.path)
-    parts = parts_of(inputs, part, cut_for(job.split))
+    parts = parts_of(inputs, part, job.cut)
     with (
         connect(cluster, worker_timeout) as watch,
-        watch.progress_bar(progress, sum(item.size for item in parts), "counting") as advance,
+        watch.progress_bar(progress, sum(item.size for item in parts), what) as advance,
     ):
         return count_parts(watch, parts, job, advance, kept, least)

@@ -27,7 +27,7 @@ from .native import MAX_BYTES, MAX_COUNT, MAX_THREADS, WordCounter, count_on_thr
 from .pretoken_counts import BEYOND_64_BITS, Words
 from .python_phrases import Sequences
 from .spill_runs import WordTables
-from .superword_learner import Texts
+from .superword_learner import Texts, key_of, pairs_of
 from .superwords import Superwords
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 BREAK = 0xFFFFFFFF
 """After each sequence of tokens."""
 TOKEN_BYTES = 3
-NO_LIMIT = 1 << 62
+NO_LIMIT = NO_DROPS = 1 << 62
 
 
 class PhraseEncoding:
@@ -183,20 +183,6 @@ def learn_parts(
 def ends_of(strings: Iterable[bytes]) -> array[int]:
     """Return where each string ends when all are concatenated."""
     return array("q", accumulate(map(len, strings)))
-
-
-def key_of(pair: Pair) -> int:
-    """Return a pair as C has it."""
-    return pair[0] + 1 << 32 | pair[1] + 1
-
-
-def pairs_of(keys: Iterable[int], counts: Iterable[int]) -> dict[Pair, int]:
-    """Return pairs and their counts.
-
-    >>> pairs_of([key_of((5, 0))], [3])
-    {(5, 0): 3}
-    """
-    return {((key >> 32) - 1, (key & 0xFFFFFFFF) - 1): count for key, count in zip(keys, counts)}
 
 
 def as_array(sequences: Iterable[Sequence[int]]) -> array[int]:

@@ -74,9 +74,10 @@ def train_model(
     check_ties(ties)
     if ties != "ids" and trainer != "auto":
         raise ValueError(f"ties={ties!r} has a trainer of its own; leave out trainer={trainer!r}")
-    if superwords is not None and (ties != "ids" or trainer == DISTRIBUTED):
-        given = f"ties={ties!r}" if ties != "ids" else f"trainer={trainer!r}"
-        raise ValueError(f"superwords are learned on this machine, and ties by the oldest tokens: leave out {given}")
+    if superwords is not None and ties != "ids":
+        raise ValueError(
+            f"of equally frequent superwords that of the oldest tokens is learned: leave out ties={ties!r}"
+        )
     if worker_timeout is not None:
         from .._support.dask_wait import check_timeout
 
@@ -112,21 +113,16 @@ def train_model(
     if ties != "ids":
         run = partial(train_with_ties, ties=ties)
     words: Mapping[bytes, int] | Words
-    with nullcontext(corpus) if superwords is None else rereadable(corpus) as again:
+    with rereadable(corpus) if superwords is not None and trainer != DISTRIBUTED else nullcontext(corpus) as again:
         reading = Reading(again, placeholder, normalize, input_format, field, progress, max_memory)
         if trainer == DISTRIBUTED:
             from .distributed import Job, count_files
 
-            job = Job(pre_tokenizer, placeholder, normalize, field)
-            table = count_files(
-                corpus,
-                job,
-                client,
-                form=input_format,
-                progress=progress,
-                least=min_pre_token_frequency,
-                worker_timeout=worker_timeout,
+            count = partial(
+                count_files, corpus, cluster=client, form=input_format, progress=progress, worker_timeout=worker_timeout
             )
+            job = Job(pre_tokenizer, placeholder, normalize, field)
+            table = count(job, least=min_pre_token_frequency)
             words = table.words() if run is train_native else table.as_dict()
         else:
             words = reading.words(pre_tokenizer, run is train_native, min_pre_token_frequency)
@@ -146,8 +142,22 @@ def train_model(
                 learned.append(step.token)
                 advance(1)
         if superwords is not None:
-            native = run is train_native
-            merges = _with_superwords(merges, reading, pre_tokenizer, num_merges, superwords, min_frequency, native)
+            model = BPEModel.from_merges([(left, right) for left, right, _ in merges])
+            if trainer == DISTRIBUTED:
+                from .distributed_phrases import DistributedPhrases
+
+                phrases: Phrases[Superwords] = DistributedPhrases(
+                    lambda job, what: count(job, what=what),
+                    model,
+                    pre_tokenizer,
+                    superwords,
+                    placeholder,
+                    normalize,
+                    field,
+                )
+            else:
+                phrases = reading.phrases(model, pre_tokenizer, superwords, run is train_native)
+            merges = _with_superwords(merges, phrases, num_merges, superwords, min_frequency)
     if len(merges) < num_merges:
         warnings.warn(
             f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
@@ -160,17 +170,9 @@ def train_model(
 
 
 def _with_superwords(
-    words: list[LearnedMerge],
-    reading: Reading,
-    pre_tokenizer: Split | None,
-    num_merges: int,
-    superwords: Superwords,
-    min_frequency: int,
-    native: bool,
+    words: list[LearnedMerge], phrases: Phrases[Superwords], num_merges: int, superwords: Superwords, min_frequency: int
 ) -> list[LearnedMerge]:
     """Return merges of words and of superwords, no more than `num_merges`."""
-    model = BPEModel.from_merges([(left, right) for left, right, _ in words])
-    phrases = reading.phrases(model, pre_tokenizer, superwords, native)
     if superwords.method == "superbpe":
         return [*words, *learn_superwords(phrases, num_merges - len(words), superwords, min_frequency)]
     least = words[-1].frequency + 1 if words and len(words) == num_merges else None

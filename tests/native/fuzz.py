@@ -22,7 +22,11 @@ from bpelab.regex.matchers import Pattern
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.incremental import train_incremental
 from bpelab.trainers.native import WordCounter, count_native, train_native
+from bpelab.trainers.native_phrases import NativePhrases
 from bpelab.trainers.pretoken_counts import Words
+from bpelab.trainers.python_phrases import PythonPhrases
+from bpelab.trainers.superword_learner import learn_superwords
+from bpelab.trainers.superwords import Superwords
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from .. import superword_vocabularies
@@ -220,9 +224,37 @@ def training_round(rng):
     assert found == known, (often, merges, least)
 
 
+def phrases_round(rng):
+    """Count the pairs of some texts in C, learn superwords from their parts, and compare both with Python."""
+    superwords = Superwords(
+        rng.choice(("superbpe", "boundless")),
+        pattern=rng.choice(("superbpe", "[0-9]+| of", r"\n", "a+b|.")),
+        max_words=rng.choice((None, 2, 4)),
+        forbidden=rng.choice(((), (": ",), ("a", "e a"))),
+    )
+    if rng.random() < 0.5:
+        model = next(superword_vocabularies.models(rng, 1))
+        texts = [superword_vocabularies.random_text(rng) for _ in range(rng.randint(0, 6))]
+    else:
+        model, texts = random_model(rng), [random_text(rng) for _ in range(rng.randint(0, 6))]
+    if not model.covers_utf8:
+        return
+    given = model, rng.choice((None, Split("gpt2"), Split("[a-c]+"))), superwords
+    known, found = (
+        PythonPhrases(lambda: texts, *given),
+        NativePhrases(lambda: texts, *given, rng.choice((1, 1 << 30))),
+    )
+    if not found.dropped:
+        assert found.pairs(1) == known.pairs(1), (given, texts)
+    number, least = rng.choice((1, 30, 400)), rng.choice((1, 2, 3))
+    one, other = (list(learn_superwords(phrases, number, superwords, least)) for phrases in (known, found))
+    assert one == other, (given, texts)
+
+
 if __name__ == "__main__":
     seed, rounds = map(int, sys.argv[1:])
     rng = random.Random(seed)
     print("too much look-ahead:", sum(round_of(rng) for _ in range(rounds)))
     for _ in range(rounds):
         training_round(rng)
+        phrases_round(rng)

@@ -6,14 +6,21 @@ have to be right.
 
 import ctypes
 import gc
+import itertools
 import os
 import random
+from array import array
+from functools import partial
 from pathlib import Path
 
 from bpelab import BPEModel, native
 from bpelab.native.arrays import build_encoder
 from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
+from bpelab.trainers.native_phrases import PairCounter, PartCounter, PhraseEncoding, learn_parts
+from bpelab.trainers.pretoken_counts import Words
+from bpelab.trainers.superword_learner import key_of
+from bpelab.trainers.superwords import Superwords
 
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 from .fuzz import random_model
@@ -69,6 +76,30 @@ def failures_with(core, model, pattern="cl100k"):
     return found
 
 
+def failures_in_training(core, model):
+    """Do the same for what counts phrases and learns superwords."""
+    superwords = Superwords("boundless", max_words=3, forbidden=(": ",))
+    encodings = [PhraseEncoding(model, Split("cl100k"), chosen) for chosen in (Superwords(), superwords)]
+    tokens = encodings[0].sequences.tokens
+    keys = array("Q", map(key_of, itertools.product(range(200, len(tokens)), repeat=2)))
+
+    def count(encoding, kept):
+        counter = PairCounter(encoding, 1 << 20)
+        counter.feed([LONG, TEXT])
+        parts = PartCounter(encoding, kept)
+        parts.feed([LONG, TEXT])
+        counter.counter.add_pairs(encoding.counter(0))
+        return counter.counter.pairs(1), counter.counter.frequent(3), parts.parts.words()
+
+    def learn(words):
+        return list(learn_parts([words, Words.of({})], tokens, 20, 1, superwords))
+
+    found = sum(
+        failures_of(core, partial(count, *given), False) for given in itertools.product(encodings, (None, keys))
+    )
+    return found + failures_of(core, partial(learn, count(encodings[0], None)[2]), True)
+
+
 def _in_two_stages(merges):
     model = BPEModel.from_merges(merges)
     return build_encoder(model, native.extension(), levels_for(Split("superbpe"), model)).words is not None
@@ -88,6 +119,7 @@ def main():
     words = [(b"l", b"o"), (b"lo", b"w"), (b" ", b"low"), (b"low", b" low"), (b"r", b" low"), (b"w", b"e")]
     assert _in_two_stages(words)
     failures += failures_with(core, BPEModel.from_merges(words), "superbpe")
+    failures += failures_in_training(core, BPEModel.from_merges(words[:3]))
     assert failures > 20 * len(models)
     print(f"{failures} allocations failed")
 

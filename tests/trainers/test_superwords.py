@@ -1,7 +1,12 @@
 """Superwords: the incremental learner has the merges of the textbooks, on random corpora."""
 
 import json
+import os
 import random
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import tokenizers
@@ -13,15 +18,22 @@ from bpelab.native import extension
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.split import Split
+from bpelab.trainers import corpus, native as trainer, native_phrases
 from bpelab.trainers.boundless import train_boundless
+from bpelab.trainers.corpus import training_texts
+from bpelab.trainers.count_table import concat_counts, sum_counts
+from bpelab.trainers.distributed_phrases import DistributedPhrases
 from bpelab.trainers.incremental import train_incremental
+from bpelab.trainers.native import count_native, train_native
 from bpelab.trainers.native_phrases import NativePhrases
 from bpelab.trainers.python_phrases import PythonPhrases
+from bpelab.trainers.spill_runs import WordRuns
 from bpelab.trainers.superbpe import TwoStages, named_merges, train_superbpe
 from bpelab.trainers.superword_learner import compete, learn_superwords
 from bpelab.trainers.superwords import Superwords
+from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text, needs_extension
 
 pytestmark = pytest.mark.filterwarnings("ignore::bpelab.trainers.train.TrainingStopped")
 WORDS = ["of", "the", "a", "at", "by the way", "ab", "aab", "12", "é", "日本", ":", "(", "\n", "  ", "--", "it's", "No"]
@@ -42,7 +54,7 @@ def random_superwords(rng: random.Random, method: str) -> Superwords:
     )
 
 
-def native_phrases(texts, model, words, superwords) -> NativePhrases:
+def in_c(texts, model, words, superwords) -> NativePhrases:
     return NativePhrases(lambda: texts, model, words, superwords, 1 << 30)
 
 
@@ -62,14 +74,28 @@ def fast(phrases, texts, words, num_merges, superwords, min_frequency) -> TwoSta
     return compete(inside, learn_superwords(counted, num_merges, superwords, min_frequency, least=least), num_merges)
 
 
+def in_parts(texts, model, words, superwords) -> DistributedPhrases:
+    """The phrases of a cluster, whose parts are counted here: each text is one, as a worker would count it."""
+
+    def count(job, what):
+        tables = []
+        for text in texts:
+            counter = job.counter()
+            counter.feed([text])
+            tables.append(counter.table().buckets(job.buckets))
+        return concat_counts([sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)])
+
+    return DistributedPhrases(count, model, words, superwords, SpecialTokens({}), None, "text")
+
+
 WAYS = {"python": lambda texts, *given: PythonPhrases(lambda: texts, *given)}
 if extension() is not None:
-    WAYS["native"] = native_phrases
+    WAYS |= {"native": in_c, "cluster": in_parts}
 
 
 @pytest.mark.parametrize("method", ["superbpe", "boundless"])
 def test_the_merges_of_the_textbook(method):
-    """The textbook's, the incremental learner's, that in C."""
+    """The textbook's, the incremental learner's, that in C, and the cluster's."""
     textbook = {"superbpe": train_superbpe, "boundless": train_boundless}[method]
     learned = 0
     for seed in range(amount(300, 6_000)):
@@ -172,7 +198,6 @@ def test_errors_before_anything_is_read():
     for options, error, words in (
         ({"superwords": 3}, TypeError, "name of a method"),
         ({"superwords": "superbpe", "ties": "cs336"}, ValueError, "leave out ties='cs336'"),
-        ({"superwords": "superbpe", "trainer": "distributed"}, ValueError, "leave out trainer"),
         ({"superwords": Superwords(transition=301)}, TrainingError, "never begin"),
     ):
         with pytest.raises(error, match=words):
@@ -201,3 +226,105 @@ def test_saved_files_have_the_ids(tmp_path):
             ids = trained.encode(sample)
             assert theirs.encode(sample).ids == ids == same.encode(sample) == again.encode(sample)
             assert trained.decode(ids) == sample
+
+
+@pytest.fixture(scope="module")
+def bounded():
+    """A text with more pairs than the smallest table of them holds, and its words."""
+    needs_extension()
+    text, superwords = book_text()[:250_000], Superwords(transition=2_000)
+    inside = named_merges(train_native(count_native([text], Split("cl100k")), 1_744), BYTES)
+    return text, BPEModel.from_merges([(left, right) for left, right, _ in inside]), superwords
+
+
+def test_memory_threads_and_blocks_change_nothing(bounded, monkeypatch, tmp_path):
+    """Tables that drop pairs, parts in files, threads and texts cut anywhere that is safe."""
+    text, model, superwords = bounded
+    files, dropped = [], []
+    monkeypatch.setattr(WordRuns, "close", lambda runs, close=WordRuns.close: (files.append(runs.spilled), close(runs)))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for method in ("superbpe", "boundless"):
+        chosen, found = replace(Superwords.of(method), transition=superwords.transition), []
+        for memory, threads, block in ((1 << 30, 1, 1 << 20), (1, 1, 5_000), (1 << 20, 3, 2_000), (1, 2, 100)):
+            monkeypatch.setattr(native_phrases, "thread_count", lambda given, threads=threads: threads)
+            monkeypatch.setattr(trainer, "BLOCK", block)
+            monkeypatch.setattr(corpus, "BLOCK", block)
+            texts = partial(training_texts, text, chosen.split, SpecialTokens({}), words=Split("cl100k"))
+            phrases = NativePhrases(texts, model, Split("cl100k"), chosen, memory)
+            found.append(list(learn_superwords(phrases, 300, chosen)))
+            dropped.append(phrases.dropped)
+        assert len(found[0]) == 300 and all(other == found[0] for other in found)
+    assert 0 in dropped and max(dropped) > 0
+    assert files[0] == 0 and max(files) > 0 and not list(tmp_path.iterdir())
+
+
+def test_a_full_disk(bounded, monkeypatch, tmp_path):
+    text, model, superwords = bounded
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    phrases = NativePhrases(lambda: [text], model, None, superwords, 1)
+    with pytest.raises(TrainingError, match=r"can't be written to .*nowhere: .*TMPDIR"):
+        list(learn_superwords(phrases, 300, superwords))
+
+
+def test_words_in_bounded_memory(tmp_path, monkeypatch):
+    needs_extension()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    texts = [book_text()[start : start + 9_000] for start in range(0, 400_000, 9_000)]
+    monkeypatch.setattr(trainer, "BLOCK", 9_000)
+    for least in (1, 3):
+        expected = count_native(texts, Split("gpt2"), least=least).as_dict()
+        assert count_native(texts, Split("gpt2"), 2, least, max_memory=1).as_dict() == expected
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_guess_that_is_too_high_is_mended(bounded, monkeypatch):
+    text, model, superwords = bounded
+    expected = list(learn_superwords(NativePhrases(lambda: [text], model, None, superwords, 1 << 30), 500, superwords))
+    monkeypatch.setattr("bpelab.trainers.superword_learner._guess", lambda *given: 1_000)
+    phrases = NativePhrases(lambda: [text], model, None, superwords, 1 << 30)
+    assert list(learn_superwords(phrases, 500, superwords)) == expected
+    assert len(expected) == 500 and expected[-1].frequency < 100
+
+
+def test_hash_seeds_change_nothing():
+    program = """
+from bpelab import BPETokenizer
+from bpelab.notebook import book_text
+for trainer in ("auto", "incremental"):
+    for method in ("superbpe", "boundless"):
+        model = BPETokenizer.train(book_text()[:20_000], 600, superwords=method, trainer=trainer).model
+        print(sorted(model.merges.items()))
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    lines = outputs.pop().splitlines()
+    assert lines[:2] == lines[2:] and len(lines[0]) > 5_000
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1_000, "8G", True, 8.0])
+def test_a_limit_of_memory_that_makes_no_sense(wrong):
+    tokenizer = BPETokenizer.train("abab", 258)
+    with pytest.raises((TrainingError, TypeError), match="max_memory"):
+        BPETokenizer.train("abab", 258, max_memory=wrong)
+    with pytest.raises((TrainingError, TypeError), match="max_memory"):
+        tokenizer.with_superwords("abab", 300, max_memory=wrong)
+
+
+def test_texts_that_c_leaves_to_python():
+    """Lone surrogates, a pattern that reads ahead too far, and patterns that look behind."""
+    needs_extension()
+    texts = ["of the \ud800 of the", "a" * 30_000 + "b of the of the", "aab of the", "of the"] * 2
+    for pattern in ("superbpe", "a*b|a", "(?<=h)e", r"\n"):
+        for method in ("superbpe", "boundless"):
+            superwords = Superwords(method, transition=0.5, pattern=pattern)
+            model = BPEModel.from_merges([(b"o", b"f"), (b"t", b"h"), (b" ", b"of"), (b"th", b"e"), (b" ", b"the")])
+            given = model, Split("gpt2"), superwords
+            ways = [PythonPhrases(lambda: texts, *given), NativePhrases(lambda: texts, *given, 1 << 30)]
+            one, other = ([*learn_superwords(phrases, 30, superwords)] for phrases in ways)
+            assert one == other and (one or "<" in pattern), (pattern, method)
+            assert ways[0].pairs(1) == ways[1].pairs(1)
