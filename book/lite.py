@@ -35,7 +35,7 @@ PURE_AT_NEED = "markupsafe"  # its sources make a wheel of pure Python where the
 # `needs-tokenizers` are left out there, and say so.
 CHAPTERS = [
     "start", "bytes", "subwords", "training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates",
-    "wordpiece_unigram", "heap", "incremental", "trie", "streaming", "measuring", "what_comes_next",
+    "wordpiece_unigram", "heap", "incremental", "trie", "superwords", "streaming", "measuring", "what_comes_next",
 ]  # fmt: skip
 NEEDS = {
     "native": "the encoder in C, a C compiler and numpy",

@@ -21,7 +21,7 @@ __all__ = ["CHAPTERS", "EXERCISES", "UnknownExerciseError", "check", "hint", "my
 CHAPTERS = (
     *("start", "bytes", "subwords"),
     *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "wordpiece_unigram"),
-    *("heap", "incremental", "trie", "native", "streaming", "distributed", "production"),
+    *("heap", "incremental", "trie", "native", "superwords", "streaming", "distributed", "production"),
     *("formats", "measuring", "claims", "capstone", "chat"),
 )
 """The chapters that have exercises, in the order of the book."""

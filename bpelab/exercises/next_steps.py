@@ -118,6 +118,24 @@ NEXT = {
         "medium",
         "If sizes aren't known beforehand, threads can take the next document whenever they are free.",
     ),
+    "superwords.1": (
+        "easy",
+        "Go on by hand: which pair is fourth? Where two texts agree for long, it is soon a whole line.",
+    ),
+    "superwords.2": (
+        "medium",
+        "`train_superbpe` has two lines more than yours, for the limits. Which tokens do they keep out of the book?",
+    ),
+    "superwords.3": (
+        "easy",
+        'For how many characters must a program look back at most? "Streaming" has to know, and looks for a place '
+        "that is no bond.",
+    ),
+    "superwords.4": ("hard", "Which share of the neighbours in a text is a bond? It says how long windows are."),
+    "superwords.5": (
+        "medium",
+        "Feed it counts of your own text: what share of a larger vocabulary would be superwords?",
+    ),
     "streaming.1": ("easy", "A program that shows an answer while it arrives holds back exactly these bytes."),
     "streaming.2": ("medium", 'Compare it with `codecs.getincrementaldecoder("utf-8")("replace")` on random bytes.'),
     "streaming.3": ("medium", "Feed it the book one character at a time: how many characters wait, on average?"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .template_inspector import TemplateInspector as TemplateInspector
     from .token_view import TokenView as TokenView
     from .train_scrubber import TrainScrubber as TrainScrubber
+    from .transition_point import TransitionPoint as TransitionPoint
     from .trie_walker import TrieWalker as TrieWalker
 
 _MODULES = {
@@ -49,6 +50,7 @@ _MODULES = {
     "TemplateInspector": "template_inspector",
     "TokenView": "token_view",
     "TrainScrubber": "train_scrubber",
+    "TransitionPoint": "transition_point",
     "TrieWalker": "trie_walker",
 }
 

@@ -25,6 +25,7 @@ NAMES = (
     "template_inspector",
     "token_view",
     "train_scrubber",
+    "transition_point",
     "trie_walker",
 )
 SCRIPT, STYLE = "bpelab-figures.js", "bpelab-figures.css"

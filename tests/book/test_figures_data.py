@@ -28,6 +28,11 @@ READ = {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
         "and writes it, with the machine in it, and the page counts its smallest sizes again"
     },
+    "superwords.ipynb": {
+        "superwords_record.json": "15 MB of English and lines in six scripts, which are not part of the book; `python "
+        "book/superwords_record.py` trains on them and writes it, with the texts' hashes and the machine, and the page "
+        "computes the small sizes beside it",
+    },
     "chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",

@@ -139,3 +139,40 @@ def test_the_first_page_leads_to_every_chapter():
     assert len(contents) > 18
     first = (BOOK / "index.md").read_text("utf-8")
     assert not [name for name in contents if f"]({name}.ipynb)" not in first]
+
+
+class TestSuperwords:
+    """What the page says of its record, whose tables are no output that `holds` can read."""
+
+    LARGE, *BY_SCRIPT = json.loads((BOOK / "superwords_record.json").read_text("utf-8"))["texts"]
+
+    def test_the_documentation_runs_out_of_words(self):
+        words = [row["vocabulary"] for row in self.LARGE["rows"] if row["method"] == "words"]
+        assert f"no more than {words[1]:,} tokens" in prose(BOOK / "superwords.ipynb")
+        saved = []
+        for size in (32_000, 64_000):
+            tokens = {
+                row["method"]: row["tokens"] for row in self.LARGE["rows"] if 0.9 * size < row["vocabulary"] <= size
+            }
+            saved.append(1 - min(tokens[f"superbpe, {share}%"] for share in (50, 75, 90)) / tokens["words"])
+            assert tokens["boundless"] > min(tokens[f"superbpe, {share}%"] for share in (50, 75, 90))
+        assert 0.15 < saved[0] < saved[1]  # "a larger vocabulary gains more"
+
+    def test_where_a_space_says_nothing(self):
+        tokens = {
+            (text["script"], row["pattern"], row["method"]): row["tokens"]
+            for text in self.BY_SCRIPT
+            for row in text["rows"]
+        }
+
+        def best(script, pattern):
+            return min(tokens[script, pattern, f"superbpe, {share}%"] for share in (50, 75, 90))
+
+        def saved(script, pattern):
+            return 1 - best(script, pattern) / tokens[script, pattern, "words"]
+
+        assert 0.18 < saved("THAI", "cl100k") < 0.25  # "a fifth over GPT-4's pattern"
+        assert tokens["THAI", "o200k", "words"] <= best("THAI", "cl100k")  # "saves as much", without superwords
+        assert saved("THAI", "o200k") < 0  # "costs tokens"
+        assert tokens["THAI", "o200k", "superbpe, 50%, with marks"] < tokens["THAI", "o200k", "words"]
+        assert saved("CJK", "cl100k") < saved("LATIN", "cl100k")  # "no more than English"

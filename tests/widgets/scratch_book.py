@@ -33,7 +33,7 @@ sphinx:
       - ["html", "application/vnd.jupyter.widget-view+json", null]
 """
 SETUP = """\
-from bpelab import BPEModel, BPETokenizer
+from bpelab import BPEModel, BPETokenizer, Superwords
 from bpelab.analysis.shape import ModelShape
 from bpelab.chat import ChatSession
 from bpelab.notebook import book_text
@@ -53,6 +53,7 @@ rats = "a rat, a rat, that rat ate the hat; the cat sat at the mat, and that was
 lines = "The harbour-master’s 日本 😀 e\\u0301.\\n\\tTwo\\u200b lines"
 shape = ModelShape(2, 4, 2, 16, 64, 256, 1)
 several = {"early": BPETokenizer(early), "few": few, "many": tokenizer, "more": few, "most": tokenizer}
+late = {n: BPETokenizer.train(rats, 280, superwords=Superwords(transition=n)) for n in (260, 265, 270, 280)}
 hostile = "</script><img src=x onerror=alert(1)> <!-- \\u202e\\u200b שלום 👩\\u200d👩\\u200d👧\\ud800 &amp; \\u2028"\
 """
 FIGURES = {
@@ -60,6 +61,7 @@ FIGURES = {
     "merge_player": 'MergePlayer(tokenizer, "the lamplighter’s café")',
     "train_scrubber": "TrainScrubber(rats, 24)",
     "heap_stepper": 'HeapStepper(tokenizer, " lamplighter")',
+    "transition_point": "TransitionPoint(late, lines, measured=rats)",
     "trie_walker": 'TrieWalker(tokenizer, " shipwrights something")',
     "pre_token_view": "PreTokenView(\"Don't panic, it's 12345 pages:\\n\\n  if x==1:\\treturn 日本 éa  \")",
     "stream_buffer": 'StreamBuffer(few, "né 日😀.")',
@@ -79,6 +81,7 @@ HOSTILE = [
     "PreTokenView(hostile)",
     "StreamBuffer(tokenizer, hostile)",
     "TokenView(hostile, {hostile: tokenizer})",
+    "TransitionPoint(late, hostile, measured=rats)",
     "ByteInspector(hostile)",
     "ClusterStepper(hostile)",
     "CacheStepper(tokenizer, hostile)",

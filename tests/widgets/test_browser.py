@@ -41,6 +41,7 @@ PLAYERS = [
     "train_scrubber",
     "heap_stepper",
     "trie_walker",
+    "transition_point",
     "stream_buffer",
     "chat_box",
     "cache_stepper",

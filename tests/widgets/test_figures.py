@@ -23,6 +23,7 @@ from bpelab import (
     PatternError,
     Split,
     StreamDecoder,
+    Superwords,
     TrainingError,
     chat,
     trace_encode,
@@ -66,6 +67,7 @@ from bpelab.widgets import (
     TemplateInspector,
     TokenView,
     TrainScrubber,
+    TransitionPoint,
     TrieWalker,
     base,
     pre_token_view,
@@ -105,6 +107,14 @@ def chat_tokenizer() -> BPETokenizer:
     return tokenizer().with_special_tokens([*chat.NAMED["chatml"].tokens, *chat.NAMED["llama3"].tokens])
 
 
+@lru_cache(1)
+def late_tokenizers() -> dict[int, BPETokenizer]:
+    """Of one size, with words up to three transition points."""
+    corpus = book_text()[:30_000]
+    made = {n: BPETokenizer.train(corpus, 600, superwords=Superwords(transition=n)) for n in (400, 500)}
+    return {600: BPETokenizer.train(corpus, 600), **made}
+
+
 def conversation(text: str) -> list[dict]:
     return [
         {"role": "system", "content": "Be short."},
@@ -127,6 +137,10 @@ MAKERS = {
     "TrainScrubber, no pattern": lambda text: TrainScrubber(text, 3, None),
     "HeapStepper": lambda text: HeapStepper(tokenizer().model, text),
     "HeapStepper, ranks": lambda text: HeapStepper(rank_tokenizer().model, text),
+    "TransitionPoint": lambda text: TransitionPoint(late_tokenizers(), text, measured="one of the best"),
+    "TransitionPoint, o200k": lambda text: TransitionPoint(
+        {400: late_tokenizers()[400]}, text, measured="a\ud800", pattern="o200k"
+    ),
     "TrieWalker": lambda text: TrieWalker(tokenizer().model, text),
     "TrieWalker, ranks": lambda text: TrieWalker(rank_tokenizer().model, text),
     "PreTokenView": lambda text: PreTokenView(text, NAMED),
@@ -794,6 +808,41 @@ class TestBatchSizes:
         for times, rate in (({(1, 1): 0.0}, 1), ({(0, 1): 1.0}, 1), ({(1, 1): 1.0}, 0), ({(1, 1): float("nan")}, 1)):
             with pytest.raises(BPELabError, match="above 0"):
                 BatchSizes(times, rate)
+
+
+class TestTransitionPoint:
+    def test_counts_are_those_of_the_tokenizers(self):
+        measured, text = book_text()[30_000:40_000], "It was the end of the day. They said 日."
+        data = TransitionPoint(late_tokenizers(), text, measured=measured).data
+        assert data["points"] == ["400", "500", "600"]
+        assert data["at"] == [point / 600 for point in (400, 500, 600)]
+        for step, point in enumerate((400, 500, 600)):
+            tokenizer = late_tokenizers()[point]
+            assert data["counts"][step] == tokenizer.count_tokens(measured)
+            tokens = tokenizer.convert_ids_to_tokens(tokenizer.encode(text))
+            assert [data["labels"][label] for label in data["cuts"][step]] == [visible.visible(t) for t in tokens]
+            beyond = {t for t in tokens if len(Split("cl100k").split(t.decode("utf-8", "ignore"))) > 1}
+            marked = [data["labels"][label] for label in data["beyond"][step]]
+            assert sorted(marked) == sorted(visible.visible(t) for t in beyond)
+            ratio = f"{len(measured.split()) / data['counts'][step]:.2f} words each"
+            assert ratio in data["says"][step] and f"{len(tokens)} tokens." in data["says"][step]
+        assert data["beyond"][0] and not data["beyond"][2]
+        assert data["says"][2].startswith("Words until 600 of 600 tokens, so no superwords: ")
+
+    def test_half_a_character_is_no_superword(self):
+        data = TransitionPoint({261: BPETokenizer.train("日本 日本 日本", 261)}, "日本", measured="a").data
+        assert data["beyond"] == [[]]
+
+    def test_the_still_has_every_transition_point(self):
+        html = TransitionPoint(late_tokenizers(), "of the", measured="one of the best").static_html()
+        assert html.count("<tr>") == 1 + 3 and "<td>500</td>" in html
+
+    def test_needs_tokenizers_of_one_size_and_words(self):
+        for tokenizers in ({}, {257: tokenizer(), **late_tokenizers()}):
+            with pytest.raises(BPELabError, match="one tokenizer or more"):
+                TransitionPoint(tokenizers, "a", measured="a")
+        with pytest.raises(BPELabError, match="no words to measure"):
+            TransitionPoint(late_tokenizers(), "a", measured=" \n")
 
 
 SOURCES = {path.name: path.read_text() for path in (files("bpelab.widgets") / "js").iterdir()}

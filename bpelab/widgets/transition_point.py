@@ -1,0 +1,93 @@
+"""The transition point, moved: tokens of a measured text, words per token, a text as it is cut. Chapter: Superwords."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from ..errors import BPELabError
+from ..pretokenizers.split import Split
+from ..tokenizer import BPETokenizer
+from .base import Figure
+from .visible import chips, pluralize, visible
+
+
+class TransitionPoint(Figure):
+    """A slider over transition points, each with a tokenizer that was trained with it.
+
+    `tokenizers` maps transition points, in tokens, to tokenizers of one size. For each: how many tokens `measured`
+    takes, how many of its words a token has on average, and `text` as it is cut, with its superwords marked. These are
+    the tokens that `pattern`, that of words, would cut; a word is what is between white space. Shows 400 characters.
+
+    >>> corpus = "one of the best, some of the rest, all of the cats"
+    >>> late = {261: BPETokenizer.train(corpus, 261), 260: BPETokenizer.train(corpus, 261, superwords="superbpe")}
+    >>> print(TransitionPoint(late, "of the", measured=corpus).data["says"][1])
+    Words until 261 of 261 tokens, so no superwords: 35 tokens for the measured text, 0.34 words each. Below: 3 tokens.
+
+    Raises BPELabError without tokenizers, without words to measure, and for tokenizers of several sizes.
+    """
+
+    name = "transition_point"
+    limit = 400
+
+    def __init__(
+        self, tokenizers: Mapping[int, BPETokenizer], text: str, *, measured: str, pattern: str = "cl100k"
+    ) -> None:
+        sizes = {tokenizer.n_vocab for tokenizer in tokenizers.values()}
+        if len(sizes) != 1:
+            raise BPELabError(f"one tokenizer or more, all of one size, are needed, not sizes {sorted(sizes)}")
+        if not measured.split():
+            raise BPELabError("there are no words to measure: `measured` is empty")
+        (self._size,), self._split = sizes, Split(pattern)
+        self._tokenizers = dict(sorted(tokenizers.items()))
+        self._beyond = [
+            {token for token in tokenizer.model.tokens.values() if self._goes_beyond(token)}
+            for tokenizer in self._tokenizers.values()
+        ]
+        self._counts = [tokenizer.count_tokens(measured) for tokenizer in self._tokenizers.values()]
+        self._words = len(measured.split())
+        super().__init__(text)
+
+    def _goes_beyond(self, token: bytes) -> bool:
+        text = token.decode("utf-8", "ignore")
+        return text.encode() == token and len(self._split.split(text)) > 1
+
+    def compute(self, text: str) -> dict[str, Any]:
+        """Return the counts, and for each transition point the tokens of the text, as indices of labels."""
+        cuts = [
+            tokenizer.convert_ids_to_tokens(tokenizer.encode_ordinary(text)) for tokenizer in self._tokenizers.values()
+        ]
+        number = {token: index for index, token in enumerate(dict.fromkeys(token for cut in cuts for token in cut))}
+        says = [self._sentence(step, point, len(cut)) for step, (point, cut) in enumerate(zip(self._tokenizers, cuts))]
+        return {
+            "points": [f"{point:,}" for point in self._tokenizers],
+            "at": [point / self._size for point in self._tokenizers],
+            "counts": self._counts,
+            "labels": [visible(token) for token in number],
+            "cuts": [[number[token] for token in cut] for cut in cuts],
+            "beyond": [[number[token] for token in number if token in beyond] for beyond in self._beyond],
+            "says": says,
+            "say": says[-1],
+        }
+
+    def _sentence(self, step: int, point: int, tokens: int) -> str:
+        beyond, count = len(self._beyond[step]), self._counts[step]
+        made = f"then {pluralize(beyond, 'superword')}" if beyond else "so no superwords"
+        return (
+            f"{'' if tokens else 'No text to cut. '}Words until {point:,} of {self._size:,} tokens, {made}: "
+            f"{pluralize(count, 'token')} for the measured text, {self._words / count:.2f} words each. "
+            f"Below: {pluralize(tokens, 'token')}."
+        )
+
+    def still(self, data: dict[str, Any]) -> str:
+        """Return a table of all transition points, and the text as the first of them cuts it."""
+        head = "".join(f"<th>{cell}</th>" for cell in ("words until", "superwords", "tokens", "words per token"))
+        rows = "".join(
+            f"<tr><td>{point}</td><td>{len(beyond):,}</td><td>{count:,}</td><td>{self._words / count:.2f}</td></tr>"
+            for point, beyond, count in zip(data["points"], self._beyond, self._counts)
+        )
+        first = next(iter(self._tokenizers.values()))
+        cut = chips(first.convert_ids_to_tokens(first.encode_ordinary(self.text)))
+        return (
+            f'<table class="bl-table"><tr>{head}</tr>{rows}</table>\n<p>{escape(data["say"])}</p>\n'
+            f"<p>At {data['points'][0]}: {cut}</p>"
+        )
