@@ -280,7 +280,7 @@ def test_words_in_bounded_memory(tmp_path, monkeypatch):
 def test_a_guess_that_is_too_high_is_mended(bounded, monkeypatch):
     text, model, superwords = bounded
     expected = list(learn_superwords(NativePhrases(lambda: [text], model, None, superwords, 1 << 30), 500, superwords))
-    monkeypatch.setattr("bpelab.trainers.superword_learner._guess", lambda *given: 1_000)
+    monkeypatch.setattr("bpelab.trainers.continuation._guess", lambda *given: 1_000)
     phrases = NativePhrases(lambda: [text], model, None, superwords, 1 << 30)
     assert list(learn_superwords(phrases, 500, superwords)) == expected
     assert len(expected) == 500 and expected[-1].frequency < 100
