@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
+    from .text_bits import bits_per_byte as bits_per_byte
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
@@ -34,6 +35,7 @@ _HOMES = {
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.apply",
     "ChatSession": "session",
+    "bits_per_byte": "text_bits",
     "Response": "response",
     "StreamedToken": "response",
     "Sampling": "sampling",
