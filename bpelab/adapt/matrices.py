@@ -35,7 +35,7 @@ CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 """How the names of architectures end that have an output matrix."""
 OTHER_SIZES = {"type_vocab_size", "type_vocab_sizes", "task_type_vocab_size", "modality_type_vocab_size"}
 """Entries of a config.json that are called a vocabulary's size, and are of kinds of segments."""
-SEVERAL = re.compile(r".+_vocab_size\w*|\w*codebooks?(?:_\w+)?|vocabulary_map|vocab_offset")
+SEVERAL = re.compile(r"\w+_vocab_size\w*|vocab_size_\w+|\w*codebooks?(?:_\w+)?|vocabulary_map|vocab_offset")
 """Entries of a config.json of models that have more vocabularies than one."""
 BY_POSITION = {
     "whisper": "in it every id from the first time stamp on is a time, so none can be added after them",
@@ -73,16 +73,17 @@ def find_matrices(name: str, config: Mapping[str, Any], tensors: Sequence[Tensor
             "model.embed_tokens.weight or transformer.wte.weight: this architecture "
             f"({kind}) can't be adapted"
         )
-    rows = inputs[0].shape[0] if inputs[0].shape else 0
-    if rows not in named.values():
+    first = next((tensor for tensor in inputs if tensor.shape and tensor.shape[0] in named.values()), None)
+    if first is None:
         said = ", ".join(f"{'.'.join(path)} {value:,}" for path, value in named.items()) or "no vocab_size"
         raise ModelFileError(
             f"{name}: {inputs[0].name} has the shape {inputs[0].shape}, and config.json says {said}: rows and "
             "vocab_size have to be one number"
         )
+    rows = first.shape[0]
     outputs = [tensor for tensor in tensors if OUTPUTS.fullmatch(tensor.name)]
     for tensor in [*inputs, *outputs]:
-        _check_shape(name, tensor, rows, inputs[0])
+        _check_shape(name, tensor, rows, first)
     _refuse_unknown(name, entries, tensors, {tensor.name for tensor in [*inputs, *outputs]}, rows)
     matrix = any(tensor.name.endswith(".weight") for tensor in outputs)
     if config.get("tie_word_embeddings") is False and not matrix and _is_causal(config):

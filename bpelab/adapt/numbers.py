@@ -25,7 +25,8 @@ def to_float64(stored: "NDArray[Any]", kind: str) -> "NDArray[np.float64]":
     """
     if kind == "BF16":
         stored = (stored.astype(np.uint32) << 16).view(np.float32)
-    return stored.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of NaNs that a processor would signal
+        return stored.astype(np.float64)
 
 
 def from_float64(numbers: "NDArray[np.float64]", kind: str) -> "NDArray[Any]":
@@ -34,7 +35,7 @@ def from_float64(numbers: "NDArray[np.float64]", kind: str) -> "NDArray[Any]":
     >>> [hex(number) for number in from_float64(np.array([1.0, -3.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8]), "BF16")]
     ['0x3f80', '0xc040', '0x3f80', '0x3f82']
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         if kind != "BF16":
             return numbers.astype(STORED[kind])
         bits = _round_to_odd(numbers).view(np.uint32)

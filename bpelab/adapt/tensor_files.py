@@ -146,7 +146,8 @@ def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int
         block[copied] = read(source[copied])
         if made := (np.flatnonzero(source == MADE) + start).tolist():
             parts = [rows.parts[number] for number in made]
-            block[source == MADE] = from_float64(rule(old, parts, random), tensor.type)
+            with np.errstate(all="ignore"):  # rows that are not numbers make others of their kind
+                block[source == MADE] = from_float64(rule(old, parts, random), tensor.type)
         if (padding := source == PADDING).any():
             block[padding] = from_float64(old.average, tensor.type)
         yield block.tobytes()
