@@ -28,6 +28,10 @@ class TrainingError(BPELabError, ValueError):
     """A corpus or a size that nothing can be trained from."""
 
 
+class VocabularyError(BPELabError, ValueError):
+    """A token that can't be taken from a vocabulary, or vocabularies that can't be put together."""
+
+
 class CorpusError(BPELabError, ValueError):
     """A file of texts that can't be read. The message names the file, the line or row, the field, and what to do."""
 

@@ -95,6 +95,25 @@ class RankMerges(Mapping[Pair, Merge]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def extended(self, more: Mapping[int, bytes]) -> RankMerges:
+        """Return the merges of the table with more tokens, id -> bytes, which rank after all others in their order.
+
+        Where a rank is an id, the new ids must be above all others.
+        """
+        tokens, ids = {**self._tokens, **more}, {**self._ids, **{token: token_id for token_id, token in more.items()}}
+        if self.rank_of is None:
+            return RankMerges(tokens, ids)
+        first = 1 + max(self.rank_of.values(), default=-1)
+        return RankMerges(tokens, ids, {**self.rank_of, **{i: first + at for at, i in enumerate(more)}})
+
+    def renumbered(self, new_ids: Mapping[int, int]) -> RankMerges:
+        """Return the merges of the tokens in `new_ids`, old id -> new id, in their old order."""
+        tokens = {new_ids[old]: token for old, token in self._tokens.items() if old in new_ids}
+        ids = {token: new_ids[old] for token, old in self._ids.items() if old in new_ids}
+        if self.rank_of is None:
+            return RankMerges(tokens, ids)
+        return RankMerges(tokens, ids, {new_ids[old]: rank for old, rank in self.rank_of.items() if old in new_ids})
+
     def __reduce__(self) -> tuple[object, ...]:
         return RankMerges, (dict(self._tokens), dict(self._ids), self.rank_of)
 

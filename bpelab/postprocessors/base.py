@@ -42,6 +42,10 @@ class PostProcessor:
         """Return the same without the ids that `special` has too, so that they are stored once only."""
         return self
 
+    def map_ids(self: Processor, new_id: Callable[[int], int]) -> Processor:
+        """Return the same for a vocabulary in which each id is what `new_id` returns for it."""
+        return self
+
     def items(
         self, ids: Sequence[int], special: SpecialTokens | None = None, pair: Sequence[int] | None = None
     ) -> list[Segment]:

@@ -4,8 +4,8 @@ Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
 Source: tokenizers/src/processors/{bert,roberta,sequence}.rs and pre_tokenizers/byte_level.rs.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._support.lazy_property import cached_property
@@ -57,6 +57,9 @@ class BertProcessing(PostProcessor):
         texts = [[item._replace(special=False) for item in part] for part in parts]
         return [first + part + last if index == 0 else part + after for index, part in enumerate(texts)]
 
+    def map_ids(self, new_id: Callable[[int], int]) -> "BertProcessing":
+        return replace(self, sep=(self.sep[0], new_id(self.sep[1])), cls=(self.cls[0], new_id(self.cls[1])))
+
 
 @dataclass(frozen=True)
 class RobertaProcessing(PostProcessor):
@@ -80,6 +83,9 @@ class RobertaProcessing(PostProcessor):
         first, other = [Segment((self.cls[1],), 0, True)], [Segment((self.sep[1],), 0, True)]
         texts = [[Segment(item.ids, 0, False) for item in part] for part in parts]
         return [(other if index else first) + part + other for index, part in enumerate(texts)]
+
+    def map_ids(self, new_id: Callable[[int], int]) -> "RobertaProcessing":
+        return replace(self, sep=(self.sep[0], new_id(self.sep[1])), cls=(self.cls[0], new_id(self.cls[1])))
 
     @classmethod
     def from_pair_config(cls, data: Mapping[str, Any]) -> tuple[type[PostProcessor], Mapping[str, Any]]:
@@ -152,3 +158,6 @@ class ProcessorSequence(PostProcessor):
 
     def strip_ids(self, special: SpecialTokens) -> "ProcessorSequence":
         return ProcessorSequence(tuple(part.strip_ids(special) for part in self.processors))
+
+    def map_ids(self, new_id: Callable[[int], int]) -> "ProcessorSequence":
+        return ProcessorSequence(tuple(part.map_ids(new_id) for part in self.processors))

@@ -4,7 +4,7 @@ Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
 Source: tokenizers/src/processors/template.rs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -114,6 +114,10 @@ class TemplateProcessing(PostProcessor):
         same = {name: TemplateToken.of(name, special.ids[name]) for name in self._names & special.ids.keys()}
         kept = {name: token for name, token in self._tokens.items() if token != same.get(name)}
         return replace(self, special_tokens=kept)
+
+    def map_ids(self, new_id: Callable[[int], int]) -> "TemplateProcessing":
+        moved = {name: token._replace(ids=tuple(map(new_id, token.ids))) for name, token in self._tokens.items()}
+        return replace(self, special_tokens=moved)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "TemplateProcessing":

@@ -8,14 +8,13 @@ Chapter: Superwords. Cost: that of `superword_learner.py`.
 
 import warnings
 from functools import partial
-from types import MappingProxyType
 
 from .._support.validate import whole_number
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
-from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..model.bpe import RankMerges
+from .continuation import append_merges, as_list_of_merges
 from .corpus import Corpus, rereadable
-from .superbpe import LearnedMerge
 from .superword_learner import learn_superwords
 from .superwords import Superwords
 from .train import Reading, TrainingStopped
@@ -61,25 +60,6 @@ def add_superwords(
             stacklevel=3,
         )
     arguments = {name: value for name, value in spec.arguments().items() if name != "pre_tokenizer"}
-    return TokenizerSpec(_extended(model, found, max(taken) + 1), **{**arguments, "pattern": chosen.pattern})
-
-
-def _extended(model: BPEModel, found: list[LearnedMerge], next_id: int) -> BPEModel:
-    """Return the model with more merges; a token that is new has the next id."""
-    tokens, ids = dict(model.tokens), dict(model.ids)
-    merges: dict[Pair, Merge] = (
-        dict(model.merges)
-        if not isinstance(model.merges, RankMerges)
-        else {pair: (rank, token) for rank, (token, pair) in enumerate(model.recovered_merges.splits.items())}
-    )
-    rank = 1 + max((rank for rank, _ in merges.values()), default=-1)
-    for left, right, _ in found:
-        token = left + right
-        if token not in ids:
-            ids[token], tokens[next_id] = next_id, token
-            next_id += 1
-        if merges.setdefault((ids[left], ids[right]), (rank, ids[token])) == (rank, ids[token]):
-            rank += 1
-    return BPEModel(
-        MappingProxyType(tokens), MappingProxyType(merges), model.alphabet, model.ignore_merges, model.units
+    return TokenizerSpec(
+        append_merges(as_list_of_merges(model), found, max(taken) + 1), **{**arguments, "pattern": chosen.pattern}
     )

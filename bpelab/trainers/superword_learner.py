@@ -2,10 +2,7 @@
 
 Two facts make the second stage affordable, and neither changes a merge.
 
-- *Rare neighbours never merge.* Where two tokens are side by side, whatever is merged later on both sides of that place
-  is at most as frequent as these two are. So a text can be cut between two tokens that are side by side fewer than
-  `least` times, if no merge that is learned is rarer than that. What is left repeats, and equal parts are counted
-  once. The right `least` is guessed from the counts of pairs; if training ends too soon, a lower one is tried.
+- *Rare neighbours never merge*, so that long texts come to short parts that repeat (`continuation.py`).
 - *Counts fall.* Merges inside words are learned in the order of their counts, and so are superwords. A pre-token is one
   token before its merge is rarer than any pair that it is in. So the competition of BoundlessBPE is that of two sorted
   lists, each learned by itself.
@@ -17,18 +14,15 @@ Source: counting candidates by frequency is from Tanner, Schmidt and Pinter 2026
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from heapq import nlargest
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
 from ..model.bpe import BPEModel
-from ..model.trace import TrainStep
 from ..pretokenizers.split import Split
 from .boundless import whole_runs
-from .incremental import train_incremental
+from .continuation import learn_on
 from .superbpe import LearnedMerge, TwoStages, named_merges
 from .superwords import Superwords
 
@@ -68,16 +62,7 @@ def learn_superwords(
             found = _encoded_pieces(texts(), model, superwords.split)
         return ([number[token_id] for token_id in sequence] for sequence in found)
 
-    pairs = Counter(chain.from_iterable(map(pairwise, sequences())))
-    allowed = {pair: count for pair, count in pairs.items() if superwords.allows(tokens[pair[0]] + tokens[pair[1]])}
-    bound = max(least or _guess(allowed.values(), num_merges), min_frequency)
-    steps: list[TrainStep] = []
-    while True:
-        parts = Counter(part for sequence in sequences() for part in _parts(sequence, pairs, bound))
-        steps = list(train_incremental(parts, num_merges, bound, initial=tokens, allowed=superwords.allows))
-        if len(steps) >= num_merges or bound == min_frequency or least is not None:
-            break
-        bound = max(bound // 4, min_frequency)
+    steps = learn_on(lambda: [(1, sequences())], tokens, num_merges, min_frequency, superwords.allows, least=least)
     yield from named_merges(steps, tokens)
 
 
@@ -101,24 +86,6 @@ def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merge
             break
         stages.superwords.append(merge)
     return stages
-
-
-def _guess(counts: Iterable[int], num_merges: int) -> int:
-    """Return a guess at the count of the last merge: a quarter of that of as many pairs as are to be merged."""
-    most = nlargest(num_merges, counts)
-    return most[-1] // 4 if len(most) == num_merges and most else 1
-
-
-def _parts(sequence: Sequence[int], pairs: Counter[tuple[int, int]], least: int) -> Iterator[tuple[int, ...]]:
-    """Yield the parts of a sequence, of two tokens and more, between neighbours that are rarer than `least`."""
-    start = 0
-    for end, pair in enumerate(pairwise(sequence), 1):
-        if pairs[pair] < least:
-            if end - start > 1:
-                yield tuple(sequence[start:end])
-            start = end
-    if len(sequence) - start > 1:
-        yield tuple(sequence[start:])
 
 
 def _encoded_pieces(texts: Iterable[str], model: BPEModel, split: Split) -> Iterator[list[int]]:

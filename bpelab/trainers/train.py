@@ -184,14 +184,14 @@ class Reading(NamedTuple):
 
     def texts(self, split: Split | None, what: str) -> Iterator[str]:
         """Yield the texts that `split` is to cut, with a progress bar."""
-        with progress_bar(self.progress, _size(self.corpus, self.form), what, "B") as advance:
+        with progress_bar(self.progress, corpus_size(self.corpus, self.form), what, "B") as advance:
             yield from training_texts(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
 
     def words(self, split: Split | None, native: bool, least: int) -> Mapping[bytes, int] | Words:
         """Count the pre-tokens that occur `least` times."""
         if native:
             return count_native(self.texts(split, "reading"), split, least=least)
-        with progress_bar(self.progress, _size(self.corpus, self.form), "reading", "B") as advance:
+        with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
             counts = count_words(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
         return counts if least == 1 else {word: count for word, count in counts.items() if count >= least}
 
@@ -203,7 +203,7 @@ def _checked(name: str, value: object) -> int:
     return number
 
 
-def _size(corpus: object, form: str | None) -> int | None:
+def corpus_size(corpus: object, form: str | None) -> int | None:
     """Return the bytes of UTF-8 of a corpus; None if that is not known before it is read."""
     if isinstance(corpus, Path) and corpus.is_file() and detect_format(str(corpus), form) in (None, "text"):
         return corpus.stat().st_size

@@ -1,0 +1,196 @@
+"""Prune a vocabulary: take away tokens that no other token needs, leaves first, the least frequent first.
+
+A token that another is made of can't go before that one, which no merge would make any more. So only *leaves* are
+taken, and a token becomes a leaf when all that are made of it have gone. What is left is exactly as reachable as
+before, since no token's merges make a token that it isn't made of.
+
+Of the leaves the one that a corpus uses least goes first; of equally frequent ones the one that was learned last, so
+that without a corpus the vocabulary gets the size that training would have stopped at. What a leaf had been counted for
+is added to the counts of its two parts, which now stand for it: that is an estimate, since a part may merge with its
+other neighbour instead. Tokens that no merge makes go before all others, since text hardly reaches them.
+
+Chapter: New words for an old model. Cost: encoding the corpus, then O(n log n) for n tokens.
+Source: Purason et al. 2025, arXiv 2512.03989, and `leaf_pruner.py` in github.com/taidopurason/tokenizer-extension,
+where ties are decided by a heap and tokens that no merge makes stay; a token made in several ways has its last there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from .._support.textio import utf8
+from .._support.validate import whole_number
+from ..core.derivations import Derivations, derive_tokens
+from ..core.spec import TokenizerSpec
+from ..errors import VocabularyError
+from ..formats.listing import printable
+from ..model.bpe import BPEModel
+from ..trainers.corpus import Corpus
+from ..trainers.piece_counts import count_pieces, piece_encoder
+from .renumber import without_tokens
+
+
+class PrunedSpec(NamedTuple):
+    """A specification with fewer tokens; old id -> new id of those that are left; the ids that went, in order."""
+
+    spec: TokenizerSpec
+    ids: Mapping[int, int]
+    removed: tuple[int, ...]
+
+
+def prune(
+    spec: TokenizerSpec,
+    *,
+    corpus: Corpus | None = None,
+    keep: int | None = None,
+    min_frequency: int | None = None,
+    remove: Iterable[bytes | str | int] | None = None,
+    input_format: str | None = None,
+    field: str = "text",
+    progress: bool | None = None,
+) -> PrunedSpec:
+    """Return a specification with fewer tokens; `BPETokenizer.prune` explains the arguments and the errors."""
+    if remove is not None and (keep is not None or min_frequency is not None or corpus is not None):
+        raise VocabularyError("remove names the tokens to take: leave out corpus, keep and min_frequency")
+    if remove is None and keep is None and min_frequency is None:
+        raise VocabularyError("say what to take: keep, min_frequency (with a corpus), or remove")
+    derived = derive_tokens(spec.model)
+    if remove is not None:
+        gone = list(named_leaves(spec, derived, remove))
+    else:
+        if min_frequency is not None and corpus is None:
+            raise VocabularyError("min_frequency is how often a corpus uses a token, and corpus is missing")
+        size = len({*spec.model.tokens, *(token.id for token in spec.special_tokens.tokens)})
+        most = size if keep is None else size - whole_number("keep", keep)
+        if most < 0:
+            raise VocabularyError(f"keep={keep:,}, but the tokenizer has {size:,} tokens")
+        below = None if min_frequency is None else whole_number("min_frequency", min_frequency)
+        uses = Counter[int]()
+        if corpus is not None:
+            uses = count_uses(spec, corpus, input_format=input_format, field=field, progress=progress)
+        gone = []
+        for token_id, count in leaves_by_use(spec, derived, uses):
+            if len(gone) == most or (below is not None and count >= below):
+                break
+            gone.append(token_id)
+        if keep is not None and below is None and len(gone) < most:
+            raise VocabularyError(
+                f"keep={keep:,} is too small: {size - len(gone):,} tokens are units, special or added tokens"
+            )
+    pruned, ids = without_tokens(spec, set(gone))
+    return PrunedSpec(pruned, ids, tuple(gone))
+
+
+def count_uses(
+    spec: TokenizerSpec,
+    corpus: Corpus,
+    *,
+    input_format: str | None = None,
+    field: str = "text",
+    progress: bool | None = None,
+) -> Counter[int]:
+    """Return how often each id occurs in a corpus that is encoded; added tokens aren't counted.
+
+    >>> spec = TokenizerSpec(BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")]), pattern="gpt2")
+    >>> sorted(count_uses(spec, "low lo low").items())
+    [(32, 2), (256, 1), (257, 2)]
+    """
+    counts = count_pieces(spec, corpus, input_format=input_format, field=field, progress=progress)
+    uses = Counter[int]()
+    for ids, count in zip(piece_encoder(spec)(counts), counts.values()):
+        for token_id in ids:
+            uses[token_id] += count
+    return uses
+
+
+def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield tokens in the order in which they can go, with their counts, those that they inherited included.
+
+    Units, special tokens and added tokens never go.
+    """
+    rank = {token_id: at for at, token_id in enumerate(_by_rank(spec.model, derived))}
+    counts, needed, added = Counter(uses), Counter[int](), {token.id for token in spec.special_tokens.tokens}
+    for left, right in derived.parts.values():
+        needed.update((left, right))
+
+    def entry(token_id: int) -> tuple[int, int, int]:
+        return counts[token_id], -rank[token_id], token_id
+
+    for token_id in reversed(derived.unreachable):
+        if token_id not in added:
+            yield token_id, counts[token_id]
+    heap = [entry(token_id) for token_id in derived.parts if not needed[token_id] and token_id not in added]
+    heapify(heap)
+    while heap:
+        count, _, token_id = heappop(heap)
+        yield token_id, count
+        for part in derived.parts[token_id]:
+            counts[part] += count
+            needed[part] -= 1
+            if not needed[part] and part in derived.parts and part not in added:
+                heappush(heap, entry(part))
+
+
+def _by_rank(model: BPEModel, derived: Derivations) -> list[int]:
+    """Return the tokens that merges make, in the order in which they were learned."""
+    find = model.merges.get
+    ranks = {token_id: found[0] for token_id, pair in derived.parts.items() if (found := find(pair)) is not None}
+    return sorted(ranks, key=lambda token_id: (ranks[token_id], token_id))
+
+
+def named_leaves(spec: TokenizerSpec, derived: Derivations, remove: Iterable[bytes | str | int]) -> Iterator[int]:
+    """Yield the ids of the named tokens, leaves first. Raises VocabularyError for one that can't go."""
+    gone = {_id_of(spec, token) for token in _listed(remove)}
+    for token_id in sorted(gone):
+        _check_may_go(spec, token_id)
+    for token_id, pair in derived.parts.items():
+        if token_id not in gone and (lost := next((part for part in pair if part in gone), None)) is not None:
+            raise VocabularyError(
+                f"{_shown(spec, lost)} can't go: {_shown(spec, token_id)} is made of it; remove that one as well"
+            )
+    parts = {token_id: derived.parts[token_id] for token_id in gone if token_id in derived.parts}
+    added = {token.id for token in spec.special_tokens.tokens}
+    others = sorted(gone - (parts.keys() - added), reverse=True)
+    yield from others
+    yield from (token_id for token_id, _ in leaves_by_use(spec, Derivations(parts, ()), {}))
+
+
+def _listed(remove: Iterable[bytes | str | int]) -> list[bytes | str | int]:
+    if isinstance(remove, (bytes, str)) or not isinstance(remove, Iterable):
+        raise TypeError(f"remove is a list of tokens or ids, not {remove!r}")
+    return list(remove)
+
+
+def _id_of(spec: TokenizerSpec, token: bytes | str | int) -> int:
+    """Return the id of a token that is named by its id, its bytes or its text; a special token by its name."""
+    added = {entry.content: entry.id for entry in spec.special_tokens.tokens}
+    if isinstance(token, str) and token in added:
+        return added[token]
+    if isinstance(token, (bytes, str)):
+        found = spec.model.ids.get(utf8(token) if isinstance(token, str) else token)
+    else:
+        token_id = whole_number("remove", token)
+        found = token_id if token_id in spec.model.tokens or token_id in added.values() else None
+    if found is None:
+        raise VocabularyError(f"remove names {token!r}, and there is no such token")
+    return found
+
+
+def _check_may_go(spec: TokenizerSpec, token_id: int) -> None:
+    """Raise VocabularyError for a token without which some text has no ids, or other ones."""
+    model, units = spec.model, spec.model.units
+    if units is None or not units.characters:
+        if token_id in model.alphabet.values():
+            raise VocabularyError(f"{_shown(spec, token_id)} can't go: text with this byte could not be encoded")
+    elif token_id in (units.byte_tokens or {}).values():
+        raise VocabularyError(f"{_shown(spec, token_id)} can't go: it spells characters that have no token")
+    if units is not None and (token_id == units.unk_id or token_id in units.symbols.values()):
+        raise VocabularyError(f"{_shown(spec, token_id)} can't go: what it is for would become something else")
+
+
+def _shown(spec: TokenizerSpec, token_id: int) -> str:
+    name = spec.special_tokens.contents.get(token_id)
+    return f"token {token_id}, {name if name is not None else printable(spec.model.tokens[token_id])!r},"

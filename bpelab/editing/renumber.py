@@ -1,0 +1,82 @@
+"""A specification without some of its tokens, and with the ids of the others moved up.
+
+The order of ids is kept, and each becomes lower by the number of tokens below it that go; so ids that no token had stay
+free, and taking away what was added last changes no other id. Ranks are kept, too. Merges go with the tokens that they
+join or make.
+
+Chapter: New words for an old model. Cost: a look at every token and merge.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..core.spec import TokenizerSpec
+from ..errors import VocabularyError
+from ..model.bpe import BPEModel, RankMerges
+from ..model.initial_symbols import InitialSymbols
+from ..vocab.special_tokens import SpecialTokens
+
+
+def without_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[TokenizerSpec, dict[int, int]]:
+    """Return the specification without the ids in `gone`, and old id -> new id of all tokens that are left.
+
+    Raises VocabularyError for one that a post-processor or padding adds to texts.
+
+    >>> spec = TokenizerSpec(BPEModel.from_merges([(b"l", b"o"), (b"e", b"r")]), special_tokens={"<|end|>": 300})
+    >>> fewer, ids = without_tokens(spec, {256})
+    >>> fewer.model.tokens[256], fewer.special_tokens.ids, ids[300]
+    (b'er', {'<|end|>': 299}, 299)
+    """
+    model, added = spec.model, spec.special_tokens.tokens
+    lost = sorted(gone)
+
+    def new_id(token_id: int) -> int:
+        at = bisect_left(lost, token_id)
+        if lost[at : at + 1] == [token_id]:
+            raise VocabularyError(f"token {token_id} can't go: the post-processor or the padding puts it into texts")
+        return token_id - at
+
+    kept = {*model.tokens, *(token.id for token in added)}.difference(lost)
+    ids = {token_id: new_id(token_id) for token_id in sorted(kept)}
+    tokens = [token._replace(id=ids[token.id]) for token in added if token.id in ids]
+    names = {token.content for token in tokens}
+    processor, padding = spec.post_processor, spec.padding
+    arguments = {
+        **spec.arguments(),
+        "special_tokens": SpecialTokens(tokens, aliases=True),
+        "post_processor": None if processor is None else processor.map_ids(new_id),
+        "padding": None if padding is None else replace(padding, pad_id=new_id(padding.pad_id)),
+        **{f"{role}_token": name if name in names else None for role, name in spec.roles.items()},
+    }
+    return TokenizerSpec(_renumbered(model, ids), **arguments), ids
+
+
+def _renumbered(model: BPEModel, ids: Mapping[int, int]) -> BPEModel:
+    merges = (
+        model.merges.renumbered(ids)
+        if isinstance(model.merges, RankMerges)
+        else {
+            (ids[left], ids[right]): (rank, ids[new])
+            for (left, right), (rank, new) in model.merges.items()
+            if left in ids and right in ids and new in ids
+        }
+    )
+    return BPEModel(
+        MappingProxyType({ids[old]: token for old, token in model.tokens.items() if old in ids}),
+        merges if isinstance(merges, RankMerges) else MappingProxyType(merges),
+        MappingProxyType({unit: ids[old] for unit, old in model.alphabet.items() if old in ids}),
+        model.ignore_merges,
+        None if model.units is None else _renumbered_units(model.units, ids),
+    )
+
+
+def _renumbered_units(units: InitialSymbols, ids: Mapping[int, int]) -> InitialSymbols:
+    spelled = units.byte_tokens
+    return replace(
+        units,
+        byte_tokens=None if spelled is None else {byte: ids[old] for byte, old in spelled.items()},
+        unk_id=None if units.unk_id is None else ids[units.unk_id],
+        symbols={symbol: ids[old] for symbol, old in units.symbols.items() if old in ids},
+    )
