@@ -11,12 +11,14 @@ from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .folder import adapt_model as adapt_model
+    from .measure import Measured as Measured, measure as measure
     from .plan import AdaptationPlan as AdaptationPlan, plan_adaptation as plan_adaptation
     from .row_map import RowMap as RowMap, map_rows as map_rows
     from .row_rules import ROW_RULES as ROW_RULES
 
 _HOMES = {
     "adapt_model": "folder",
+    "Measured": "measure",
     "AdaptationPlan": "plan",
     "plan_adaptation": "plan",
     "RowMap": "row_map",

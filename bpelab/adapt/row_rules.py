@@ -91,7 +91,8 @@ def normal_near_average(old: OldRows, parts: Sequence[Sequence[int]], random: np
     Needs memory for a square of the rows' width.
     """
     noise = random.standard_normal((len(parts), old.spread.shape[1]))
-    return old.average + np.sqrt(NEARNESS) * (noise @ old.spread.T)
+    drawn: Rows = old.average + np.sqrt(NEARNESS) * (noise @ old.spread.T)
+    return drawn
 
 
 ROW_RULES: Mapping[str, Rule] = {

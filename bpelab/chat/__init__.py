@@ -22,10 +22,10 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
-    from .text_bits import bits_per_byte as bits_per_byte
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
+    from .text_bits import bits_per_byte as bits_per_byte
 
 _HOMES = {
     "NAMED": ".chat_templates.builtin",
