@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def adapt_model(
-    model: "str | Path | ModelFiles | AdaptationPlan",
+    model: "str | Path | ModelFiles | AdaptationPlan | None",
     tokenizer: "BPETokenizer | None",
     out: str | Path,
     *,
@@ -44,8 +44,8 @@ def adapt_model(
     """Write a folder with a model whose embeddings are those of another tokenizer, and with that tokenizer.
 
     Args:
-        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or a plan; then the tokenizer
-            is None and there are no options.
+        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or None for the model that
+            comes with bpelab; or a plan, and then None for the tokenizer, and no options.
         tokenizer: the new tokenizer, with any ids.
         out: a new folder, or an empty one.
         seed: for the rule "normal".

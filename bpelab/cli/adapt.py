@@ -36,7 +36,12 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     adapt = command("adapt", "rewrite a model's embeddings for a tokenizer with other tokens", run_adapt)
     adapt.epilog, adapt.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    adapt.add_argument("model", metavar="MODEL", help="a folder with a model's safetensors, or a name on the Hub")
+    adapt.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="a folder with a model's safetensors, or a name on the Hub (default: the model that comes with bpelab)",
+    )
     adapt.add_argument("--corpus", action="append", default=[], metavar="FILE", help="text to learn new tokens from")
     adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
     adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
