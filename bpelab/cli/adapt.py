@@ -77,12 +77,15 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 
 def run_adapt(args: argparse.Namespace) -> int:
     from ..adapt import adapt_model, plan_adaptation, write_gguf
+    from ..adapt.folder import check_out
     from ..adapt.measure import measure
     from ..chat.models.find import find_model
     from ..tokenizer import open_tokenizer
 
     _check(args)
     files = find_model(args.model)
+    if not args.dry_run:
+        check_out(files, args.out, str(args.out))  # now, and not after all that is learned
     old = files.tokenizer() if args.old_tokenizer is None else open_tokenizer(args.old_tokenizer)
     text = "" if args.text is None else read_text(args.text)
     if args.tokenizer is not None:
