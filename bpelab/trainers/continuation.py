@@ -63,9 +63,9 @@ def _times(times: int, counts: Counter[Key]) -> Mapping[Key, int]:
 
 
 def _guess(counts: Iterable[int], num_merges: int) -> int:
-    """Return a guess at the count of the last merge: a quarter of that of as many pairs as are to be merged."""
+    """Return a guess at the count of the last merge: half of that of as many pairs as are to be merged."""
     most = nlargest(num_merges, counts)
-    return most[-1] // 4 if len(most) == num_merges and most else 1
+    return most[-1] // 2 if len(most) == num_merges and most else 1
 
 
 def _parts(sequence: Sequence[int], pairs: Counter[Pair], least: int) -> Iterator[tuple[int, ...]]:

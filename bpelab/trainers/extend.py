@@ -31,7 +31,7 @@ from itertools import chain
 from .._support.progress import progress_bar
 from .._support.textio import utf8
 from .._support.validate import whole_number
-from ..core.derivations import derive_tokens
+from ..core.derivations import Derivations, derive_tokens
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
@@ -64,7 +64,8 @@ def extend(
             f"this tokenizer marks what continues a word with {model.units.prefix.decode('utf-8', 'replace')!r}, and "
             "merges that put such tokens together are not learned here"
         )
-    allowed = forbid(spec, Habits.of(spec, max_words))
+    derived = derive_tokens(model)
+    allowed = forbid(spec, derived, Habits.of(spec, derived, max_words))
     counts = count_pieces(spec, corpus, input_format=input_format, field=field, progress=progress)
     with progress_bar(progress, None, "encoding and merging", " merges") as advance:
         numbered = _Numbered(spec, counts)
@@ -82,7 +83,7 @@ def extend(
     return TokenizerSpec(append_merges(model, found, next_id, numbered.missing), **spec.arguments())
 
 
-def forbid(spec: TokenizerSpec, habits: Habits) -> Callable[[bytes], bool]:
+def forbid(spec: TokenizerSpec, derived: Derivations, habits: Habits) -> Callable[[bytes], bool]:
     """Return whether a merge may make a token."""
     model = spec.model
     taken = set(model.tokens.values())
@@ -91,7 +92,7 @@ def forbid(spec: TokenizerSpec, habits: Habits) -> Callable[[bytes], bool]:
         if spec.is_byte_level and BYTE_OF_CHAR.keys() >= set(name):
             taken.add(from_alphabet(name))  # files write both alike
     spelled = () if model.units is None else (model.units.byte_tokens or {}).values()
-    for token_id in (*derive_tokens(model).unreachable, *(i for i in spelled if i not in model.alphabet.values())):
+    for token_id in (*derived.unreachable, *(i for i in spelled if i not in model.alphabet.values())):
         token = model.tokens[token_id]
         taken.update(part for cut in range(1, len(token)) for part in (token[:cut], token[cut:]))
     utf8_only = not spec.is_byte_level
@@ -128,33 +129,39 @@ class _Numbered:
         self._halves = {char: [len(ids) + 2 * at, len(ids) + 2 * at + 1] for at, char in enumerate(missing)}
         for char in map(str.encode, missing):
             self.tokens += [char[:1], char[1:]]
-        self._by_count: dict[int, list[str]] = {}
+        by_count: dict[int, list[str]] = {}
         for piece, count in counts.items():
-            self._by_count.setdefault(count, []).append(piece)
+            by_count.setdefault(count, []).append(piece)
+        self._sequences = [(count, list(self._encoded(pieces))) for count, pieces in by_count.items()]
 
-    def sequences(self) -> Iterator[tuple[int, Iterable[Sequence[int]]]]:
-        """Yield how often pieces occur, and their sequences."""
-        for count, pieces in self._by_count.items():
-            yield count, self._sequences(pieces)
+    def sequences(self) -> Iterable[tuple[int, Iterable[Sequence[int]]]]:
+        """Return how often pieces occur, and the sequences of those that occur so often."""
+        return self._sequences
 
-    def _sequences(self, pieces: list[str]) -> Iterator[Sequence[int]]:
-        """Yield the sequences of pieces, cut where a token is that merges with nothing."""
+    def _encoded(self, pieces: list[str]) -> Iterator[list[int]]:
+        """Yield the sequences of pieces, cut where a token is that merges with nothing, of two tokens and more."""
         cut = [[piece] for piece in pieces] if self._cut is None else list(map(self._cut.split, pieces))
         encoded = self._encode(part for parts in cut for part in parts[::2])
-        number = self._number
+        find = self._number.get
         for parts in cut:
-            sequence: list[int] = []
-            for at, part in enumerate(parts):
-                if at % 2:
-                    sequence += self._halves[part]
-                    continue
-                for token_id in next(encoded):
-                    if token_id in number:
-                        sequence.append(number[token_id])
-                    else:
-                        yield sequence
-                        sequence = []
-            yield sequence
+            numbers = list(map(find, next(encoded)))
+            for at in range(1, len(parts), 2):
+                numbers += self._halves[parts[at]]
+                numbers += map(find, next(encoded))
+            if len(numbers) > 1:
+                yield from _between(numbers) if None in numbers else [numbers]  # type: ignore[misc]
+
+
+def _between(numbers: list[int | None]) -> Iterator[list[int]]:
+    """Yield the parts of a sequence between those that have no number."""
+    part: list[int] = []
+    for number in [*numbers, None]:
+        if number is not None:
+            part.append(number)
+        else:
+            if len(part) > 1:
+                yield part
+            part = []
 
 
 def _missing_characters(spec: TokenizerSpec, counts: Mapping[str, int]) -> list[str]:

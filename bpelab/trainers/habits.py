@@ -14,7 +14,7 @@ import re
 from typing import NamedTuple
 
 from .._support.validate import whole_number
-from ..core.derivations import derive_tokens
+from ..core.derivations import Derivations
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
 
@@ -40,7 +40,7 @@ class Habits(NamedTuple):
     colon: bool = True
 
     @staticmethod
-    def of(spec: TokenizerSpec, max_words: int | None = None) -> Habits:
+    def of(spec: TokenizerSpec, derived: Derivations, max_words: int | None = None) -> Habits:
         """Return the habits of a tokenizer's tokens, as far as nothing else enforces them.
 
         A pattern that cuts words needs none, and tokens of bytes without a pre-tokenizer have none. `max_words` is
@@ -49,7 +49,7 @@ class Habits(NamedTuple):
         if max_words is not None and whole_number("max_words", max_words) < 1:
             raise TrainingError(f"max_words must be at least 1, not {max_words}")
         model = spec.model
-        tokens = [model.tokens[token_id] for token_id in derive_tokens(model).parts]
+        tokens = [model.tokens[token_id] for token_id in derived.parts]
         words = max(map(_words, tokens), default=0)
         if spec.pre_tokenizer is None and not spec.is_byte_level and tokens:
             return Habits(max_words or max(words, 1), max(map(_digits, tokens)) or 1)
