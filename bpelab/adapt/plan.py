@@ -42,7 +42,7 @@ STRANGE_IDS = 64
 """The most ids that a model's own tokenizer has beyond the rows of the model: some have a few for other uses."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AdaptationPlan:
     """What `adapt_model` does; printed, it is a few lines for people.
 
