@@ -69,7 +69,28 @@ def test_the_file_grows_with_answers_that_are_right(notebook):
     heap = repr(check("heap.6", EXERCISES["heap.6"].solution))
     assert f"`{FILE}` has decode, encode_piece, and runs." in heap
     source = Path(FILE).read_text()
-    assert source.count("def encode_piece") == 1 and "from heapq import heappush" in source
+    assert source.count("def encode_piece(") == 1 and "from heapq import heappush" in source
+
+
+def test_the_scan_is_kept_when_a_heap_takes_its_place(notebook):
+    """Pages that compare the two open the file as of either chapter; either can be written anew."""
+    scan = EXERCISES["encoding.6"].source.replace("Return", "My scan: return", 1)
+    check("encoding.6", notebook(scan)["encode_piece"])
+    check("heap.6", EXERCISES["heap.6"].solution)
+    for chapter, own in (("encoding", True), ("tiktoken", True), ("heap", False), ("trie", False)):
+        assert ("My scan" in my_tokenizer(chapter).encode_piece.__doc__) == own, chapter
+    assert Path(FILE).read_text().count("def encode_piece_by_scan(") == 1
+    check("heap.6", EXERCISES["heap.6"].solution)
+    check("encoding.6", notebook(scan.replace("My scan", "My second scan"))["encode_piece"])
+    assert "My second scan" in my_tokenizer("regex").encode_piece.__doc__
+    assert "My" not in my_tokenizer("trie").encode_piece.__doc__
+
+
+def test_without_a_scan_of_ones_own_the_books_is_compared(notebook):
+    check("heap.6", EXERCISES["heap.6"].solution)
+    check("heap.6", EXERCISES["heap.6"].solution)
+    assert "a heap" not in my_tokenizer("encoding").encode_piece.__doc__
+    assert "a heap" in my_tokenizer("heap").encode_piece.__doc__
 
 
 def test_a_class_of_a_notebook_is_kept(notebook):
