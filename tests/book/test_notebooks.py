@@ -142,6 +142,8 @@ def test_predictions_keep_their_answers():
             text = "".join(cell["source"])
             assert not re.search(r"\*\*(Predict\*\*|Your guess)", text), "one wording: **Predict.**"
             if cell["cell_type"] == "markdown" and "**Predict.**" in text:
+                after = text.partition("**Predict.**")[2].partition("\n\n")[2]
+                assert not after or after.startswith("## "), (path.name, "these words would be folded as the answer")
                 for answer in itertools.takewhile(lambda cell: cell["cell_type"] == "code", kept[index + 1 :]):
                     assert not answer["outputs"] or "hide-output" in answer["metadata"]["tags"], (path.name, index)
                     asked += 1
