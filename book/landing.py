@@ -50,7 +50,7 @@ def pipeline(text: str = "Cafe\u0301s open late") -> str:
         ("normalizer", "regex", f"{normal} ({len(normal)} code points)"),
         ("pre-tokenizer", "regex", " | ".join(piece.replace(" ", "·") for piece in pieces)),
         ("model: merges", "encoding", " | ".join(added[1:-1])),
-        ("post-processor", "special_tokens", " | ".join([added[0], "…", added[-1]])),
+        ("post-processor", "chat_templates", " | ".join([added[0], "…", added[-1]])),
         ("ids", "tiktoken", " ".join(map(str, all_ids))),
         ("embedding", "chat", "one vector for each id"),
         ("language model", "chat", "a probability for every next id"),

@@ -6,3 +6,8 @@ for (const link of location.protocol === "file:" ? document.querySelectorAll("a.
   command.textContent = "make serve";
   note.append(command);
 }
+
+// Tables that are wider than the page scroll inside themselves: let the keyboard reach them, as the theme does for code.
+for (const table of document.querySelectorAll(".bd-article table")) {
+  if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+}

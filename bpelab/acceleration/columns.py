@@ -1,6 +1,6 @@
 """Columns of a batch: each row has special tokens before the text, the text, special tokens after it, and padding.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear; arrays are filled row by row, without lists between.
+Chapter: Streaming. Cost: linear; arrays are filled row by row, without lists between.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Truncation and padding: the lengths of the rows of a batch, by the options that transformers gives its backend.
 
-Chapter: Special tokens, chat templates, injection. Source: transformers `set_truncation_and_padding`.
+Chapter: Streaming. Source: transformers `set_truncation_and_padding`.
 """
 
 from typing import Any, NamedTuple

@@ -6,8 +6,7 @@ output knows where it comes from, and only the template's own can be a control t
 model, on any of several backends.
 
 The names are loaded when they are first used. It may import everything below the tokenizer, and the packages of its
-backends when one is opened. Begin with `session.py`. Chapters: Special tokens, chat templates, injection; Chat on your
-hardware.
+backends when one is opened. Begin with `session.py`. Chapters: Chat templates; Chat on your hardware.
 """
 
 from typing import TYPE_CHECKING

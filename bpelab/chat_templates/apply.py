@@ -4,7 +4,7 @@ No character of a message becomes a control token, whatever the template does wi
 have control tokens safe. Alpaca's headers are ordinary text, which a message can contain as well, and nothing can make
 that safe.
 
-Chapter: Special tokens, chat templates, injection. Cost: as encoding the text.
+Chapter: Chat templates. Cost: as encoding the text.
 """
 
 import re

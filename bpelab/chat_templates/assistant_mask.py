@@ -6,7 +6,7 @@ say it. What the template writes between two parts of one message (`", "argument
 message has tool calls, so does what is between the beginning of an answer, as the generation prompt has it, and the
 end of the turn. In a template with `{% generation %}` blocks, these decide instead, as in transformers.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in the tokens and runs.
+Chapter: Chat templates. Cost: linear in the tokens and runs.
 """
 
 from bisect import bisect_right

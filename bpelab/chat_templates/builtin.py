@@ -3,7 +3,7 @@
 Each is written here anew after the format that its makers publish, with the special tokens that it is made of. A
 model's own template, where it has one, knows more (tools, dates, reasoning): these are for models that come without.
 
-Chapter: Special tokens, chat templates, injection.
+Chapter: Chat templates.
 """
 
 from collections.abc import Iterable, Mapping

@@ -3,7 +3,7 @@
 Ordinary text between two accepted control tokens is encoded whole, template and content together, so that the ids of a
 harmless conversation are the model's own. Each token is then aligned with the characters that it came from.
 
-Chapter: Special tokens, chat templates, injection. Cost: as encoding, and linear in the text.
+Chapter: Chat templates. Cost: as encoding, and linear in the text.
 """
 
 from bisect import bisect_left, bisect_right

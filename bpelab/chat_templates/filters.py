@@ -1,6 +1,6 @@
 """Filters and functions of chat templates that replace Jinja's or add to them; all keep provenance.
 
-Chapter: Special tokens, chat templates, injection. Source: Jinja's `filters.py`, transformers.
+Chapter: Chat templates. Source: Jinja's `filters.py`, transformers.
 """
 
 import re

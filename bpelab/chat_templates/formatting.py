@@ -1,6 +1,6 @@
 """String formatting for templates: `%`, `format`, `tojson`, `indent`, with provenance kept where that is simple.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in what is written, which is charged first.
+Chapter: Chat templates. Cost: linear in what is written, which is charged first.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Compile chat templates: mark their own strings as trusted and route all else through the environment.
 
-Chapter: Special tokens, chat templates, injection. Source: Jinja's `compiler.py`; the tag `generation` is that of
+Chapter: Chat templates. Source: Jinja's `compiler.py`; the tag `generation` is that of
 `transformers/utils/chat_template_utils.py`.
 """
 

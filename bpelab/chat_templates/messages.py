@@ -1,6 +1,6 @@
 """Validate conversations and turn them into tainted strings. The caller's objects are never changed.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in the conversation.
+Chapter: Chat templates. Cost: linear in the conversation.
 """
 
 from collections.abc import Mapping, Sequence

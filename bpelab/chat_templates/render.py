@@ -1,6 +1,6 @@
 """Find, compile and render templates; the rendered text knows the provenance of each character.
 
-Chapter: Special tokens, chat templates, injection. Cost: compiling takes milliseconds and is cached; rendering is
+Chapter: Chat templates. Cost: compiling takes milliseconds and is cached; rendering is
 linear for real templates.
 """
 

@@ -3,7 +3,7 @@
 A template is a program that somebody else wrote. Loops and calls look at the clock (processor time of this thread, so
 that a busy machine refuses nobody), and operations whose result can be large say how large before they make it.
 
-Chapter: Special tokens, chat templates, injection. Cost: a tenth of a microsecond a step.
+Chapter: Chat templates. Cost: a tenth of a microsecond a step.
 """
 
 import time

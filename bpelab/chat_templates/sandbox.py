@@ -7,7 +7,7 @@ refuses what would grow too large. What an object lets a template see is a list 
 Templates get what transformers gives them (`raise_exception`, `strftime_now`, `tojson`, loop controls, `{% generation
 %}`, trim_blocks and lstrip_blocks). They don't get filters that write HTML, `autoescape`, `lipsum`, or a loader.
 
-Chapter: Special tokens, chat templates, injection. Source: `transformers/utils/chat_template_utils.py`; Jinja's
+Chapter: Chat templates. Source: `transformers/utils/chat_template_utils.py`; Jinja's
 `compiler.py` and `sandbox.py`.
 """
 

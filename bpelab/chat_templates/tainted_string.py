@@ -4,7 +4,7 @@ A template mixes its own text with that of messages and trims, joins, slices and
 whose operations carry along, for each character, its `Provenance`. What it doesn't know how to carry is lost, and lost
 means untrusted: a mistake here can make a control token ordinary text, never the other way round.
 
-Chapter: Special tokens, chat templates, injection. Cost: as str's operations, and a step for each run of characters
+Chapter: Chat templates. Cost: as str's operations, and a step for each run of characters
 with one origin.
 """
 

@@ -3,7 +3,7 @@
 A keyword that nobody reads is a mistake: a misspelt one, or one of another library's. What a template reads is found in
 its source. `template_variables=` takes any names, for templates that are not known beforehand.
 
-Chapter: Special tokens, chat templates, injection. Cost: the template is parsed once.
+Chapter: Chat templates. Cost: the template is parsed once.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -4,7 +4,7 @@ Cutting the ids and decoding the parts would cut characters in two, and a part m
 from. So the text is cut in front of a token's first character, and what was cut off is encoded again, alone; where that
 takes too many tokens the cut moves back by one token.
 
-Chapter: Encoding: ranks, not longest match. Cost: linear; the text is encoded two
+Chapter: Encoding. Cost: linear; the text is encoded two
 or three times, once with offsets.
 """
 

@@ -3,7 +3,7 @@
 It takes the longest token that fits and moves on. BPE asks another question, which merge was learned first, and the
 two differ on thousands of common words. It is here to be compared with, and no tokenizer can be built on it.
 
-Chapter: Encoding: ranks, not longest match. Cost: O(n) for a piece of n bytes. Source: it is how WordPiece encodes
+Chapter: Encoding. Cost: O(n) for a piece of n bytes. Source: it is how WordPiece encodes
 (Song et al. 2021, arXiv:2012.15524), whose vocabulary is trained for it.
 """
 

@@ -3,7 +3,7 @@
 Of equal ranks the leftmost pair goes first, and one pair is merged at a time. Every other encoder is measured
 against this one.
 
-Chapter: Encoding: ranks, not longest match. Cost: O(n^2) for a piece of n bytes; the quickest for short ones.
+Chapter: Encoding. Cost: O(n^2) for a piece of n bytes; the quickest for short ones.
 Source: Sennrich, Haddow and Birch 2016; `_byte_pair_merge` of tiktoken.
 """
 

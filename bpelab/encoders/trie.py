@@ -6,7 +6,7 @@ shorter token; if none is left, take the token before back and shorten that. A p
 remembered, so none is tried twice. The first complete sequence is that of BPE: the encoding of a text is
 the only sequence in which every two neighbours are compatible.
 
-Chapter: A trie, and exact backtracking. Cost: O(n) for a piece of n bytes, times the length of the longest token.
+Chapter: A trie. Cost: O(n) for a piece of n bytes, times the length of the longest token.
 Source: the corollaries in rust-gems `bpe` (README). `supports` says which models this serves.
 """
 

@@ -4,6 +4,7 @@ The exercises of a chapter are in `chapters/NAME.py`, where NAME is that of the 
 one of them is first needed, and may import the whole library and `notebook`. Begin with `checker.py`.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -27,6 +28,11 @@ CHAPTERS = (
 """The chapters that have exercises, in the order of the book."""
 
 _hints_given: dict[str, int] = {}
+
+if sys.platform == "emscripten":  # a browser's Python: readers' functions use the package `regex`
+    from .browser_regex import lend
+
+    lend()
 
 
 class UnknownExerciseError(BPELabError, KeyError):

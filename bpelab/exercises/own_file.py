@@ -10,6 +10,7 @@ import builtins
 import inspect
 import linecache
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from symtable import SymbolTable, symtable
@@ -24,7 +25,9 @@ from .progress_store import is_saved
 FILE = "my_tokenizer.py"
 HEADER = '"""My tokenizer: byte-pair encoding, one function a chapter."""\n'
 STEPS = ("bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "heap.6", "trie.6")
-"""The exercises whose answers make the file, in the order of the book. A later one may replace a function."""
+"""The exercises whose answers make the file, in the order of the book. heap.6 replaces the function of encoding.6."""
+SCAN, BY_SCAN = "encode_piece", "encode_piece_by_scan"
+"""What the answer to encoding.6 is called, and what the file calls it once heap.6 has taken its place."""
 
 Definitions = dict[str, str]
 Definition = ast.FunctionDef | ast.ClassDef
@@ -139,11 +142,18 @@ def worked(step: str, known: set[str]) -> tuple[set[str], Definitions]:
     return parts_of(exercise.source + "\n", vars(inspect.getmodule(exercise.solution)), known)
 
 
+def renamed(text: str, old: str, new: str) -> str:
+    """Return a definition with another name, where it calls itself too."""
+    return re.sub(rf"\b{old}\b", new, text)
+
+
 def text_until(chapter: str, path: Path | None = None) -> str:
     """Return the file as it is after a chapter: the reader's functions, and the worked answers for those that lack."""
     from . import CHAPTERS
 
     imports, mine = read_file(path or Path(FILE))
+    if BY_SCAN in mine and CHAPTERS.index(chapter) < CHAPTERS.index("heap"):
+        mine[SCAN] = renamed(mine.pop(BY_SCAN), BY_SCAN, SCAN)
     book: Definitions = {}
     for step in STEPS:
         if step.partition(".")[0] in CHAPTERS[: CHAPTERS.index(chapter) + 1]:
@@ -175,6 +185,11 @@ def keep(exercise: Exercise, answer: Callable[..., Any], path: Path | None = Non
     imports, mine = read_file(path)
     known = {name for step in STEPS[: STEPS.index(exercise.id)] for name in worked(step, set(mine))[1]}
     more, definitions = parts_of(source_of(answer), function_of(answer).__globals__, known)
+    if exercise.id == "heap.6" and BY_SCAN not in mine:
+        scan = mine.get(SCAN) or worked("encoding.6", set(mine))[1][SCAN]
+        mine[BY_SCAN] = renamed(scan, SCAN, BY_SCAN)
+    elif exercise.id == "encoding.6" and BY_SCAN in mine:
+        definitions[BY_SCAN] = renamed(definitions.pop(SCAN), SCAN, BY_SCAN)
     text = compose(imports | more, {**mine, **definitions})
     if is_saved():
         write_atomically(path, text.encode())

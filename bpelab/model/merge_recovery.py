@@ -5,7 +5,7 @@ each from one pair only: the pair that merging the token's own bytes, by lower r
 So we ask of each cut whether its two halves, side by side, stay apart at every lower rank (`compatible`). At most
 one cut passes, because merging is deterministic. Tokens for which none does can never arise from merging.
 
-Chapter: A trie, and exact backtracking. Cost: a few lookups for each cut of each token.
+Chapter: A trie. Cost: a few lookups for each cut of each token.
 Source: the corollaries in rust-gems `bpe` (README), from which the test for compatibility is taken.
 """
 

@@ -2,7 +2,7 @@
 
 Names and results are those of transformers' tokenizers; the parts are in encoding.py, truncation.py and padding.py.
 
-Chapter: Special tokens, chat templates, injection. Cost: that of `encode_batch`, and with offsets that of
+Chapter: Streaming. Cost: that of `encode_batch`, and with offsets that of
 `encode_with_offsets` for one text after the other. Source: transformers `tokenization_utils_tokenizers.py`.
 """
 

@@ -2,7 +2,7 @@
 
 Names and results are those of transformers' `BatchEncoding` and of its tokenizers' `pad`, which data collators call.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear. Source: transformers `tokenization_utils_base.py`.
+Chapter: Streaming. Cost: linear. Source: transformers `tokenization_utils_base.py`.
 """
 
 from collections.abc import Mapping, Sequence

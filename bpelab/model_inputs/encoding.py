@@ -1,6 +1,6 @@
 """The tokens of one text, and a row of a batch: what a post-processor makes of one text or two.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in the tokens.
+Chapter: Streaming. Cost: linear in the tokens.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Filling the rows of a batch up, so that they have one length.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/padding.rs`.
+Chapter: Streaming. Cost: linear. Source: tokenizers `utils/padding.rs`.
 """
 
 from .._support.validate import check_name, check_size

@@ -3,7 +3,7 @@
 A part overlaps the next by `stride` tokens. Of two texts the longer one is cut first, until both are equally long; or
 one of them only, as the strategy says.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear. Source: tokenizers `utils/truncation.rs` and
+Chapter: Streaming. Cost: linear. Source: tokenizers `utils/truncation.rs` and
 `Encoding::truncate` and `merge_with` in `tokenizer/encoding.rs`.
 """
 

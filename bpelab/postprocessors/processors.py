@@ -1,6 +1,6 @@
 """The post-processors of BERT and RoBERTa, ByteLevel's, and several in a row.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
+Chapter: Chat templates. Cost: linear in the ids.
 Source: tokenizers/src/processors/{bert,roberta,sequence}.rs and pre_tokenizers/byte_level.rs.
 """
 

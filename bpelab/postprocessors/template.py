@@ -1,6 +1,6 @@
 """TemplateProcessing: special tokens around one text or two, as a template says.
 
-Chapter: Special tokens, chat templates, injection. Cost: linear in the ids.
+Chapter: Chat templates. Cost: linear in the ids.
 Source: tokenizers/src/processors/template.rs.
 """
 

@@ -3,7 +3,7 @@
 `$A` and `$B` are the texts, anything else names a special token; `:1` after it is a type id, 0 by default. These
 are Hugging Face's strings, with one addition: a name may have a colon. Cost: constant.
 
-Chapter: Special tokens, chat templates, injection. Source: tokenizers/src/processors/template.rs.
+Chapter: Chat templates. Source: tokenizers/src/processors/template.rs.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Read a folder of shards: its tokens as one sequence, its documents by index, memory-mapped.
 
-Chapter: none. Cost: opening reads the index and the sizes of the files; a document is found by a bisection over
-shards and one access to the file of document offsets.
+Chapter: A tokenizer in production. Cost: opening reads the index and the sizes of the files; a document is found by a
+bisection over shards and one access to the file of document offsets.
 """
 
 from bisect import bisect_right

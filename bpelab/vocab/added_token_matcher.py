@@ -3,7 +3,7 @@
 Candidates are found by one regular expression made of the tokens' first characters; which token it is, is then looked
 up in a sorted list. It is apart from `added_tokens.py` because most texts are encoded without a search.
 
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text, and at each position where a token
+Chapter: Special tokens. Cost: one search over the text, and at each position where a token
 could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face
 tokenizers.
 """

@@ -1,7 +1,7 @@
 """Added tokens: strings beside the model's vocabulary, found in a text before anything else is done with it.
 
 Each has flags, as in Hugging Face's files. Where several match at one position the longest wins, and the search goes on
-after it (`added_token_matcher.py`). Chapter: Special tokens, chat templates, injection.
+after it (`added_token_matcher.py`). Chapter: Special tokens.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Text is untrusted. A special token's string inside ordinary text is plain text, 
 the caller says otherwise: `allowed_special` names those that become their id, `disallowed_special` those that are an
 error. Added tokens that are not special belong to the vocabulary (runs of spaces, say) and are always found.
 
-Chapter: Special tokens, chat templates, injection. Cost: one search over the text (see added_token_matcher.py).
+Chapter: Special tokens. Cost: one search over the text (see added_token_matcher.py).
 Source: the parameters are tiktoken's (`core.py`), the default is not: there everything is disallowed.
 """
 

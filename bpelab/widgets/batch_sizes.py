@@ -1,4 +1,4 @@
-"""Batch size and threads against latency, as measured, for the size that a slider chooses. Chapter: production."""
+"""Batch size and threads against latency, as measured, for a chosen size. Chapter: A tokenizer in production."""
 
 from collections.abc import Mapping
 from html import escape

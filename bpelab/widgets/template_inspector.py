@@ -1,4 +1,4 @@
-"""A rendered chat template and its tokens, marked by who wrote them. Chapter: Special tokens, chat templates."""
+"""A rendered chat template and its tokens, marked by who wrote them. Chapter: Chat templates."""
 
 from collections.abc import Iterator, Sequence
 from html import escape

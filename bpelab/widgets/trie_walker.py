@@ -1,4 +1,4 @@
-"""Backtracking longest match, step by step: candidates, checks, dead ends. Chapter: A trie, and exact backtracking."""
+"""Backtracking longest match, step by step: candidates, checks, dead ends. Chapter: A trie."""
 
 from html import escape
 from typing import Any

@@ -113,6 +113,12 @@ def steps(player):
     assert player.inner_text() == before
 
 
+def failures(tab):
+    """The errors that cells ended with, which JupyterLab shows as what was printed on stderr."""
+    shown = tab.locator('[data-mime-type="application/vnd.jupyter.stderr"]').all_inner_texts()
+    return [text for text in shown if "Traceback (most recent call last)" in text]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", lite.CHAPTERS[: amount(1, 99)])
 def test_a_chapter_runs(chapter, opened):
@@ -127,7 +133,7 @@ def test_a_chapter_runs(chapter, opened):
     counted = "els => els.length > 5 && els.every(el => /\\[\\d+\\]/.test(el.textContent))"
     prompts = f"({counted})([...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')])"
     tab.wait_for_function(prompts, timeout=amount(240_000, 900_000))
-    assert tab.locator('[data-mime-type="application/vnd.jupyter.error"]').all_inner_texts() == []
+    assert failures(tab) == []
     shown = "\n".join(tab.locator(".jp-OutputArea-output").all_inner_texts())
     expected = list(printed(chapter))
     assert len(expected) > 3
@@ -141,6 +147,20 @@ def test_a_chapter_runs(chapter, opened):
         steps(players.nth(number))
 
 
+def run_code(tab, code):
+    """Put code in place of the first cell's and run it; returns the cell."""
+    cell = tab.locator(".jp-CodeCell").first
+
+    def type_and_run():
+        cell.locator(".cm-content").click()
+        tab.keyboard.press("ControlOrMeta+a")
+        tab.keyboard.insert_text(code)
+        tab.keyboard.press("Shift+Enter")
+
+    run(tab, type_and_run)
+    return cell
+
+
 OWN = """\
 from bpelab import BPETokenizer
 from bpelab.widgets import MergePlayer
@@ -152,22 +172,46 @@ MergePlayer(mine, "lowest")"""
 @pytest.mark.slow
 def test_own_code(opened):
     """A reader empties a cell and writes: bpelab is imported, trains, encodes, and shows a merge player that plays."""
-    tab = opened("start")
-    cell = tab.locator(".jp-CodeCell").first
-
-    def type_and_run():
-        cell.locator(".cm-content").click()
-        tab.keyboard.press("ControlOrMeta+a")
-        tab.keyboard.insert_text(OWN)
-        tab.keyboard.press("Shift+Enter")
-
-    run(tab, type_and_run)
+    cell = run_code(opened("start"), OWN)
     cell.locator(PLAYER).wait_for(timeout=amount(240_000, 900_000))
     scope = {}
     exec(OWN.partition("\nMergePlayer")[0], scope)
     mine = scope["mine"]
     assert f"ids {mine.encode('lowest newcomer')} 'naïve 日本'" in cell.inner_text()
     steps(cell.locator(PLAYER))
+
+
+FAILING = "1 / 0"
+KEPT = """\
+def decode(vocab, ids):
+    tokens = {token_id: token for token, token_id in vocab.items()}
+    return b"".join(tokens[token_id] for token_id in ids).decode("utf-8", "replace")  # mine
+from bpelab.exercises import check
+print(repr(check("bytes.6", decode)), "END")"""
+READ = """\
+import inspect
+from bpelab.exercises import my_tokenizer
+mine = my_tokenizer("tiktoken")
+own = mine.Tokenizer.train("low lower lowest " * 20, 260, r" ?\\p{L}+")
+print("# mine" in inspect.getsource(mine.decode), own.decode(own.encode("slow")), "END")"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_the_readers_file_is_kept_between_chapters(opened):
+    """An answer that is right on one page is the reader's own on the next, where the class runs without `regex`."""
+    seen = []
+    for chapter, code in (("bytes", FAILING), ("bytes", KEPT), ("special_tokens", READ)):
+        tab = opened(chapter)
+        output = run_code(tab, code).locator(".jp-OutputArea-output")
+        output.filter(has_text=re.compile("END|Error")).first.wait_for(timeout=amount(240_000, 900_000))
+        seen.append((failures(tab), "\n".join(output.all_inner_texts())))
+        tab.wait_for_timeout(3_000)  # until the browser has stored the file
+        tab.close()
+    assert len(seen[0][0]) == 1 and "ZeroDivisionError" in seen[0][0][0]
+    assert seen[1][0] == seen[2][0] == []
+    assert "Right." in seen[1][1] and "`my_tokenizer.py` has decode, and runs." in seen[1][1]
+    assert "True slow END" in seen[2][1]
 
 
 def test_cells_left_out():

@@ -99,9 +99,10 @@ class TestEveryNotebook:
         assert not re.search(r"(?<![\w.])/(?:home|root|tmp|usr|work)/\w", text)
 
     def test_ignores_no_output_without_a_reason(self, path):
-        """The only cells that are not compared are those that measure time or look at the machine."""
+        """Only cells that measure time, look at the machine, or count the lines that this version of Python runs."""
         timed = ("seconds(", "time.", "slope(", "plot_growth(", "perf_counter", "process_time", "timeit", "__version__")
         timed += ("detect()", "backends_record.json", "dashboard_link", "in_turns(", "unseen(", "smaps_rollup")
+        timed += ("settrace",)
         for cell in cells(path, "code"):
             if "nbval-ignore-output" in cell["metadata"].get("tags", []):
                 assert any(word in source(cell) for word in timed) or "times" in source(cell), source(cell)
@@ -142,6 +143,8 @@ def test_predictions_keep_their_answers():
             text = "".join(cell["source"])
             assert not re.search(r"\*\*(Predict\*\*|Your guess)", text), "one wording: **Predict.**"
             if cell["cell_type"] == "markdown" and "**Predict.**" in text:
+                after = text.partition("**Predict.**")[2].partition("\n\n")[2]
+                assert not after or after.startswith("## "), (path.name, "these words would be folded as the answer")
                 for answer in itertools.takewhile(lambda cell: cell["cell_type"] == "code", kept[index + 1 :]):
                     assert not answer["outputs"] or "hide-output" in answer["metadata"]["tags"], (path.name, index)
                     asked += 1

@@ -133,6 +133,18 @@ class TestGlossary:
         assert all(f"{{doc}}`{page}`" in greedy for page in ("training", "encoding", "chat"))
 
 
+def test_the_library_names_its_chapters_by_their_titles():
+    """A docstring's `Chapter: A trie` is the beginning of the title of a page."""
+    pages = [prose(path) for path in CHAPTERS] + [path.read_text("utf-8") for path in BOOK.glob("*.md")]
+    titles = [re.search("^# (.*)", page, re.MULTILINE)[1] for page in pages]
+    named = set()
+    for path in [*(ROOT / "bpelab").rglob("*.py"), *(ROOT / "bpelab").rglob("*.h")]:
+        for names in re.findall(r"Chapters?: ((?:[^.\"]|\n)+)[.\"]", path.read_text("utf-8")):
+            named.update(" ".join(name.split()) for name in names.split(";"))
+    assert len(named) > 15
+    assert {name for name in named if not any(title.startswith(name) for title in titles)} <= {"Superwords"}
+
+
 def test_the_first_page_leads_to_every_chapter():
     listed = (ROOT / "_toc.yml").read_text("utf-8").partition("Back matter")[0]
     contents = re.findall(r"file: book/(\w+)$", listed, re.MULTILINE)

@@ -3,16 +3,19 @@
 import json
 import linecache
 import random
+import sys
 from pathlib import Path
 
 import pytest
+import regex
 
 from bpelab import BPETokenizer, Split
 from bpelab._support.textio import valid_text
 from bpelab.chat import ChatSession
-from bpelab.exercises import CHAPTERS, EXERCISES, check, my_tokenizer
+from bpelab.exercises import CHAPTERS, EXERCISES, browser_regex, check, my_tokenizer
 from bpelab.exercises.own_file import FILE, STEPS, OwnFileError, text_until
 from bpelab.notebook import book_text
+from bpelab.regex import backtracking
 from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import ROOT, SHARED, amount, encoding, fuzz_text
@@ -69,7 +72,28 @@ def test_the_file_grows_with_answers_that_are_right(notebook):
     heap = repr(check("heap.6", EXERCISES["heap.6"].solution))
     assert f"`{FILE}` has decode, encode_piece, and runs." in heap
     source = Path(FILE).read_text()
-    assert source.count("def encode_piece") == 1 and "from heapq import heappush" in source
+    assert source.count("def encode_piece(") == 1 and "from heapq import heappush" in source
+
+
+def test_the_scan_is_kept_when_a_heap_takes_its_place(notebook):
+    """Pages that compare the two open the file as of either chapter; either can be written anew."""
+    scan = EXERCISES["encoding.6"].source.replace("Return", "My scan: return", 1)
+    check("encoding.6", notebook(scan)["encode_piece"])
+    check("heap.6", EXERCISES["heap.6"].solution)
+    for chapter, own in (("encoding", True), ("tiktoken", True), ("heap", False), ("trie", False)):
+        assert ("My scan" in my_tokenizer(chapter).encode_piece.__doc__) == own, chapter
+    assert Path(FILE).read_text().count("def encode_piece_by_scan(") == 1
+    check("heap.6", EXERCISES["heap.6"].solution)
+    check("encoding.6", notebook(scan.replace("My scan", "My second scan"))["encode_piece"])
+    assert "My second scan" in my_tokenizer("regex").encode_piece.__doc__
+    assert "My" not in my_tokenizer("trie").encode_piece.__doc__
+
+
+def test_without_a_scan_of_ones_own_the_books_is_compared(notebook):
+    check("heap.6", EXERCISES["heap.6"].solution)
+    check("heap.6", EXERCISES["heap.6"].solution)
+    assert "a heap" not in my_tokenizer("encoding").encode_piece.__doc__
+    assert "a heap" in my_tokenizer("heap").encode_piece.__doc__
 
 
 def test_a_class_of_a_notebook_is_kept(notebook):
@@ -183,3 +207,34 @@ def test_it_prompts_the_model_on_the_last_page_of_the_road():
         talk = [{"role": ("user", "assistant")[turn % 2], "content": text} for turn, text in enumerate(said)]
         expected = tokenizer.apply_chat_template(talk, add_generation_prompt=True)
         assert space["prompt_by_hand"](talk) == expected, talk
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+def test_a_browsers_regex_cuts_as_the_library_does(name):
+    for text in texts():
+        assert browser_regex.findall(PATTERNS[name].regex, text) == Split(name).split(text)
+
+
+def test_a_browsers_regex_matches_as_the_package_does():
+    for pattern in ("[a-z]+", r"\S+|\s", r"(o|e)+n\b", r"'(?:s|t)| ?\p{L}++", "a*"):
+        spans = [match.span() for match in regex.finditer(pattern, book_text()[:5_000])]
+        assert [match.span() for match in browser_regex.finditer(pattern, book_text()[:5_000])] == spans
+
+
+def test_in_a_browser_the_file_finds_it_and_the_library_does_not(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(backtracking, "regex_package", None)
+    monkeypatch.setitem(sys.modules, "regex", None)  # so that what is there now comes back afterwards
+    del sys.modules["regex"]
+    browser_regex.lend()
+    mine = my_tokenizer("tiktoken")
+    own = mine.Tokenizer.train(book_text()[:2_000], 270, PATTERNS["cl100k"].regex)
+    assert mine.split(own.pattern, book_text()[:20_000]) == Split("cl100k").split(book_text()[:20_000])
+    assert sys.modules["regex"].finditer is browser_regex.finditer and backtracking.regex_package is None
+
+
+def test_elsewhere_nothing_is_lent(monkeypatch):
+    monkeypatch.setattr(backtracking, "regex_package", None)
+    monkeypatch.setitem(sys.modules, "regex", None)
+    browser_regex.lend()
+    assert sys.modules["regex"] is None

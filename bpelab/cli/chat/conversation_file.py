@@ -1,7 +1,7 @@
 """A conversation in a JSON file, as chat services and data sets for training hold it.
 
-Either a list of messages, or an object whose "messages" is one and which may have "tools". Chapter: Special tokens,
-chat templates, injection.
+Either a list of messages, or an object whose "messages" is one and which may have "tools".
+Chapter: Chat templates.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The exercises of *A trie, and exact backtracking*."""
+"""The exercises of *A trie*."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -12,7 +12,8 @@ function render(context) {
     });
     const line = (cells, tag) => make("tr", {}, cells.map((cell) => make(tag, {}, cell)));
     const head = make("thead", {}, line(["", "code point", "name", "category", "UTF-8", "UTF-16", "UTF-32"], "th"));
-    const box = make("div", { class: "bl-scroll bl-tall" }, make("table", { class: "bl-table" }, head, make("tbody", {}, rows)));
+    const box = make("div", { class: "bl-scroll bl-tall", role: "region", "aria-label": "code points", tabindex: 0 },
+      make("table", { class: "bl-table" }, head, make("tbody", {}, rows)));
     const bits = make("div", { class: "bl-bits" });
     const forms = make("table", { class: "bl-table" },
       make("thead", {}, line(["normal form", "text", "code points", "bytes in UTF-8"], "th")),
@@ -35,7 +36,8 @@ function render(context) {
     return {
       nodes: data.characters.length ? [box,
         part("Its bits in UTF-8: marks grey, the code point's own bits coloured", bits),
-        part("Normal forms of the whole text", make("div", { class: "bl-scroll" }, forms))] : [],
+        part("Normal forms of the whole text",
+          make("div", { class: "bl-scroll", role: "region", "aria-label": "normal forms", tabindex: 0 }, forms))] : [],
       count: data.characters.length, show, noun: "code point", playable: false, ready: (made) => { controls = made; },
     };
   });

@@ -12,7 +12,8 @@ function render(context) {
     const legend = make("ul", { class: "bl-legend bl-inline" }, data.parts.map((part, place) => make("li", {},
       make("span", { class: `bl-swatch bl-part${place}` }), part)));
     const numbers = make("tbody");
-    const table = make("div", { class: "bl-scroll" }, make("table", { class: "bl-table" }, numbers));
+    const table = make("div", { class: "bl-scroll", role: "region", "aria-label": "numbers", tabindex: 0 },
+      make("table", { class: "bl-table" }, numbers));
 
     function show(step) {
       if (!data.rows.length) return data.say;
