@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
+    from .text_bits import bits_per_byte as bits_per_byte
 
 _HOMES = {
     "NAMED": ".chat_templates.builtin",
@@ -34,6 +35,7 @@ _HOMES = {
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.apply",
     "ChatSession": "session",
+    "bits_per_byte": "text_bits",
     "Response": "response",
     "StreamedToken": "response",
     "Sampling": "sampling",

@@ -1,5 +1,5 @@
 """The command line: `bpelab train | encode | decode | stream | count | info | convert | encode-files | verify |
-report | publish | upload | chat | doctor | bench | completion`.
+report | publish | upload | adapt | chat | doctor | bench | completion`.
 
 Exit codes: 0 done; 1 an error in the input, described in one line on standard error; 2 wrong usage; 130
 interrupted.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
+from .adapt import add_command as add_adapt
 from .arguments import Parser, add_roles, add_tokenizer_option, nonempty_path, resolve_tokenizer, roles, utf8_text
 from .bench import add_command as add_bench
 from .chat.command import add_commands, template_source
@@ -45,6 +46,7 @@ examples:
   bpelab report my-tokenizer gpt2 --text notes.txt
   bpelab publish my-tokenizer harbour --text unseen.txt
   bpelab upload harbour me/harbour
+  bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted
   bpelab chat
   bpelab doctor
   bpelab bench --quick
@@ -125,6 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_shard_commands(command, _add_tokenizer_options)
     add_report(command)
     add_publish(command)
+    add_adapt(command)
     add_commands(command)
     add_bench(command)
     add_completion(command)

@@ -7,14 +7,14 @@ Chapter: Publish your own tokenizer. Cost: that of encoding the text once for ea
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
+from .._support.new_folder import is_free, new_folder
 from .._support.progress import progress_bar
-from .._support.textio import expand_user, temporary_name, utf8, valid_text, write_atomically
+from .._support.textio import expand_user, utf8, valid_text, write_atomically
 from ..analysis.adversarial_texts import hostile_texts
 from ..convert import check, convert
 from ..errors import ConversionError, PublishingError
@@ -73,19 +73,14 @@ def publish(
             "the tokenizer was trained on this text: training on it learns the same merges. Numbers measured on it "
             "would flatter; give a text that it has not seen"
         )
-    if os.path.lexists(path) and not (path.is_dir() and not path.is_symlink() and not any(path.iterdir())):
+    if not is_free(path):
         raise PublishingError(f"{folder} exists already: delete it, choose another name, or `upload` it as it is")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = temporary_name(path)
-        temporary.mkdir()
-        try:
-            with progress_bar(progress, len(FILE_NAMES) + 2, "writing", " files") as advance:
-                formats = _write(tokenizer, temporary, path.name, text, about, advance)
-            _rename(temporary, path)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        with (
+            new_folder(path) as temporary,
+            progress_bar(progress, len(FILE_NAMES) + 2, "writing", " files") as advance,
+        ):
+            formats = _write(tokenizer, temporary, path.name, text, about, advance)
     except OSError as error:
         raise PublishingError(f"{folder} can't be written: {error.strerror or error}") from error
     return formats
@@ -114,12 +109,6 @@ def _write(
     (folder / CARD_FILE).write_bytes(utf8(card))
     write_hashes(folder)
     return formats
-
-
-def _rename(temporary: Path, path: Path) -> None:
-    if path.exists():
-        path.rmdir()  # empty: Windows doesn't rename onto a folder that exists
-    temporary.rename(path)
 
 
 def write_hashes(folder: str | Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from bpelab import BPETokenizer, ConversionError, PublishingError
+from bpelab._support import new_folder
 from bpelab.analysis.adversarial_texts import hostile_texts
 from bpelab.cli.main import main
 from bpelab.notebook import passages
@@ -123,12 +124,12 @@ class TestNothingIsLeft:
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "mine", "there"]
 
     @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
-    @pytest.mark.parametrize("step", ["check", "measure", "write_hashes", "_rename"])
+    @pytest.mark.parametrize("step", ["check", "measure", "write_hashes", "sync"])
     def test_by_a_failure(self, tokenizer, tmp_path, monkeypatch, step, error):
         def fail(*arguments):
             raise error
 
-        monkeypatch.setattr(folder, step, fail)
+        monkeypatch.setattr(new_folder if step == "sync" else folder, step, fail)
         expected = PublishingError if isinstance(error, OSError) else type(error)
         with pytest.raises(expected):
             publish(tokenizer, tmp_path / "new", TEXT)

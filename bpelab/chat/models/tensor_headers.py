@@ -65,6 +65,16 @@ def safetensors_tensors(path: Path) -> list[Tensor]:
         raise ModelFileError(f"{path}: the header asks for more memory than there is: {AGAIN}") from error
 
 
+def safetensors_metadata(path: Path) -> dict[str, str]:
+    """Return what a safetensors file says of itself beside its tensors, {} for nothing. Raises ModelFileError."""
+    try:
+        _, header, _ = _safetensors_header(path)
+        found = header.expect(header.data.get("__metadata__", {}), dict, "__metadata__")
+        return {key: header.expect(value, str, f"__metadata__.{key[:40]}") for key, value in found.items()}
+    except (TokenizerFileError, OSError) as error:
+        raise ModelFileError(str(error)) from error
+
+
 def _safetensors_header(path: Path) -> tuple[int, JSONFile, int]:
     """Return the file's size, the header, and where the numbers begin."""
     with open_file(path) as file:

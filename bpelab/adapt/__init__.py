@@ -1,0 +1,30 @@
+"""Adapting a model to another tokenizer: its embeddings rewritten, with rows for tokens that it never had.
+
+`plan_adaptation` says what will be copied and what made, `adapt_model` writes the folder. It needs no PyTorch, reads
+safetensors as a stream, and refuses by name what it can't do right. It may import `chat`, for the files of models, and
+everything below. Begin with `row_map.py`.
+"""
+
+from typing import TYPE_CHECKING
+
+from .._support.lazy_imports import lazy_attributes
+
+if TYPE_CHECKING:
+    from .folder import adapt_model as adapt_model
+    from .measure import Measured as Measured, measure as measure
+    from .plan import AdaptationPlan as AdaptationPlan, plan_adaptation as plan_adaptation
+    from .row_map import RowMap as RowMap, map_rows as map_rows
+    from .row_rules import ROW_RULES as ROW_RULES
+
+_HOMES = {
+    "adapt_model": "folder",
+    "Measured": "measure",
+    "AdaptationPlan": "plan",
+    "plan_adaptation": "plan",
+    "RowMap": "row_map",
+    "map_rows": "row_map",
+    "ROW_RULES": "row_rules",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -1,0 +1,202 @@
+"""A model's folder for another tokenizer, written whole or not at all beside the old one, which is only read.
+
+Everything goes to a temporary folder, is opened again and compared, and gets its name last: a process that is killed
+leaves the old model as it was and no half of a new one.
+
+Chapter: New words for an old model. Cost: reads and writes the model once; memory for a block of rows, and with the
+rule `normal` for a square of their width.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._support.json_document import JSONFile
+from .._support.new_folder import is_free, new_folder
+from .._support.progress import progress_bar
+from .._support.textio import expand_user
+from ..chat.backends.errors import import_extra
+from ..chat.models.files import INDEX
+from ..chat.models.find import find_model
+from ..errors import ModelFileError, TokenizerFileError
+from .card import card
+from .id_settings import with_new_ids
+from .plan import CARD, CONFIGS, HASHES, AdaptationPlan, index_of, plan_adaptation
+
+if TYPE_CHECKING:
+    from ..chat.models.find import ModelFiles
+    from ..tokenizer import BPETokenizer
+
+
+def adapt_model(
+    model: "str | Path | ModelFiles | AdaptationPlan",
+    tokenizer: "BPETokenizer | None",
+    out: str | Path,
+    *,
+    seed: int = 0,
+    progress: bool | None = False,
+    **options: Any,
+) -> AdaptationPlan:
+    """Write a folder with a model whose embeddings are those of another tokenizer, and with that tokenizer.
+
+    Args:
+        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or a plan; then the tokenizer
+            is None and there are no options.
+        tokenizer: the new tokenizer, with any ids.
+        out: a new folder, or an empty one.
+        seed: for the rule "normal".
+        progress: whether to show a progress bar of the bytes written: True, False, or None for only in a terminal.
+        options: those of `plan_adaptation`: old_tokenizer, by default the one in the model's folder; rows, the rule by
+            which rows of new tokens are made ("mean", "average", "normal": see `row_rules`); ids, old id -> new id of
+            the tokens whose rows are copied, by default all that both tokenizers have; pad_to_multiple_of.
+
+    Rows of tokens that stay are copied bit by bit. Returns the plan, whose `facts` have the numbers; ADAPTED.md in the
+    folder has them, too, and SHA256SUMS the hash of each file. After an error there is no folder. Raises ModelFileError
+    for a model that can't be adapted right, with the reason, and for a folder that can't be written; ConversionError
+    for a tokenizer that tokenizer.json can't hold; ValueError for other arguments; MissingDependencyError.
+
+    >>> import tempfile
+    >>> from bpelab import BPETokenizer
+    >>> from bpelab.chat import ChatSession
+    >>> from bpelab.chat.models.find import SHIPPED
+    >>> more = BPETokenizer.from_pretrained(SHIPPED).with_special_tokens(["<|tool|>"])
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     plan = adapt_model(SHIPPED, more, f"{home}/adapted")
+    ...     same = (
+    ...         ChatSession(f"{home}/adapted").ask("What is a token?").text
+    ...         == ChatSession().ask("What is a token?").text
+    ...     )
+    >>> plan.facts["rows_made"], same
+    (1, True)
+    """
+    if isinstance(model, AdaptationPlan):
+        if tokenizer is not None or options:
+            raise TypeError("a plan has its tokenizer and its options: pass None for the tokenizer, and no options")
+        plan = model
+    else:
+        if tokenizer is None:
+            raise TypeError("adapt_model needs the new tokenizer")
+        plan = plan_adaptation(model, tokenizer, **options)
+    path = Path(os.path.abspath(expand_user(out)))
+    _check_out(plan, path, str(out))
+    try:
+        with new_folder(path) as temporary:
+            with progress_bar(progress, plan.facts["bytes_after"], "adapting", "B") as advance:
+                hashes = _write_weights(plan, temporary, seed, advance)
+            _write_others(plan, temporary)
+            _verify(plan, temporary)
+            for each in temporary.iterdir():
+                if each.name not in hashes:
+                    with each.open("rb") as file:
+                        hashes[each.name] = file_digest(file, "sha256").hexdigest()
+            earlier = plan.files.folder / CARD
+            text = card(plan, seed, earlier.read_text("utf-8", "replace") if earlier.is_file() else "")
+            _write(temporary / CARD, text.encode())
+            hashes[CARD] = sha256(text.encode()).hexdigest()
+            lines = [f"{digest}  {name}\n" for name, digest in sorted(hashes.items())]
+            _write(temporary / HASHES, "".join(lines).encode())
+    except TokenizerFileError as error:
+        raise ModelFileError(str(error)) from error
+    except OSError as error:
+        raise ModelFileError(f"{out} can't be written: {error.strerror or error}") from error
+    return plan
+
+
+def _check_out(plan: AdaptationPlan, path: Path, said: str) -> None:
+    """Raise ModelFileError for a folder that is taken, is in the model's own, or has no room on its disk."""
+    if path.resolve().is_relative_to(plan.files.folder.resolve()):
+        raise ModelFileError(f"{said} is in the model's own folder, which isn't changed: choose another place")
+    try:
+        if not is_free(path):
+            raise ModelFileError(f"{said} exists already: delete it, or choose another name")
+        above = path
+        while not above.exists():
+            above = above.parent
+        free, needed = shutil.disk_usage(above).free, plan.facts["bytes_after"]
+    except OSError as error:
+        raise ModelFileError(f"{said} can't be written: {error.strerror or error}") from error
+    if needed > free:
+        raise ModelFileError(
+            f"{said} can't be written: No space left on device: {needed:,} bytes are needed, {free:,} are free"
+        )
+
+
+def _write_weights(plan: AdaptationPlan, folder: Path, seed: int, advance: Callable[[int], object]) -> dict[str, str]:
+    """Write the files of weights; return name -> SHA-256. Files without a row for tokens are copied."""
+    from .row_rules import ROW_RULES
+    from .tensor_files import copy, rewrite
+
+    matrices = {tensor.name: plan.rows for tensor in plan.matrices.tensors}
+    hashes = {}
+    for path, tensors in plan.tensors.items():
+        changed = {tensor.name: plan.rows for tensor in tensors if tensor.name in matrices}
+        target = folder / path.name
+        rule = ROW_RULES[plan.rule]
+        hashes[path.name] = (
+            rewrite(path, target, tensors, changed, rule, seed, advance) if changed else copy(path, target, advance)
+        )
+    return hashes
+
+
+def _write_others(plan: AdaptationPlan, folder: Path) -> None:
+    """Write the index, the configurations, the tokenizer, and what is copied as it is."""
+    from .tensor_files import copy
+
+    source = plan.files.folder
+    if index_of(plan.files):
+        index = JSONFile(source / INDEX).data
+        metadata = index.get("metadata")
+        index["metadata"] = {
+            **(metadata if isinstance(metadata, Mapping) else {}),
+            "total_size": plan.facts["bytes_after"],
+        }
+        if "total_parameters" in index["metadata"]:
+            index["metadata"]["total_parameters"] = plan.facts["parameters_after"]
+        _write_json(folder / INDEX, index)
+    for name in CONFIGS:
+        if not (source / name).exists():
+            continue
+        settings = with_new_ids(str(source / name), JSONFile(source / name).data, plan.rows, plan.new)
+        for keys in plan.matrices.sizes if name == "config.json" else ():
+            inner = settings
+            for key in keys[:-1]:
+                inner = inner[key]
+            inner[keys[-1]] = plan.facts["rows_after"]
+        _write_json(folder / name, settings)
+    plan.new.save(folder)
+    template = plan.new.metadata.get("chat_template")
+    if isinstance(template, str) and (source / "chat_template.jinja").exists():
+        _write(folder / "chat_template.jinja", template.encode())
+    for name in plan.copied_files:
+        copy(source / name, folder / name, lambda size: None)
+
+
+def _verify(plan: AdaptationPlan, folder: Path) -> None:
+    """Open what was written, as others will. Raises ModelFileError where it isn't what was planned."""
+    safetensors = import_extra("safetensors", "chat")
+    for path, tensors in plan.tensors.items():
+        try:
+            with safetensors.safe_open(folder / path.name, "np") as file:
+                names = set(file.keys())
+        except Exception as error:
+            raise ModelFileError(f"{path.name} was written and can't be opened: {error}") from error
+        if names != {tensor.name for tensor in tensors}:
+            raise ModelFileError(f"{path.name} was written with other tensors than planned")
+    written = find_model(folder).tokenizer()
+    if written.get_vocab() != plan.new.get_vocab():
+        raise ModelFileError("the tokenizer was written with other ids than planned")
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    _write(path, json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def _write(path: Path, content: bytes) -> None:
+    from .tensor_files import HashedFile
+
+    with HashedFile(path) as file:
+        file.write(content)

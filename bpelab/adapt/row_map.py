@@ -1,0 +1,190 @@
+"""Which row of a new embedding matrix is a copy of which old one, and what the other rows are made from.
+
+An embedding matrix has a row of numbers for each id. A token that both tokenizers have is the same text for the model,
+so its row is copied, whatever its id has become. The row of a token that only the new tokenizer has is made from those
+of its parts: the tokens that the old tokenizer writes for the same bytes. Rows without a token are padding.
+
+Tokens are told apart by their bytes, added tokens by their names: a text that spells `<s>` is no beginning of a text.
+
+Chapter: New words for an old model. Cost: one look at each token, and encoding those that are new.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .._support.validate import whole_number
+from ..tokenizer import BPETokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MADE, PADDING = -1, -2
+"""What `RowMap.source` has for a row that is made from parts, and for one without a token."""
+LARGEST_BLOCK = 1024
+"""The most that a number of rows is taken to have been rounded up to."""
+SPACE = "\u2581".encode()
+"""How tokens that are characters write a space, as SentencePiece does."""
+Key = tuple[str, bytes]
+"""("token", its bytes), ("added", its name), or ("byte", a byte that a character's token has, too)."""
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """How the rows of a new matrix come about.
+
+    Attributes:
+        source: for each row of the new matrix the old row that it is a copy of, or MADE, or PADDING; int64.
+        parts: id of a new token -> the old ids that its row is made from; () where the old tokenizer has none.
+        ids: old id -> new id, of all tokens that both tokenizers have.
+        removed: the old ids whose tokens the new tokenizer lacks, sorted.
+        known: the old rows that have a token, from which averages are taken; sorted, int64.
+    """
+
+    source: "NDArray[np.int64]"
+    parts: Mapping[int, tuple[int, ...]]
+    ids: Mapping[int, int]
+    removed: tuple[int, ...]
+    known: "NDArray[np.int64]"
+
+    @property
+    def keeps_ids(self) -> bool:
+        """Whether every token of the old tokenizer is there and has the id that it had."""
+        return not self.removed and all(old == new for old, new in self.ids.items())
+
+
+def map_rows(
+    old: BPETokenizer,
+    new: BPETokenizer,
+    old_rows: int,
+    *,
+    ids: Mapping[int, int] | None = None,
+    pad_to_multiple_of: int | None = None,
+) -> RowMap:
+    """Return how a matrix of `old_rows` rows for one tokenizer becomes one for another.
+
+    Args:
+        ids: old id -> new id of the tokens whose rows are copied, such as `prune` returns; by default those that both
+            tokenizers have.
+        pad_to_multiple_of: as for `row_count`.
+
+    Raises ValueError for ids that don't exist, or that two old ids share.
+
+    >>> old = BPETokenizer.train("low lower " * 9, 258)
+    >>> new = old.with_special_tokens(["low low"])
+    >>> rows = map_rows(old, new, 258)
+    >>> len(rows.source), rows.parts[258], [old.id_to_token(part) for part in rows.parts[258]]
+    (259, (257, 32, 257), [b'low', b' ', b'low'])
+    """
+    import numpy as np
+
+    alike = old.spec.is_byte_level == new.spec.is_byte_level
+    old_keys, new_keys = token_keys(old, as_text=not alike), token_keys(new, as_text=not alike)
+    kept = _shared(old_keys, new_keys) if ids is None else _checked(ids, old_keys, new_keys)
+    rows = row_count(old.n_vocab, new.n_vocab, old_rows, pad_to_multiple_of)
+    source = np.full(rows, PADDING, np.int64)
+    untouched = [row for row in range(min(rows, old_rows)) if row not in new_keys and row not in old_keys]
+    source[untouched] = untouched
+    source[list(new_keys)] = MADE
+    for old_id, new_id in kept.items():
+        if old_id < old_rows:  # some tokenizers have ids that their models have no row for
+            source[new_id] = old_id
+    parts = {
+        token_id: tuple(part for part in parts_of(old, key) if part < old_rows)
+        for token_id, key in sorted(new_keys.items())
+        if source[token_id] == MADE
+    }
+    known = np.array(sorted(row for row in old_keys if row < old_rows), np.int64)
+    if not len(known):
+        raise ValueError("no token of the old tokenizer has a row")
+    return RowMap(source, parts, kept, tuple(sorted(old_keys.keys() - kept.keys())), known)
+
+
+def row_count(old_ids: int, new_ids: int, old_rows: int, pad_to_multiple_of: int | None = None) -> int:
+    """Return how many rows a matrix for `new_ids` ids has, if that for `old_ids` ids had `old_rows`.
+
+    Args:
+        pad_to_multiple_of: the number is rounded up to a multiple of it. By default the new matrix is padded as the old
+            one was: not at all, or to the largest power of two that divides its rows; and rows are only taken away
+            where ids were.
+
+    >>> row_count(1000, 1100, 1000), row_count(1000, 1100, 1024), row_count(1000, 1010, 1088), row_count(1000, 70, 1088)
+    (1100, 2048, 1088, 128)
+    >>> row_count(151_669, 159_669, 151_936), row_count(1000, 1100, 1000, pad_to_multiple_of=64)
+    (159744, 1152)
+    """
+    if pad_to_multiple_of is None:
+        block = min(old_rows & -old_rows, LARGEST_BLOCK) if old_rows > old_ids else 1
+        fewest = old_rows if new_ids >= old_ids and old_rows > old_ids else 0
+    else:
+        block, fewest = whole_number("pad_to_multiple_of", pad_to_multiple_of), 0
+        if block < 1:
+            raise ValueError(f"pad_to_multiple_of is a number from 1 up, not {block}")
+    return max(fewest, new_ids + -new_ids % block)
+
+
+def token_keys(tokenizer: BPETokenizer, as_text: bool = False) -> dict[int, Key]:
+    """Return id -> what tells its token from others.
+
+    Args:
+        as_text: write tokens that are characters as the bytes that they stand for, to compare them with tokens that
+            are bytes.
+
+    >>> keys = token_keys(BPETokenizer.train("abab", 258, special_tokens=["<end>"]))
+    >>> keys[256], keys[257]
+    (('token', b'ab'), ('added', b'<end>'))
+    """
+    units = tokenizer.model.units
+    keys = {token_id: ("token", token) for token_id, token in tokenizer.model.tokens.items()}
+    if as_text and units is not None and units.characters:
+        keys = {token_id: (kind, token.replace(SPACE, b" ")) for token_id, (kind, token) in keys.items()}
+        for byte, token_id in (units.byte_tokens or {}).items():
+            keys[token_id] = ("byte" if byte < 0x80 else "token", bytes([byte]))
+    return keys | {token.id: ("added", token.content.encode()) for token in tokenizer.added_tokens}
+
+
+def parts_of(old: BPETokenizer, key: Key) -> list[int]:
+    """Return the ids that the old tokenizer writes for a token of another, without what it puts around a text.
+
+    A token is cut as text is, by the pre-tokenizer; one that is no text by itself, such as half a character, is merged
+    as one piece. Marks on words (`</w>`) are left off first.
+
+    >>> old = BPETokenizer.train("low lower " * 9, 258)
+    >>> parts_of(old, ("token", b"lowlow")), parts_of(old, ("token", b"lo\\xc3"))
+    ([257, 257], [256, 195])
+    """
+    _, token = key
+    units, pre_tokenizer = old.model.units, old.pre_tokenizer
+    if units is not None:
+        token = token.removeprefix(units.prefix).removesuffix(units.suffix)
+        if units.characters and SPACE in old.model.ids:
+            token = token.replace(b" ", SPACE)
+    pieces = None
+    if pre_tokenizer is not None and not (units is not None and units.characters and pre_tokenizer.byte_level):
+        try:
+            pieces = pre_tokenizer.without_prefix().split(token.decode(), False)
+        except UnicodeDecodeError:
+            pieces = None
+    return old.encode_piece(token) if pieces is None else old.pipeline.encode_pieces(pieces)
+
+
+def _shared(old: Mapping[int, Key], new: Mapping[int, Key]) -> dict[int, int]:
+    """Return old id -> new id of the tokens that are the same; one that has its id in both keeps it."""
+    ids = {key: token_id for token_id, key in sorted(new.items(), reverse=True)}
+    return {
+        token_id: token_id if new.get(token_id) == key else ids[key]
+        for token_id, key in sorted(old.items())
+        if key in ids
+    }
+
+
+def _checked(ids: Mapping[int, int], old: Mapping[int, Key], new: Mapping[int, Key]) -> dict[int, int]:
+    taken: dict[int, int] = {}
+    for old_id, new_id in ids.items():
+        if old_id not in old or new_id not in new:
+            which, missing = ("old", old_id) if old_id not in old else ("new", new_id)
+            raise ValueError(f"ids maps {old_id!r} to {new_id!r}, and the {which} tokenizer has no id {missing!r}")
+        if taken.setdefault(new_id, old_id) != old_id:
+            raise ValueError(f"ids maps both {taken[new_id]} and {old_id} to {new_id}, and a row is a copy of one")
+    return dict(ids)

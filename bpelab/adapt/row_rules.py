@@ -1,0 +1,103 @@
+"""Rules by which the row of a new token is made, in the input matrix and in the output matrix alike.
+
+`mean`, the default, is the mean of the rows of the token's parts. A logit is a product of a row of the output matrix
+with what the model has computed, so that of a new token is the mean of the logits of its parts: never above the largest
+of them. The most likely token stays the most likely one, and a new token becomes likely where its parts are. `average`
+is the mean of all rows, which has the first property alone. `normal` draws rows from next to that average, as
+`resize_token_embeddings` of transformers does; in 16 bits they are the average.
+
+Other published rules need what a model's folder doesn't have: FOCUS (Dobler and de Melo 2023) weighs the rows of tokens
+that both vocabularies have by their likeness in auxiliary embeddings, which have to be trained on a corpus first.
+
+Chapter: New words for an old model. Cost: reads the rows of the parts; `average` and `normal` the matrix once.
+Sources: Gee, Zugarini, Rigutini and Torroni 2022, "Fast Vocabulary Transfer for Language Model Compression" (`mean`);
+Hewitt 2021, "Initializing New Word Embeddings for Pretrained Language Models" (`average`); transformers
+`modeling_utils.py` (`normal`, and by how much its covariance is made smaller).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .numbers import to_float64
+
+Rows = NDArray[np.float64]
+BLOCK = 4096
+"""Rows of a matrix that are in memory at once."""
+NEARNESS = 1e-9
+"""By what `normal` multiplies the covariance of the rows: they are drawn close to the average."""
+
+
+class OldRows:
+    """The rows of a matrix as the model has it, on the disk until they are asked for.
+
+    Args:
+        read: returns the numbers of some rows as they are stored, rows x width.
+        kind: their type, a key of `numbers.STORED`.
+        known: the rows that have a token.
+    """
+
+    def __init__(self, read: Callable[[NDArray[np.int64]], NDArray[Any]], kind: str, known: NDArray[np.int64]) -> None:
+        self.read, self.kind, self.known = read, kind, known
+
+    def __getitem__(self, rows: Sequence[int] | NDArray[np.int64]) -> Rows:
+        """Return some rows as float64."""
+        return to_float64(self.read(np.asarray(rows, np.int64)), self.kind)
+
+    @cached_property
+    def average(self) -> Rows:
+        """The mean of all rows that have a token, of the shape (width,)."""
+        blocks = (self.known[start : start + BLOCK] for start in range(0, len(self.known), BLOCK))
+        total: Rows = np.sum([self[block].sum(axis=0) for block in blocks], axis=0)
+        average: Rows = np.divide(total, len(self.known))
+        return average
+
+    @cached_property
+    def spread(self) -> Rows:
+        """A matrix A, width x width, for which A @ noise has the covariance of the rows that have a token."""
+        covariance = np.zeros((len(self.average), len(self.average)))
+        for start in range(0, len(self.known), BLOCK):
+            apart = self[self.known[start : start + BLOCK]] - self.average
+            covariance += apart.T @ apart
+        values, vectors = np.linalg.eigh(covariance / len(self.known))
+        spread: Rows = vectors * np.sqrt(np.clip(values, 0, None))
+        return spread
+
+
+Rule = Callable[[OldRows, Sequence[Sequence[int]], np.random.Generator], Rows]
+
+
+def mean_of_parts(old: OldRows, parts: Sequence[Sequence[int]], random: np.random.Generator) -> Rows:
+    """Return for each new token the mean of its parts' rows; the average of all rows for one without parts.
+
+    >>> old = OldRows(np.array([[0.0, 0], [2, 4], [4, 0]]).__getitem__, "F64", np.arange(3))
+    >>> mean_of_parts(old, [[1, 2], [1], []], np.random.default_rng(0)).tolist()
+    [[3.0, 2.0], [2.0, 4.0], [2.0, 1.3333333333333333]]
+    """
+    return np.stack([old[ids].mean(axis=0) if len(ids) else old.average for ids in parts])
+
+
+def average_of_all(old: OldRows, parts: Sequence[Sequence[int]], random: np.random.Generator) -> Rows:
+    """Return the average of all rows for each new token."""
+    return np.tile(old.average, (len(parts), 1))
+
+
+def normal_near_average(old: OldRows, parts: Sequence[Sequence[int]], random: np.random.Generator) -> Rows:
+    """Return rows drawn from a normal distribution around the average, with NEARNESS times the covariance of all rows.
+
+    Needs memory for a square of the rows' width.
+    """
+    noise = random.standard_normal((len(parts), old.spread.shape[1]))
+    drawn: Rows = old.average + np.sqrt(NEARNESS) * (noise @ old.spread.T)
+    return drawn
+
+
+ROW_RULES: Mapping[str, Rule] = {
+    "mean": mean_of_parts,
+    "average": average_of_all,
+    "normal": normal_near_average,
+}
+"""Rules by name, for the argument `rows` of `adapt_model`."""

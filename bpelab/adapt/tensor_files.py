@@ -1,0 +1,185 @@
+"""Safetensors files rewritten as a stream: most tensors are copied, those with a row for each token are made anew.
+
+The container is a length, a JSON header and the numbers of all tensors end to end. The safetensors library writes it
+from tensors that are all in memory; here at most a block of rows is. The library opens every file that was written,
+which checks the header, before the folder gets its name.
+
+Chapter: New words for an old model. Cost: reads and writes each byte once; memory for a block of rows.
+Source: the safetensors README (format), and its `serialize` for the order of tensors: larger numbers first, so that
+each is aligned.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..chat.models.tensor_headers import SAFETENSORS_BITS, Tensor, safetensors_metadata
+from ..errors import ModelFileError
+from .numbers import STORED, from_float64
+from .row_map import MADE, PADDING, RowMap
+from .row_rules import OldRows, Rule
+
+CHUNK = 1 << 23
+"""Bytes that are copied at once."""
+BLOCK = 1024
+"""Rows that are made at once."""
+Advance = Callable[[int], object]
+
+
+def rewrite(
+    source: Path,
+    target: Path,
+    tensors: Sequence[Tensor],
+    changed: Mapping[str, RowMap],
+    rule: Rule,
+    seed: int,
+    advance: Advance,
+) -> str:
+    """Write a safetensors file whose tensors are those of another, some with other rows; return its SHA-256.
+
+    Args:
+        tensors: all tensors of the file.
+        changed: name -> which rows the tensor of that name gets.
+        advance: called with numbers of bytes that were written.
+
+    The file is on the disk when this returns. Raises ModelFileError where the source can't be read, OSError where the
+    target can't be written.
+    """
+    ordered = sorted(sorted(tensors, key=lambda tensor: tensor.offset), key=lambda it: -SAFETENSORS_BITS[it.type])
+    entries: dict[str, Any] = {}
+    if metadata := safetensors_metadata(source):
+        entries["__metadata__"] = metadata
+    end = 0
+    for tensor in ordered:
+        shape, size = new_shape(tensor, changed.get(tensor.name))
+        entries[tensor.name] = {"dtype": tensor.type, "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    header = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    with source.open("rb") as file, HashedFile(target) as out:
+        out.write(len(header).to_bytes(8, "little") + header)
+        for tensor in ordered:
+            rows = changed.get(tensor.name)
+            parts = stored_bytes(file, tensor) if rows is None else new_rows(file, tensor, rows, rule, seed)
+            for part in parts:
+                out.write(part)
+                advance(len(part))
+    return out.hash
+
+
+def copy(source: Path, target: Path, advance: Advance) -> str:
+    """Copy a file as it is; return its SHA-256. Errors as for `rewrite`."""
+    with source.open("rb") as file, HashedFile(target) as out:
+        while part := reading(source, lambda: file.read(CHUNK)):
+            out.write(part)
+            advance(len(part))
+    return out.hash
+
+
+class HashedFile:
+    """A new file that knows the SHA-256 of what was written to it, and is on the disk when it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._file, self._hash = path.open("xb"), sha256()
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        self._hash.update(data)
+        self._file.write(data)
+
+    @property
+    def hash(self) -> str:
+        """The hash of all that was written, in hexadecimal digits."""
+        return self._hash.hexdigest()
+
+    def __enter__(self) -> "HashedFile":
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        with self._file:
+            if kind is None:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+
+
+def new_shape(tensor: Tensor, rows: RowMap | None) -> tuple[tuple[int, ...], int]:
+    """Return the shape of a tensor with its new rows, and how many bytes it then takes."""
+    if rows is None:
+        return tensor.shape, tensor.size
+    axis, count = row_axis(tensor), len(rows.source)
+    shape = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
+    return shape, tensor.size // tensor.shape[axis] * count
+
+
+def row_axis(tensor: Tensor) -> int:
+    """Return which of a tensor's lengths is the number of rows: the second of a bias that is stored as one row."""
+    return int(tensor.name.endswith("bias") and len(tensor.shape) == 2)
+
+
+def stored_bytes(file: BinaryIO, tensor: Tensor) -> Iterator[bytes]:
+    """Yield the bytes of a tensor, a chunk at a time. Raises ModelFileError."""
+    for start in range(0, tensor.size, CHUNK):
+        yield read_at(file, tensor, start, min(CHUNK, tensor.size - start))
+
+
+def new_rows(file: BinaryIO, tensor: Tensor, rows: RowMap, rule: Rule, seed: int) -> Iterator[bytes]:
+    """Yield the bytes of a tensor with new rows, a block at a time: copied ones as they are stored, others made.
+
+    Matrices that are the same get the same rows, also by a rule with chance in it. Raises ModelFileError.
+    """
+    width = tensor.size // np.dtype(STORED[tensor.type]).itemsize // tensor.shape[row_axis(tensor)]
+
+    def read(numbers: NDArray[np.int64]) -> NDArray[Any]:
+        return read_rows(file, tensor, width, numbers)
+
+    old, random = OldRows(read, tensor.type, rows.known), np.random.default_rng(seed)
+    for start in range(0, len(rows.source), BLOCK):
+        source = rows.source[start : start + BLOCK]
+        block = np.empty((len(source), width), STORED[tensor.type])
+        copied = source >= 0
+        block[copied] = read(source[copied])
+        if made := (np.flatnonzero(source == MADE) + start).tolist():
+            parts = [rows.parts[number] for number in made]
+            with np.errstate(all="ignore"):  # rows that are not numbers make others of their kind
+                block[source == MADE] = from_float64(rule(old, parts, random), tensor.type)
+        if (padding := source == PADDING).any():
+            block[padding] = from_float64(old.average, tensor.type)
+        yield block.tobytes()
+
+
+def read_rows(file: BinaryIO, tensor: Tensor, width: int, numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some rows of a tensor as they are stored, neighbours with one look at the file. Raises ModelFileError."""
+    kind = np.dtype(STORED[tensor.type])
+    begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1).tolist()
+    parts = []
+    for begin, end in zip(begins, [*begins[1:], len(numbers)]):
+        data = read_at(file, tensor, int(numbers[begin]) * width * kind.itemsize, (end - begin) * width * kind.itemsize)
+        parts.append(np.frombuffer(data, kind).reshape(-1, width))
+    return np.concatenate(parts) if parts else np.empty((0, width), kind)
+
+
+def read_at(file: BinaryIO, tensor: Tensor, start: int, size: int) -> bytes:
+    """Return some bytes of a tensor. Raises ModelFileError."""
+
+    def read() -> bytes:
+        file.seek(tensor.offset + start)
+        return file.read(size)
+
+    data = reading(tensor.path, read)
+    if len(data) < size:
+        raise ModelFileError(f"{tensor.path} became shorter while it was read: run this again once it is whole")
+    return data
+
+
+def reading(path: Path, read: Callable[[], bytes]) -> bytes:
+    """Return what `read` returns. Raises ModelFileError naming the file, where that raises OSError."""
+    try:
+        return read()
+    except OSError as error:
+        raise ModelFileError(f"{path} can't be read: {error.strerror or error}") from error

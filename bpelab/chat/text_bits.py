@@ -1,0 +1,127 @@
+"""Bits per byte: how well a model predicts a text, in a unit that doesn't depend on its tokenizer.
+
+A model gives each next token a probability. The logarithms of these, to the base of 2, add up to the bits in which the
+text could be written down with the model's help; divided by the bytes of the text, they compare models whose tokens are
+not of one length. Less is better; a text whose bytes can't be guessed takes 8.
+
+The text is cut into passages of so many bytes, whatever the tokenizer is, so that two models see the same text before
+each token. Only one way to write a passage in tokens is counted, the tokenizer's own.
+
+Chapter: New words for an old model. Cost: one call of the model a token.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._support.progress import progress_bar
+from .._support.textio import utf8
+from ..errors import ConversationError
+from .backends.base import Backend
+from .opening import choose, open_with_fallback
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+    from .models.find import ModelFiles
+
+LONGEST_PASSAGE = 1_024
+"""Bytes of a passage, where the model's context holds twice as many tokens."""
+
+
+def bits_per_byte(
+    model: "str | Path | ModelFiles | Backend | None",
+    text: str,
+    *,
+    tokenizer: "BPETokenizer | None" = None,
+    start: Sequence[int] | None = None,
+    backend: str = "auto",
+    progress: bool | None = False,
+    **options: Any,
+) -> float:
+    """Return the bits that a model needs for a byte of a text.
+
+    Args:
+        model: as for `ChatSession`; with an opened backend, the tokenizer has to be given.
+        tokenizer: by default the model's own.
+        start: the ids before each passage, such as those of a question whose answer is measured; by default the token
+            that begins texts, or else the one that ends them.
+        backend: one of BACKENDS, or "auto".
+        progress: whether to show a progress bar of the tokens: True, False, or None for only in a terminal.
+        options: n_ctx, n_gpu_layers, threads, device, as for `open_backend`.
+
+    Raises ConversationError for an empty text, and for a tokenizer without a token to begin with; ModelFileError,
+    BackendError and MissingDependencyError as `ChatSession` does.
+
+    >>> from bpelab.chat import ChatSession
+    >>> question = [{"role": "user", "content": "What is a token?"}]
+    >>> asked = ChatSession().tokenizer.apply_chat_template(question, add_generation_prompt=True)
+    >>> answer = "A token is a piece of text that a model reads as one unit"
+    >>> round(bits_per_byte(None, answer, start=asked), 2), round(bits_per_byte(None, answer[::-1], start=asked), 1) > 8
+    (0.0, True)
+    """
+    unknown = sorted(options.keys() - {"n_ctx", "n_gpu_layers", "threads", "device"})
+    if unknown:
+        raise TypeError(f"bits_per_byte has no option {unknown[0]!r}")
+    if isinstance(model, Backend):
+        opened = model
+        if tokenizer is None:
+            raise TypeError("an opened backend doesn't have its tokenizer with it: pass it as tokenizer")
+    else:
+        from .models.find import ModelFiles, find_model
+
+        files = model if isinstance(model, ModelFiles) else find_model(model)
+        tokenizer = files.tokenizer() if tokenizer is None else tokenizer
+        asked = {"n_ctx": None, "n_gpu_layers": None, "threads": None, "device": None, **options}
+        opened = open_with_fallback(choose(backend, files).backend, files, asked)
+    before = _start(tokenizer) if start is None else list(start)
+    if not before:
+        raise ConversationError("start is empty, and the first token needs one before it")
+    size = min(LONGEST_PASSAGE, (opened.context - len(before)) // 2)
+    if size < 4:
+        raise ConversationError(f"a context of {opened.context:,} ids has no room for text after {len(before):,}")
+    if not text:
+        raise ConversationError("the text is empty, and nothing can be measured on it")
+    rows = [tokenizer.encode(passage, add_special_tokens=False) for passage in passages(text, size)]
+    bits = 0.0
+    with progress_bar(progress, sum(map(len, rows)), "measuring", " tokens") as advance:
+        for row in rows:
+            for at, token in enumerate(row):
+                bits += _bits(opened.next_logits([*before, *row[:at]]), token)
+                advance(1)
+    return bits / len(utf8(text))
+
+
+def passages(text: str, size: int) -> Iterator[str]:
+    """Yield a text in parts of at most `size` bytes each, cut before a space where there is one in the second half.
+
+    >>> list(passages("one two three four", 8)), list(passages("ééé", 4))
+    (['one two', ' three', ' four'], ['éé', 'é'])
+    """
+    data = utf8(text)
+    while len(data) > size:
+        cut = data.rfind(b" ", size // 2, size + 1)
+        if cut < 1:
+            cut = size
+            while data[cut] & 0xC0 == 0x80:
+                cut -= 1
+        yield data[:cut].decode()
+        data = data[cut:]
+    yield data.decode()
+
+
+def _start(tokenizer: "BPETokenizer") -> list[int]:
+    found = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    if found is None:
+        raise ConversationError(
+            "the tokenizer names no token that begins or ends a text: pass the ids to begin with as start"
+        )
+    return [found]
+
+
+def _bits(logits: Any, token: int) -> float:
+    """Return the bits of one token: minus the logarithm of its probability."""
+    import numpy as np
+
+    exact = logits.astype(np.float64)
+    highest = exact.max()
+    return float((np.log(np.exp(exact - highest).sum()) + highest - exact[token]) / np.log(2))

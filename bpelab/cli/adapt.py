@@ -1,0 +1,138 @@
+"""`bpelab adapt`: its arguments, and the function that runs it. Nothing is read or imported until then."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._support.textio import read_text
+from ..errors import BPELabError
+from .arguments import nonempty_path
+
+if TYPE_CHECKING:
+    from ..adapt.measure import Measured
+    from ..adapt.plan import AdaptationPlan
+    from ..tokenizer import BPETokenizer
+
+EXAMPLES = """\
+examples:
+  bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted --dry-run
+  bpelab adapt my-model --corpus notes.txt --add 2000 --out adapted
+  bpelab adapt Qwen/Qwen2.5-0.5B --tokenizer my-tokenizer --text unseen.txt --out adapted
+
+MODEL is a folder with config.json and safetensors, or a name on the Hugging Face Hub. The plan is printed first: which
+rows are copied, which are made for new tokens, how many parameters more or fewer. The old folder is only read, and the
+new one is there whole or not at all. Afterwards tokens per byte are measured, and the model's bits per byte where an
+engine for it is installed: on --text, or on the last tenth of a corpus of plain text, which then isn't learned from.
+A model that was adapted knows no more than before: train it further on such text.
+"""
+HELD_OUT, LARGEST_READ = 10, 1 << 26
+"""One tenth of a corpus is held out, if the corpus is plain text of at most so many bytes."""
+MOST_HELD_OUT = 1_000_000
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    adapt = command("adapt", "rewrite a model's embeddings for a tokenizer with other tokens", run_adapt)
+    adapt.epilog, adapt.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
+    adapt.add_argument("model", metavar="MODEL", help="a folder with a model's safetensors, or a name on the Hub")
+    adapt.add_argument("--corpus", action="append", default=[], metavar="FILE", help="text to learn new tokens from")
+    adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
+    adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
+    adapt.add_argument("--old-tokenizer", metavar="OLD", help="the model's tokenizer, if it isn't in its folder")
+    adapt.add_argument("--out", type=nonempty_path, metavar="FOLDER", help="the folder to write, a new one")
+    adapt.add_argument(
+        "--rows", default="mean", metavar="RULE", help="how new rows are made: mean (of the parts), average or normal"
+    )
+    adapt.add_argument("--seed", type=int, default=0, help="for --rows normal (default: 0)")
+    adapt.add_argument(
+        "--pad-to-multiple-of",
+        type=int,
+        metavar="N",
+        help="round the rows up to a multiple of N (default: as they were)",
+    )
+    adapt.add_argument("--text", type=Path, metavar="FILE", help="a UTF-8 text to measure on, not learned from")
+    adapt.add_argument("--no-bits", action="store_true", help="don't run the model to measure its bits per byte")
+    adapt.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
+    adapt.add_argument(
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+    )
+    adapt.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
+    adapt.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    adapt.add_argument("--json", action="store_true", help="print the plan and what was measured as JSON")
+
+
+def run_adapt(args: argparse.Namespace) -> int:
+    from ..adapt import adapt_model, plan_adaptation
+    from ..adapt.measure import measure
+    from ..chat.models.find import find_model
+    from ..tokenizer import open_tokenizer
+
+    _check(args)
+    files = find_model(args.model)
+    old = files.tokenizer() if args.old_tokenizer is None else open_tokenizer(args.old_tokenizer)
+    text = "" if args.text is None else read_text(args.text)
+    if args.tokenizer is not None:
+        new = open_tokenizer(args.tokenizer)
+    else:
+        new, held_out = _extended(args, old)
+        text = text or held_out
+    plan = plan_adaptation(files, new, old_tokenizer=old, rows=args.rows, pad_to_multiple_of=args.pad_to_multiple_of)
+    shown = not (args.quiet or args.json)
+    if shown:
+        print(plan, flush=True)
+    measured = None
+    if not args.dry_run:
+        progress = False if args.quiet else None
+        adapt_model(plan, None, args.out, seed=args.seed, progress=progress)
+        if shown:
+            print(f"{args.out}: written", flush=True)
+        if text:
+            measured = measure(plan, args.out, text, bits=not args.no_bits, progress=progress)
+        if shown:
+            print(measured or "nothing was measured: --text names a text to measure on")
+    if args.json:
+        print(json.dumps(_as_json(args, plan, measured), ensure_ascii=False))
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise BPELabError for options that don't go together."""
+    if (args.tokenizer is None) == (not args.corpus):
+        raise BPELabError("name what the new tokens come from: --corpus FILE with --add N, or --tokenizer NEW")
+    if (args.add is None) != (not args.corpus):
+        raise BPELabError("--corpus and --add belong together: how many tokens, and the text to learn them from")
+    if args.out is None and not args.dry_run:
+        raise BPELabError("--out FOLDER is missing; --dry-run prints the plan and writes nothing")
+
+
+def _extended(args: argparse.Namespace, old: "BPETokenizer") -> tuple["BPETokenizer", str]:
+    """Return the tokenizer with tokens learned from the corpus, and the text that was held out; "" for none."""
+    paths = [Path(name) for name in args.corpus]
+    options = {"input_format": args.input_format, "field": args.field, "progress": False if args.quiet else None}
+    if args.text is not None or not _is_small_text(paths, args.input_format):
+        return old.extend(paths, args.add, **options), ""
+    texts = list(map(read_text, paths))
+    size = min(len(texts[-1]) // HELD_OUT, MOST_HELD_OUT)
+    cut = texts[-1].rfind("\n", 0, len(texts[-1]) - size) + 1 or len(texts[-1]) - size
+    held_out, texts[-1] = texts[-1][cut:], texts[-1][:cut]
+    return old.extend(texts, args.add, progress=options["progress"]), held_out
+
+
+def _is_small_text(paths: list[Path], form: str | None) -> bool:
+    from ..corpus.file_formats import detect_format
+
+    formats = {detect_format(str(path), form) or "text" for path in paths}
+    return formats == {"text"} and sum(path.stat().st_size for path in paths if path.is_file()) <= LARGEST_READ
+
+
+def _as_json(args: argparse.Namespace, plan: "AdaptationPlan", measured: "Measured | None") -> dict[str, Any]:
+    return {
+        "out": None if args.dry_run else str(args.out),
+        "rule": plan.rule,
+        **plan.facts,
+        "matrices": [tensor.name for tensor in plan.matrices.tensors],
+        "left_out": dict(plan.left_out),
+        "measured": None if measured is None else measured._asdict(),
+    }
