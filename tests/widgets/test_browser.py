@@ -41,6 +41,7 @@ PLAYERS = [
     "train_scrubber",
     "heap_stepper",
     "trie_walker",
+    "reachable_tokens",
     "stream_buffer",
     "chat_box",
     "cache_stepper",
