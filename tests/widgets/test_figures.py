@@ -421,8 +421,8 @@ class TestReachableTokens:
         assert some_missed
 
     def test_the_reason_is_what_the_bytes_become(self):
-        own = BPETokenizer.train("a red bed, bread and a red shed. " * 3, 258)
-        says = ReachableTokens(own, "wren, wreck, wrote: a wren and a wreath").data["says"]
+        own = BPETokenizer.train("a red bed, bread and a red shed, ready to spread. " * 3, 264)
+        says = ReachableTokens(own, "write, wren, wreck, wrote: a wren and a wreath").data["says"]
         missed = [say for say in says if "isn't" in say]
         assert "“·wr” + “e”: “·wre” isn't reached: earlier merges make “·” “w” “re” of its bytes, and no" in missed[0]
 
