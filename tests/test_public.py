@@ -12,7 +12,7 @@ import bpelab
 from .conftest import ROOT
 
 ROOMS = (
-    "acceleration", "baselines", "chat", "decoders", "encoders", "exercises", "model", "normalizers", "postprocessors",
+    "acceleration", "adapt", "baselines", "chat", "decoders", "encoders", "exercises", "model", "normalizers", "postprocessors",
     "pretokenizers", "publishing", "shards", "streaming", "tiktoken", "trainers", "widgets",
 )  # fmt: skip
 """Rooms that people import from: what their `__all__` exports is public."""

@@ -1,8 +1,9 @@
 """Adapting a model to another tokenizer: its embeddings rewritten, with rows for tokens that it never had.
 
-`plan_adaptation` says what will be copied and what made, `adapt_model` writes the folder. It needs no PyTorch, reads
-safetensors as a stream, and refuses by name what it can't do right. It may import `chat`, for the files of models, and
-everything below. Begin with `row_map.py`.
+`plan_adaptation` says what will be copied and what made, `adapt_model` writes the folder, `write_gguf` makes a file for
+llama.cpp of it, and `measure` says what was gained. Nothing here needs PyTorch; safetensors are read as a stream, and
+what can't be done right is refused by name. It may import `chat`, for the files of models, and everything below. Begin
+with `row_map.py`.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from .._support.lazy_imports import lazy_attributes
 
 if TYPE_CHECKING:
     from .folder import adapt_model as adapt_model
+    from .gguf import write_gguf as write_gguf
     from .measure import Measured as Measured, measure as measure
     from .plan import AdaptationPlan as AdaptationPlan, plan_adaptation as plan_adaptation
     from .row_map import RowMap as RowMap, map_rows as map_rows
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "adapt_model": "folder",
+    "write_gguf": "gguf",
     "Measured": "measure",
     "AdaptationPlan": "plan",
     "plan_adaptation": "plan",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def adapt_model(
-    model: "str | Path | ModelFiles | AdaptationPlan",
+    model: "str | Path | ModelFiles | AdaptationPlan | None",
     tokenizer: "BPETokenizer | None",
     out: str | Path,
     *,
@@ -44,8 +44,8 @@ def adapt_model(
     """Write a folder with a model whose embeddings are those of another tokenizer, and with that tokenizer.
 
     Args:
-        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or a plan; then the tokenizer
-            is None and there are no options.
+        model: a folder with config.json and safetensors, a name on the Hugging Face Hub, or None for the model that
+            comes with bpelab; or a plan, and then None for the tokenizer, and no options.
         tokenizer: the new tokenizer, with any ids.
         out: a new folder, or an empty one.
         seed: for the rule "normal".
@@ -82,7 +82,7 @@ def adapt_model(
             raise TypeError("adapt_model needs the new tokenizer")
         plan = plan_adaptation(model, tokenizer, **options)
     path = Path(os.path.abspath(expand_user(out)))
-    _check_out(plan, path, str(out))
+    check_out(plan.files, path, str(out), plan.facts["bytes_after"])
     try:
         with new_folder(path) as temporary:
             with progress_bar(progress, plan.facts["bytes_after"], "adapting", "B") as advance:
@@ -106,9 +106,9 @@ def adapt_model(
     return plan
 
 
-def _check_out(plan: AdaptationPlan, path: Path, said: str) -> None:
-    """Raise ModelFileError for a folder that is taken, is in the model's own, or has no room on its disk."""
-    if path.resolve().is_relative_to(plan.files.folder.resolve()):
+def check_out(files: "ModelFiles", path: Path, said: str, needed: int = 0) -> None:
+    """Raise ModelFileError for a folder that is taken, is in the model's own, or has less than `needed` bytes free."""
+    if path.resolve().is_relative_to(files.folder.resolve()):
         raise ModelFileError(f"{said} is in the model's own folder, which isn't changed: choose another place")
     try:
         if not is_free(path):
@@ -116,7 +116,7 @@ def _check_out(plan: AdaptationPlan, path: Path, said: str) -> None:
         above = path
         while not above.exists():
             above = above.parent
-        free, needed = shutil.disk_usage(above).free, plan.facts["bytes_after"]
+        free = shutil.disk_usage(above).free
     except OSError as error:
         raise ModelFileError(f"{said} can't be written: {error.strerror or error}") from error
     if needed > free:

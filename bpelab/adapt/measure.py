@@ -80,5 +80,5 @@ def measure(
             for model, tokenizer in ((plan.files, plan.old), (out, plan.new))
         )
     except BPELabError as error:
-        return found._replace(problem=str(error))
+        return found._replace(problem=" ".join(str(error).split()))
     return found._replace(bits_bytes=len(utf8(part)), bits_before=bits_before, bits_after=bits_after)

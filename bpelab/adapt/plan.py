@@ -118,7 +118,7 @@ def _difference(before: int, after: int) -> str:
 
 
 def plan_adaptation(
-    model: "str | Path | ModelFiles",
+    model: "str | Path | ModelFiles | None",
     tokenizer: "BPETokenizer",
     *,
     old_tokenizer: "BPETokenizer | None" = None,
@@ -167,7 +167,7 @@ def plan_adaptation(
     return AdaptationPlan(files, old, tokenizer, matrices, found, rows, tensors, copied, left_out)
 
 
-def _find(model: "str | Path") -> ModelFiles:
+def _find(model: "str | Path | None") -> ModelFiles:
     """Return the files of a model. Raises ModelFileError, which says of pickles how they become safetensors."""
     try:
         return find_model(model)

@@ -36,7 +36,12 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     adapt = command("adapt", "rewrite a model's embeddings for a tokenizer with other tokens", run_adapt)
     adapt.epilog, adapt.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
-    adapt.add_argument("model", metavar="MODEL", help="a folder with a model's safetensors, or a name on the Hub")
+    adapt.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="a folder with a model's safetensors, or a name on the Hub (default: the model that comes with bpelab)",
+    )
     adapt.add_argument("--corpus", action="append", default=[], metavar="FILE", help="text to learn new tokens from")
     adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
     adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
@@ -54,6 +59,13 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     )
     adapt.add_argument("--text", type=Path, metavar="FILE", help="a UTF-8 text to measure on, not learned from")
     adapt.add_argument("--no-bits", action="store_true", help="don't run the model to measure its bits per byte")
+    adapt.add_argument("--gguf", type=nonempty_path, metavar="FILE", help="write a GGUF file for llama.cpp, too")
+    adapt.add_argument(
+        "--gguf-like",
+        type=Path,
+        metavar="OLD",
+        help="for --gguf, and models that are no Llama: a GGUF file of MODEL, as llama.cpp's converter writes it",
+    )
     adapt.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
     adapt.add_argument(
         "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
@@ -64,13 +76,16 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 
 
 def run_adapt(args: argparse.Namespace) -> int:
-    from ..adapt import adapt_model, plan_adaptation
+    from ..adapt import adapt_model, plan_adaptation, write_gguf
+    from ..adapt.folder import check_out
     from ..adapt.measure import measure
     from ..chat.models.find import find_model
     from ..tokenizer import open_tokenizer
 
     _check(args)
     files = find_model(args.model)
+    if not args.dry_run:
+        check_out(files, args.out, str(args.out))  # now, and not after all that is learned
     old = files.tokenizer() if args.old_tokenizer is None else open_tokenizer(args.old_tokenizer)
     text = "" if args.text is None else read_text(args.text)
     if args.tokenizer is not None:
@@ -88,6 +103,10 @@ def run_adapt(args: argparse.Namespace) -> int:
         adapt_model(plan, None, args.out, seed=args.seed, progress=progress)
         if shown:
             print(f"{args.out}: written", flush=True)
+        if args.gguf is not None:
+            write_gguf(args.out, args.gguf, like=args.gguf_like, progress=progress)
+            if shown:
+                print(f"{args.gguf}: written", flush=True)
         if text:
             measured = measure(plan, args.out, text, bits=not args.no_bits, progress=progress)
         if shown:
@@ -105,6 +124,8 @@ def _check(args: argparse.Namespace) -> None:
         raise BPELabError("--corpus and --add belong together: how many tokens, and the text to learn them from")
     if args.out is None and not args.dry_run:
         raise BPELabError("--out FOLDER is missing; --dry-run prints the plan and writes nothing")
+    if args.gguf_like is not None and args.gguf is None:
+        raise BPELabError("--gguf-like is for --gguf FILE, which is missing")
 
 
 def _extended(args: argparse.Namespace, old: "BPETokenizer") -> tuple["BPETokenizer", str]:
@@ -130,6 +151,7 @@ def _is_small_text(paths: list[Path], form: str | None) -> bool:
 def _as_json(args: argparse.Namespace, plan: "AdaptationPlan", measured: "Measured | None") -> dict[str, Any]:
     return {
         "out": None if args.dry_run else str(args.out),
+        "gguf": None if args.dry_run or args.gguf is None else str(args.gguf),
         "rule": plan.rule,
         **plan.facts,
         "matrices": [tensor.name for tensor in plan.matrices.tensors],

@@ -113,7 +113,7 @@ class Pipeline:
         return (lambda text, first: [text] if text else []) if cuts is None else (lambda text, first: cuts.split(text))
 
     @cached_property
-    def _to_bytes(self) -> Callable[[str], bytes]:
+    def to_bytes(self) -> Callable[[str], bytes]:
         """How a piece becomes bytes: in UTF-8, but for pieces and models that are written in GPT-2's byte alphabet."""
         alphabet = self.pre_tokenizer is not None and self.pre_tokenizer.alphabet
         byte_level = self.pre_tokenizer is not None and self.pre_tokenizer.byte_level
@@ -148,7 +148,7 @@ class Pipeline:
                 ids += self._encode_segment(segment, first)
             else:
                 for piece in self.pre_tokenize(segment, first):
-                    ids += encoder.encode_piece(self._to_bytes(piece))
+                    ids += encoder.encode_piece(self.to_bytes(piece))
         return ids
 
     def segments(
@@ -252,7 +252,7 @@ class Pipeline:
         from ..alignment.offsets import token_spans, token_spans_of_pieces
 
         if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
-            return token_spans(self.model, self.encode_pieces(pieces), part, self._to_bytes)
+            return token_spans(self.model, self.encode_pieces(pieces), part, self.to_bytes)
         if self.split is None:
             found = pre_tokenize(self.pre_tokenizer, part, pieces)
             return (token for piece in found for token in self._offsets_of_piece(piece))
@@ -261,7 +261,7 @@ class Pipeline:
     def _offsets_of_piece(self, piece: AlignedString) -> Iterator[TokenSpan]:
         from ..alignment.offsets import token_spans
 
-        return token_spans(self.model, self.encode_pieces([piece.text]), piece, self._to_bytes)
+        return token_spans(self.model, self.encode_pieces([piece.text]), piece, self.to_bytes)
 
     def chars_from_first(self, text: str) -> int:
         """Return how many characters of the normalized text come from the first one of `text`."""
@@ -280,7 +280,7 @@ class Pipeline:
 
     def encode_and_cache(self, piece: str) -> list[int]:
         """Return the ids of a piece that the cache lacks, and put them there."""
-        ids = self.encode_piece(self._to_bytes(piece))
+        ids = self.encode_piece(self.to_bytes(piece))
         self.cache.misses += 1
         self.cache.put(piece, ids)
         return ids

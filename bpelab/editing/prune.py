@@ -68,6 +68,8 @@ def prune(
         if most < 0:
             raise VocabularyError(f"keep={keep:,}, but the tokenizer has {size:,} tokens")
         below = None if min_frequency is None else whole_number("min_frequency", min_frequency)
+        if below is not None and below < 1:
+            raise VocabularyError(f"min_frequency must be at least 1, not {below}")
         uses = Counter[int]()
         if corpus is not None:
             uses = count_uses(spec, corpus, input_format=input_format, field=field, progress=progress)
@@ -111,7 +113,7 @@ def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, 
 
     Units, special tokens and added tokens never go.
     """
-    rank = {token_id: at for at, token_id in enumerate(_by_rank(spec.model, derived))}
+    rank = {token_id: at for at, token_id in enumerate(learned_order(spec.model, derived))}
     counts, needed, added = Counter(uses), Counter[int](), {token.id for token in spec.special_tokens.tokens}
     for left, right in derived.parts.values():
         needed.update((left, right))
@@ -134,7 +136,7 @@ def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, 
                 heappush(heap, entry(part))
 
 
-def _by_rank(model: BPEModel, derived: Derivations) -> list[int]:
+def learned_order(model: BPEModel, derived: Derivations) -> list[int]:
     """Return the tokens that merges make, in the order in which they were learned."""
     find = model.merges.get
     ranks = {token_id: found[0] for token_id, pair in derived.parts.items() if (found := find(pair)) is not None}

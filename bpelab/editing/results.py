@@ -21,3 +21,19 @@ class Pruned(NamedTuple):
     tokenizer: BPETokenizer
     ids: Mapping[int, int]
     removed: tuple[int, ...]
+
+
+class Merged(NamedTuple):
+    """A tokenizer with the tokens of another one.
+
+    Attributes:
+        tokenizer: the new tokenizer.
+        ids: the other's id -> the id here of every ordinary token of the other that is there now.
+        added: the ids of the tokens that are new.
+        refused: the other's id -> why a token is not there.
+    """
+
+    tokenizer: BPETokenizer
+    ids: Mapping[int, int]
+    added: tuple[int, ...]
+    refused: Mapping[int, str]

@@ -1,4 +1,4 @@
-"""The GGUF container, llama.cpp's file format: read and write the metadata in its header, without the weights.
+"""The GGUF container, llama.cpp's file format: read and write the header. The weights after it are left to others.
 
 A header is a list of keys with typed values, then one entry for each tensor; a vocabulary is a few of those values.
 Only the header is read, so a file of 100 GB costs what its header costs: O(header) time and memory, which the
@@ -9,7 +9,7 @@ Chapter: File formats. Source: the GGUF specification, and llama.cpp `ggml/src/g
 
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -221,8 +221,18 @@ def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping
     names are those of `read_metadata`; its two mappings, written, are read back unchanged). Lone surrogates
     U+DC80..U+DCFF become the bytes that they escape. Raises ConversionError naming the key, and OSError. O(size).
     """
+    write_atomically(Path(path), encode_header(metadata, types))
+
+
+def encode_header(
+    metadata: Mapping[str, Any], types: Mapping[str, str] | None = None, tensors: Sequence[TensorInfo] = ()
+) -> bytes:
+    """Return all of a file that is before the numbers of its tensors. Arguments and errors as for `write_metadata`.
+
+    The offsets of tensors count from the end of what is returned.
+    """
     types = types or {}
-    parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(metadata))]
+    parts = [MAGIC, struct.pack("<IQQ", 3, len(tensors), len(metadata))]
     for key, value in metadata.items():
         try:
             name, kind = _encode("string", key), types.get(key) or _infer_type(value)
@@ -233,8 +243,11 @@ def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping
             parts += (name, struct.pack("<I", _type_code(kind)), _encode(kind, value))
         except ValueError as error:
             raise ConversionError(f"GGUF can't hold the key {str(key)[:80]!r}: {error}") from error
+    for tensor in tensors:
+        parts += (_encode("string", tensor.name), struct.pack("<I", len(tensor.shape)))
+        parts.append(struct.pack(f"<{len(tensor.shape)}QIQ", *tensor.shape, tensor.type, tensor.offset))
     parts.append(b"\0" * (-sum(map(len, parts)) % metadata.get("general.alignment", ALIGNMENT)))
-    write_atomically(Path(path), b"".join(parts))
+    return b"".join(parts)
 
 
 def _infer_type(value: object) -> str:

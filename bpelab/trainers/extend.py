@@ -123,7 +123,7 @@ class _Numbered:
             spelled = (units.byte_tokens or {}).values() if units.characters else ()
             for token_id in self._number.keys() & {units.unk_id, *units.symbols.values(), *spelled}:
                 del self._number[token_id]
-        missing = _missing_characters(spec, counts)
+        missing = missing_characters(spec, chain.from_iterable(counts))
         self.missing = frozenset(map(str.encode, missing))
         self._cut = re.compile(f"([{''.join(map(re.escape, missing))}])") if missing else None
         self._halves = {char: [len(ids) + 2 * at, len(ids) + 2 * at + 1] for at, char in enumerate(missing)}
@@ -164,8 +164,8 @@ def _between(numbers: list[int | None]) -> Iterator[list[int]]:
             part = []
 
 
-def _missing_characters(spec: TokenizerSpec, counts: Mapping[str, int]) -> list[str]:
-    """Return the characters of pieces that become tokens if they are frequent: units that the vocabulary lacks.
+def missing_characters(spec: TokenizerSpec, characters: Iterable[str]) -> list[str]:
+    """Return those of some characters, in order, that can become tokens: units that the vocabulary lacks.
 
     Of one byte there is nothing to gain, and in a piece that may be taken whole, or has a mark at its end, characters
     are not what they are alone.
@@ -178,4 +178,4 @@ def _missing_characters(spec: TokenizerSpec, counts: Mapping[str, int]) -> list[
     if units.unk_id is None and len(units.byte_tokens or {}) < 256:  # they vanish, and their neighbours may merge
         return []
     known = {unit.decode() for unit in model.alphabet}.union(*(symbol.decode() for symbol in units.symbols))
-    return sorted(char for char in set(chain.from_iterable(counts)) - known if not char.isascii())
+    return sorted(char for char in set(characters) - known if not char.isascii())

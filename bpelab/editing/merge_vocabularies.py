@@ -1,0 +1,162 @@
+"""Merge another vocabulary into one, as far as exact merges allow.
+
+Two lists of merges one after the other are no vocabulary: where the first has cut a word its own way, the second's
+merges never meet their parts, and their tokens are dead weight. So each token of the other is asked for in turn, in the
+order in which it was learned: what do our merges, with those added so far, make of its bytes? One token: we have it.
+Two: a merge of these two makes it, wherever its bytes occur and no merge crosses their ends. Three and more: no merge
+of two tokens can make it yet. Such tokens are asked for again as long as others are added, since one of those may be
+the part that was missing.
+
+The two tokens may be others than those that the other vocabulary makes it of: its split is of no use where our merges
+come to a different one. Nothing is renumbered, and text without a new token keeps its ids, for the reasons given in
+`trainers/extend.py`, whose conditions on new tokens hold here as well.
+
+Chapter: New words for an old model. Cost: merging each token's bytes a few times; seconds for 100,000 tokens.
+Source: the tokens that concatenated lists leave unreachable are counted by Purason et al. 2025, arXiv 2512.03989, where
+appending them is the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain, count
+from typing import NamedTuple
+
+from ..boundaries.from_vocabulary import SPACE
+from ..core.derivations import derive_tokens, token_units
+from ..core.pipeline import Pipeline
+from ..core.spec import TokenizerSpec
+from ..encoders.heap import HeapEncoder
+from ..errors import VocabularyError
+from ..formats.listing import printable
+from ..model.bpe import BPEModel
+from ..trainers.continuation import append_merges
+from ..trainers.extend import forbid, missing_characters
+from ..trainers.habits import Habits
+from ..trainers.superbpe import LearnedMerge
+from ..unicode.byte_alphabet import from_alphabet
+from .prune import learned_order
+
+CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
+"""What is put before and after a token to see whether the pre-tokenizer leaves it whole: patterns look at neighbours.
+Some of o200k_base's tokens come only after a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
+
+
+class MergedSpec(NamedTuple):
+    """A specification with more tokens; the other's id -> id here; the new ids; the other's id -> why it isn't here."""
+
+    spec: TokenizerSpec
+    ids: Mapping[int, int]
+    added: tuple[int, ...]
+    refused: Mapping[int, str]
+
+
+def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
+    """Return a specification with the other's tokens; `BPETokenizer.merge_with` explains it, and the errors."""
+    model, theirs = spec.model, other.model.tokens
+    _check_alike(spec, other)
+    allowed = forbid(spec, derive_tokens(model), Habits())
+    alike = (spec.normalizer, spec.pre_tokenizer) == (other.normalizer, other.pre_tokenizer)
+    pipeline, letters = Pipeline(spec, "auto", 0), not spec.is_byte_level and _in_byte_alphabet(spec)
+    refused: dict[int, str] = {}
+    learned = learned_order(other.model, derive_tokens(other.model))
+    made = set(learned)
+    units = _new_units(spec, other)
+    waiting: list[int] = []
+    for token_id in (*sorted(theirs.keys() - made), *learned):
+        token = theirs[token_id]
+        if token in model.ids or token in units:
+            continue
+        if token_id not in made:
+            refused[token_id] = "no merge makes it there"
+        elif not allowed(token):
+            refused[token_id] = "an added token, or a token here that no merge makes, begins or ends with it"
+        elif not alike and not _stays_whole(pipeline, token, letters):
+            refused[token_id] = "the pre-tokenizer here cuts it"
+        else:
+            waiting.append(token_id)
+    growing = _Growing(model, units)
+    while True:
+        reasons = {token_id: why for token_id in waiting if (why := growing.add(theirs[token_id])) is not None}
+        if len(reasons) == len(waiting):
+            break
+        waiting = list(reasons)
+    next_id = 1 + max(chain(model.tokens, (token.id for token in spec.special_tokens.tokens)))
+    merged = append_merges(model, growing.found, next_id, units)
+    return MergedSpec(
+        TokenizerSpec(merged, **spec.arguments()),
+        {token_id: merged.ids[token] for token_id, token in sorted(theirs.items()) if token in merged.ids},
+        tuple(range(next_id, next_id + len(growing.found))),
+        dict(sorted((refused | reasons).items())),
+    )
+
+
+class _Growing:
+    """Our merges with those added so far, and what they make of a token's bytes."""
+
+    def __init__(self, model: BPEModel, units: frozenset[bytes]) -> None:
+        merges = model.merges
+        self._tokens, self._ids, self._alphabet = dict(model.tokens), dict(model.ids), dict(model.alphabet)
+        self._table = {pair: merge for pair in merges if (merge := merges.get(pair)) is not None}
+        self._ranks = count(1 + max((rank for rank, _ in self._table.values()), default=-1))
+        self._free = count(1 + max(self._tokens))
+        self._model = BPEModel.from_validated(self._tokens, self._table, self._alphabet, False, model.units, self._ids)
+        self._heap, self.found = HeapEncoder(self._model), list[LearnedMerge]()
+        for unit in sorted(units):
+            self._alphabet[unit] = self._number(unit)
+            self.found.append(LearnedMerge(unit[:1], unit[1:], 0))
+
+    def _number(self, token: bytes) -> int:
+        new = self._ids[token] = next(self._free)
+        self._tokens[new] = token
+        return new
+
+    def add(self, token: bytes) -> str | None:
+        """Add a token; or return why that can't be done."""
+        ids = self._heap.merge(token_units(self._model, token))
+        parts = [self._tokens.get(token_id, b"?") for token_id in ids]
+        if b"".join(parts) != token:
+            return "it has units that are not among those here"
+        if len(ids) != 2:
+            return f"the merges here make {' + '.join(repr(printable(part)) for part in parts)} of it"
+        self._table[ids[0], ids[1]] = next(self._ranks), self._number(token)
+        self.found.append(LearnedMerge(parts[0], parts[1], 0))
+        return None
+
+
+def _check_alike(spec: TokenizerSpec, other: TokenizerSpec) -> None:
+    """Raise VocabularyError unless the tokens of both are made of the same kind of units."""
+    if spec.is_byte_level != other.is_byte_level:
+        here, there = ("bytes", "characters") if spec.is_byte_level else ("characters", "bytes")
+        raise VocabularyError(f"the tokens here are made of {here}, and the other's of {there}: no merge fits both")
+    ours, theirs = spec.model.units, other.model.units
+    marks = [("", "") if units is None else (units.prefix, units.suffix) for units in (ours, theirs)]
+    if marks[0] != marks[1] or any(prefix for prefix, _ in marks):
+        raise VocabularyError(
+            "the tokens carry marks of what continues or ends a word, which differ or can't be joined"
+        )
+    if not spec.is_byte_level and _in_byte_alphabet(spec) != _in_byte_alphabet(other):
+        raise VocabularyError("the tokens of one are written in GPT-2's byte alphabet, and those of the other are not")
+
+
+def _in_byte_alphabet(spec: TokenizerSpec) -> bool:
+    return spec.pre_tokenizer is not None and (spec.pre_tokenizer.byte_level or spec.pre_tokenizer.alphabet)
+
+
+def _new_units(spec: TokenizerSpec, other: TokenizerSpec) -> frozenset[bytes]:
+    """Return the characters that are units there and that only bytes spell here."""
+    theirs = (unit.decode() for unit in other.model.alphabet) if not spec.is_byte_level else ()
+    return frozenset(char.encode() for char in missing_characters(spec, (text for text in theirs if len(text) == 1)))
+
+
+def _stays_whole(pipeline: Pipeline, token: bytes, letters: bool) -> bool:
+    """Whether some text has a token in one piece; True for one that is no text, such as a part of a character.
+
+    `letters` says whether tokens are written in GPT-2's byte alphabet.
+    """
+    try:
+        text = from_alphabet(token.decode()).decode() if letters else token.decode()
+    except ValueError:
+        return True
+    texts = [before + each + after for each in {text, text.replace(SPACE, " ")} for before, after in CONTEXTS]
+    return any(token in pipeline.to_bytes(piece) for each in texts for piece in pipeline.pre_tokenize(each, 0))

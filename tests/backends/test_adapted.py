@@ -1,0 +1,89 @@
+"""Adapted models in llama.cpp and in transformers: the new tokenizer's ids, the old model's logits and answers.
+
+The whole road: a model, its tokenizer extended, its folder adapted, a GGUF file made of it in both ways, and asked.
+"""
+
+import numpy as np
+import pytest
+
+from bpelab import BPETokenizer
+from bpelab.adapt import adapt_model, write_gguf
+from bpelab.chat.models.find import SHIPPED, find_model
+from bpelab.notebook import book_text
+
+from ..chat.tiny import tiny_tokenizer, write_tiny_llama
+from ..conftest import amount
+from .conftest import need
+from .engines import CLOSE, differences, greedy, open_engine
+
+QUESTIONS = (
+    "What is a token?", "What is a merge?", "Spell the word harbour.", "How many bytes are in the word tide?",
+    "Hello!", "Who are you?", "Is a token a word?", "naïve café, 日本 and 😀",
+)  # fmt: skip
+NUMBER = 40
+
+
+def prompts(tokenizer: BPETokenizer) -> list[list[int]]:
+    messages = [[{"role": "user", "content": question}] for question in QUESTIONS]
+    return [tokenizer.apply_chat_template(each, add_generation_prompt=True) for each in messages]
+
+
+@pytest.fixture(scope="module")
+def extended() -> BPETokenizer:
+    """The shipped model's tokenizer, extended by 200 tokens."""
+    return BPETokenizer.from_pretrained(SHIPPED).extend(book_text()[:60_000], 200)
+
+
+@pytest.fixture(scope="module")
+def adapted(extended, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("adapted") / "tiny"
+    adapt_model(SHIPPED, extended, folder, pad_to_multiple_of=64)
+    write_gguf(folder, folder.parent / "alone.gguf", dtype="F32")
+    write_gguf(folder, folder.parent / "like.gguf", like=SHIPPED / "model.gguf")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reference(adapted):
+    with open_engine("reference", find_model(adapted)) as backend:
+        yield backend
+
+
+@pytest.mark.parametrize("file", ["alone.gguf", "like.gguf"])
+def test_llama_cpp_has_the_ids_and_the_answers(adapted, extended, reference, file):
+    with open_engine("llama_cpp", find_model(adapted.parent / file)) as engine:
+        texts = [book_text()[at : at + 300] for at in range(60_000, 60_000 + 300 * amount(40, 400), 300)]
+        texts += [*QUESTIONS, "<|im_end|>", "  two  spaces", "\n\n\n", "1234567"]
+        for text in texts:
+            assert engine.native_encode(text) == extended.encode(text, allowed_special="all"), text
+        for number, prompt in enumerate(prompts(extended)):
+            list(differences(engine, reference, number, prompt, greedy(reference, prompt, NUMBER)))
+
+
+def test_transformers_opens_the_folder(adapted, extended, reference):
+    transformers = need("transformers")
+    theirs = transformers.AutoTokenizer.from_pretrained(adapted)
+    text = book_text()[60_000:80_000]
+    assert theirs(text, add_special_tokens=False)["input_ids"] == extended.encode(text)
+    with open_engine("transformers", find_model(adapted)) as engine:
+        for number, prompt in enumerate(prompts(extended)):
+            list(differences(engine, reference, number, prompt, greedy(reference, prompt, NUMBER)))
+
+
+@pytest.mark.parametrize("seed", range(amount(3, 30)))
+@pytest.mark.parametrize("name", ["llama_cpp", "transformers"])
+def test_prompts_of_old_tokens_are_answered_as_before(name, seed, tmp_path):
+    """Where rows were only appended, in float32: logits of old tokens, up to the order of sums, and greedy answers."""
+    folder = write_tiny_llama(tmp_path / "old", seed=seed, dtype="float32", tied=seed % 2 == 0)
+    old = tiny_tokenizer()
+    adapt_model(folder, old.extend(book_text()[:20_000], 30), tmp_path / "new")
+    write_gguf(tmp_path / "new", tmp_path / "new.gguf")
+    is_gguf = name == "llama_cpp"
+    paths = (folder / "model.gguf", tmp_path / "new.gguf") if is_gguf else (folder, tmp_path / "new")
+    with open_engine(name, find_model(paths[0])) as before, open_engine(name, find_model(paths[1])) as after:
+        random = np.random.default_rng(seed)
+        for number in range(4):
+            prompt = random.integers(0, old.n_vocab, 20).tolist()
+            one, other = before.next_logits(prompt), after.next_logits(prompt)
+            assert np.abs(one - other[: len(one)]).max() < CLOSE and other[len(one) :].max() <= one.max() + CLOSE
+            list(differences(after, before, number, prompt, greedy(before, prompt, NUMBER)))
