@@ -4,8 +4,9 @@ The shipped chat model is adapted to its tokenizer with 200 tokens more, learned
 book's text. New rows are the mean of the rows of their parts, or the average of all rows, or random. These three, the
 model as it was, and the model with half of its tokens are trained further on the same texts: passages of these nine
 tenths, and as many batches of conversations that the model was trained on before, so that it goes on answering. Bits
-per byte are those of the last tenth. The chapter *New words for an old model* shows the record. Needs torch,
-transformers and safetensors; takes some ten minutes on one core, and TQDM_DISABLE=1 keeps it quiet.
+per byte are those of the last tenth. `--again 2` trains with batches drawn anew and adds how that ended, which says how
+much is chance. The chapter *New words for an old model* shows the record. Needs torch, transformers and safetensors;
+takes some ten minutes on one core each time, and TQDM_DISABLE=1 keeps it quiet.
 """
 
 import argparse
@@ -103,9 +104,11 @@ def padded(encoded: list[list[int]]) -> tuple[Any, Any]:
     return ids, labels
 
 
-def batches(tokenizer: BPETokenizer, text: str, talks: list[Messages], steps: int) -> Iterator[tuple[Any, Any]]:
+def batches(
+    tokenizer: BPETokenizer, text: str, talks: list[Messages], steps: int, seed: int
+) -> Iterator[tuple[Any, Any]]:
     """Yield a batch of passages and one of conversations in turn, the same ones for every tokenizer."""
-    random = Random(SEED)
+    random = Random(seed)
     parts = list(passages(text, TRAINED))
     order: list[str] = []
     for step in range(steps):
@@ -120,7 +123,7 @@ def batches(tokenizer: BPETokenizer, text: str, talks: list[Messages], steps: in
 
 
 def train(
-    model: Any, tokenizer: BPETokenizer, text: str, unseen: str, talks: list[Messages], epochs: float
+    model: Any, tokenizer: BPETokenizer, text: str, unseen: str, talks: list[Messages], epochs: float, seed: int
 ) -> dict[str, Any]:
     """Train a model in place; return steps, tokens, processor seconds, and bits per byte while it went on."""
     steps = 2 * max(1, round(epochs * len(list(passages(text, TRAINED))) / ROWS))
@@ -132,7 +135,7 @@ def train(
     curve = [{"step": 0, "bits": bits(model, tokenizer, unseen)}]
     seen = {"text": 0, "conversations": 0}
     spent, started = 0.0, time.process_time()
-    for step, (ids, labels) in enumerate(batches(tokenizer, text, talks, steps)):
+    for step, (ids, labels) in enumerate(batches(tokenizer, text, talks, steps, seed)):
         along = max(0, step - WARM_UP) / max(1, steps - WARM_UP)
         share = min(1.0, (step + 1) / WARM_UP, 0.01 + 0.99 * (1 + math.cos(math.pi * along)) / 2)
         for group in optimizer.param_groups:
@@ -187,6 +190,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=EPOCHS, help="times through the text")
     parser.add_argument("--every", type=int, default=EVERY, help="ask each of so many held-out questions")
     parser.add_argument("--bytes", type=int, help="use so many characters of the text only, to try the script")
+    parser.add_argument(
+        "--again", type=int, metavar="SEED", help="train once more with other batches, and add only how it ended"
+    )
     parser.add_argument("--out", type=Path, default=RECORD, help="the record; by default that of the book")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -198,6 +204,7 @@ def main() -> None:
     questions = [(question, touches(new, old.n_vocab, question)) for question in corpus.scored()[:: options.every]]
     half = old.prune(corpus=known, keep=HALF, progress=False).tokenizer
     measured: dict[str, Any] = {}
+    ends: dict[str, float] = {}
     for variant in VARIANTS:
         print(variant, flush=True)
         with tempfile.TemporaryDirectory() as home:
@@ -209,9 +216,14 @@ def main() -> None:
                         (folder / path.name).write_bytes(path.read_bytes())
             else:
                 make_folder(variant, tokenizer, folder)
-            before = asked(folder, questions)
             model = load(folder)
-            trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs)
+            if options.again is not None:
+                train(model, tokenizer, known, unseen, corpus.train, options.epochs, options.again)
+                write_weights(model.eval(), folder)
+                ends[variant] = bits(load(folder), tokenizer, unseen)
+                continue
+            before = asked(folder, questions)
+            trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, SEED)
             write_weights(model.eval(), folder)
             after = asked(folder, questions)
             after["bits"] = bits(load(folder), tokenizer, unseen)
@@ -222,6 +234,11 @@ def main() -> None:
             **trained,
             "after": after,
         }
+    if options.again is not None:
+        record = json.loads(options.out.read_text(encoding="utf-8"))
+        record["again"] = {**record["again"], str(options.again): ends}
+        write(record, options.out)
+        return
     record = {
         "about": "The shipped chat model with 200 new tokens, before and after further training. Written by "
         "book/new_words_record.py.",
@@ -234,8 +251,14 @@ def main() -> None:
         "new_tokens": new.n_vocab - old.n_vocab,
         "epochs": options.epochs,
         "variants": measured,
+        "again": {},
     }
-    options.out.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(record, options.out)
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write a record."""
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,10 @@ READ = {
         "growth_record.json": "what a gigabyte of text takes, too much for a page; `python book/growth.py` measures it "
         "and writes it, with the machine in it, and the page counts its smallest sizes again"
     },
+    "new_words.ipynb": {
+        "new_words_record.json": "a model trained further, which takes torch and minutes; `python "
+        "book/new_words_record.py` does so and writes it, and the page counts its tokens and bits again"
+    },
     "chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",
