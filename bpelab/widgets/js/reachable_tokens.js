@@ -26,8 +26,9 @@ function render(context) {
 
     const edges = data.parts.map((pair, node) => draw("g", { class: "bl-branch" },
       pair.map((part) => draw("path", { d: `M${middle[node]} ${y(node) + 26}L${middle[part]} ${y(part)}` }))));
-    const boxes = data.labels.map((parts, node) => draw("g", {},
-      draw("rect", { x: middle[node] - wide[node] / 2, y: y(node), width: wide[node], height: 26, rx: 4 }),
+    const frame = (node, style) => draw("rect", { x: middle[node] - wide[node] / 2, y: y(node), width: wide[node], height: 26, rx: 4, style });
+    const boxes = data.labels.map((parts, node) => draw("g", {}, // the first rectangle hides the lines behind a label
+      frame(node, "fill: var(--bl-page); stroke: none"), frame(node),
       draw("text", { x: middle[node], y: y(node) + 18 }, label(parts, draw, "tspan")), draw("title")));
     const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "tokens above the tokens that they are made of" }, edges, boxes);
     const box = make("div", { class: "bl-scroll", tabindex: 0, role: "region", "aria-label": "the graph of tokens" }, svg);
