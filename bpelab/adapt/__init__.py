@@ -13,7 +13,7 @@ from .._support.lazy_imports import lazy_attributes
 if TYPE_CHECKING:
     from .folder import adapt_model as adapt_model
     from .gguf import write_gguf as write_gguf
-    from .measure import Measured as Measured, measure as measure
+    from .measuring import Measured as Measured, measure as measure
     from .plan import AdaptationPlan as AdaptationPlan, plan_adaptation as plan_adaptation
     from .row_map import RowMap as RowMap, map_rows as map_rows
     from .row_rules import ROW_RULES as ROW_RULES
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "adapt_model": "folder",
     "write_gguf": "gguf",
-    "Measured": "measure",
+    "Measured": "measuring",
+    "measure": "measuring",
     "AdaptationPlan": "plan",
     "plan_adaptation": "plan",
     "RowMap": "row_map",

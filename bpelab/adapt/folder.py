@@ -24,8 +24,7 @@ from ..chat.models.files import INDEX
 from ..chat.models.find import find_model
 from ..errors import ModelFileError, TokenizerFileError
 from .card import card
-from .id_settings import with_new_ids
-from .plan import CARD, CONFIGS, HASHES, AdaptationPlan, index_of, plan_adaptation
+from .plan import CARD, HASHES, AdaptationPlan, index_of, plan_adaptation
 
 if TYPE_CHECKING:
     from ..chat.models.find import ModelFiles
@@ -157,15 +156,7 @@ def _write_others(plan: AdaptationPlan, folder: Path) -> None:
         if "total_parameters" in index["metadata"]:
             index["metadata"]["total_parameters"] = plan.facts["parameters_after"]
         _write_json(folder / INDEX, index)
-    for name in CONFIGS:
-        if not (source / name).exists():
-            continue
-        settings = with_new_ids(str(source / name), JSONFile(source / name).data, plan.rows, plan.new)
-        for keys in plan.matrices.sizes if name == "config.json" else ():
-            inner = settings
-            for key in keys[:-1]:
-                inner = inner[key]
-            inner[keys[-1]] = plan.facts["rows_after"]
+    for name, settings in plan.settings.items():
         _write_json(folder / name, settings)
     plan.new.save(folder)
     template = plan.new.metadata.get("chat_template")

@@ -1,9 +1,10 @@
 """An adapted model as a GGUF file for llama.cpp, with the vocabulary that `formats/gguf_save.py` writes.
 
-llama.cpp's own converter knows tokenizers by a hash of their ids for one text. A tokenizer whose new tokens occur in
-that text is unknown to it. So there are two ways here. A Llama is written from its safetensors. Of any other model, the
-converter writes the model as it was before (whose tokenizer it knows), and that file is taken as the pattern: all its
-tensors are copied but those with a row for each token, which are the adapted ones.
+llama.cpp's own converter knows tokenizers by a hash of their ids for one text. It converts an adapted folder like any
+other as long as no new token occurs in that text; else it refuses the tokenizer. For this case there are two ways here.
+A Llama is written from its safetensors. Of any other model, the converter writes the model as it was before (whose
+tokenizer it knows), and that file is taken as the pattern: all its tensors are copied but those with a row for each
+token, which are the adapted ones.
 
 Chapter: New words for an old model. Cost: reads and writes each number once; memory for a tensor in float32.
 Source: llama.cpp `conversion/llama.py` and `conversion/base.py` for names, the order of rows, and types.

@@ -113,11 +113,15 @@ def refuse_quantized(name: str, config: Mapping[str, Any], tensors: Sequence[Ten
     )
 
 
-def walk(config: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def walk(config: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield all entries of nested objects: the keys that lead to a value, and the value, objects included."""
-    for key, value in config.items() if isinstance(config, Mapping) else ():
-        yield (*path, str(key)), value
-        yield from walk(value, (*path, str(key)))
+    objects: list[tuple[tuple[str, ...], Any]] = [((), config)]  # nested however deeply
+    while objects:
+        path, entry = objects.pop()
+        for key, value in entry.items():
+            yield (*path, str(key)), value
+            if isinstance(value, Mapping):
+                objects.append(((*path, str(key)), value))
 
 
 def _check_shape(name: str, tensor: Tensor, rows: int, first: Tensor) -> None:

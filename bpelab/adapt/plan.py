@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._support.json_document import JSONFile
 from .._support.validate import check_name
@@ -19,6 +19,7 @@ from ..chat.models.find import PICKLES, ModelFiles, find_model
 from ..chat.models.tensor_headers import Tensor, safetensors_tensors
 from ..errors import ModelFileError, TokenizerFileError
 from ..formats.huggingface import tokenizer_json
+from .id_settings import with_new_ids
 from .row_map import MADE, PADDING, RowMap, map_rows
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ STRANGE_IDS = 64
 """The most ids that a model's own tokenizer has beyond the rows of the model: some have a few for other uses."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AdaptationPlan:
     """What `adapt_model` does; printed, it is a few lines for people.
 
@@ -52,6 +53,7 @@ class AdaptationPlan:
         rows: where the new rows come from.
         rule: the name of the rule by which rows of new tokens are made.
         tensors: all tensors of the model, file by file.
+        settings: config.json and generation_config.json, by name, as they will be.
         copied_files: other files that are copied as they are.
         left_out: files that are not, with the reason.
     """
@@ -63,6 +65,7 @@ class AdaptationPlan:
     rows: RowMap
     rule: str
     tensors: Mapping[Path, tuple[Tensor, ...]] = field(repr=False)
+    settings: Mapping[str, Mapping[str, Any]] = field(repr=False)
     copied_files: tuple[str, ...]
     left_out: Mapping[str, str]
 
@@ -159,12 +162,15 @@ def plan_adaptation(
                 "model: it is another model's. Pass the right one as old_tokenizer"
             )
         found = map_rows(old, tokenizer, matrices.rows, ids=ids, pad_to_multiple_of=pad_to_multiple_of)
+        settings = _settings(files, matrices, found, tokenizer)
         copied, left_out = _other_files(files)
     except TokenizerFileError as error:
         raise ModelFileError(str(error)) from error
+    except RecursionError as error:
+        raise ModelFileError(f"{files.name}: its configuration is nested too deeply") from error
     except OSError as error:
         raise ModelFileError(f"{files.name} can't be read: {error.strerror or error}") from error
-    return AdaptationPlan(files, old, tokenizer, matrices, found, rows, tensors, copied, left_out)
+    return AdaptationPlan(files, old, tokenizer, matrices, found, rows, tensors, settings, copied, left_out)
 
 
 def _find(model: "str | Path | None") -> ModelFiles:
@@ -196,6 +202,23 @@ def _tensors(files: ModelFiles) -> dict[Path, tuple[Tensor, ...]]:
                 f"{'in ' + home[name].name if name in home else 'nowhere'}: fetch the model again"
             )
     return found
+
+
+def _settings(
+    files: ModelFiles, matrices: "Matrices", rows: RowMap, new: "BPETokenizer"
+) -> dict[str, Mapping[str, Any]]:
+    """Return the configurations with the ids and the number of rows that the new model has."""
+    found = {}
+    for name in CONFIGS:
+        path = files.folder / name
+        if path.exists():
+            found[name] = with_new_ids(str(path), JSONFile(path).data, rows, new)
+    for keys in matrices.sizes:
+        inner = found["config.json"]
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = len(rows.source)
+    return dict(found)
 
 
 def index_of(files: ModelFiles) -> dict[str, str]:

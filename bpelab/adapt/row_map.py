@@ -30,7 +30,7 @@ Key = tuple[str, bytes]
 """("token", its bytes), ("added", its name), or ("byte", a byte that a character's token has, too)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowMap:
     """How the rows of a new matrix come about.
 

@@ -11,7 +11,7 @@ from ..errors import BPELabError
 from .arguments import nonempty_path
 
 if TYPE_CHECKING:
-    from ..adapt.measure import Measured
+    from ..adapt.measuring import Measured
     from ..adapt.plan import AdaptationPlan
     from ..tokenizer import BPETokenizer
 
@@ -78,7 +78,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 def run_adapt(args: argparse.Namespace) -> int:
     from ..adapt import adapt_model, plan_adaptation, write_gguf
     from ..adapt.folder import check_out
-    from ..adapt.measure import measure
+    from ..adapt.measuring import measure
     from ..chat.models.find import find_model
     from ..tokenizer import open_tokenizer
 

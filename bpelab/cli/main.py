@@ -20,7 +20,9 @@ from .arguments import Parser, add_roles, add_tokenizer_option, nonempty_path, r
 from .bench import add_command as add_bench
 from .chat.command import add_commands, template_source
 from .completion import add_command as add_completion
+from .extend import add_command as add_extend
 from .options import as_cli_message, warnings_as_lines
+from .prune import add_command as add_prune
 from .publish import add_commands as add_publish
 from .report import add_command as add_report
 from .shards import add_commands as add_shard_commands
@@ -36,6 +38,8 @@ EXAMPLES = """\
 examples:
   bpelab count "How many tokens is this?"
   bpelab train notes.txt --vocab-size 4096 --out my-tokenizer
+  bpelab extend my-tokenizer --corpus more.txt --add 2000 --out extended --text unseen.txt
+  bpelab prune extended --corpus notes.txt --keep 3000 --out pruned --text unseen.txt
   bpelab encode "low lower lowest" --tokenizer my-tokenizer --show-tokens
   echo 15339 1917 | bpelab decode --tokenizer cl100k_base
   tail -f server.log | bpelab stream
@@ -81,6 +85,8 @@ def build_parser() -> argparse.ArgumentParser:
         return sub
 
     add_train(command)
+    add_extend(command)
+    add_prune(command)
     encode = command("encode", "turn text into ids", run_encode)
     _add_text_options(encode)
     encode.add_argument("--show-tokens", action="store_true", help="one line a token: id and text")

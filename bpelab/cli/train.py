@@ -84,7 +84,7 @@ def run_train(args: argparse.Namespace) -> int:
     args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
     trainer, superwords = _choose_trainer(args), _superwords(args)
     untrained = _untrained_tokenizer(args, superwords)
-    _check_out(args.out, untrained)
+    check_out(args.out, untrained)
     formats = "" if args.quiet or args.json else _unsupported_formats(untrained)
     warned = sys.stderr.isatty()
     if warned and formats:
@@ -109,10 +109,7 @@ def run_train(args: argparse.Namespace) -> int:
         progress=False if args.quiet else None,
         **roles(args),
     )
-    try:
-        tokenizer.save(args.out)
-    except (BPELabError, OSError) as error:  # the disk has become full, for example
-        raise BPELabError(f"{error}; {_save_elsewhere(tokenizer)}") from error
+    save(tokenizer, args.out)
     if args.json:
         summary = {"out": str(args.out), "tokens": len(tokenizer), "merges": len(tokenizer.model.merges)}
         print(json.dumps(summary | {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}))
@@ -122,6 +119,14 @@ def run_train(args: argparse.Namespace) -> int:
         if formats and not warned:
             print(formats)
     return 0
+
+
+def save(tokenizer: "BPETokenizer", out: Path) -> None:
+    """Save what was learned: elsewhere, where it can't be done there, with an error that says so."""
+    try:
+        tokenizer.save(out)
+    except (BPELabError, OSError) as error:  # the disk has become full, for example
+        raise BPELabError(f"{error}; {_save_elsewhere(tokenizer)}") from error
 
 
 def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
@@ -182,7 +187,7 @@ def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | Non
     return BPETokenizer(BPEModel.from_merges([]), pattern=pattern, special_tokens=special)
 
 
-def _check_out(out: Path, untrained: "BPETokenizer") -> None:
+def check_out(out: Path, untrained: "BPETokenizer") -> None:
     """Raise BPELabError if the tokenizer couldn't be saved: now, and not after hours of work. Leaves no file behind."""
     from ..formats.huggingface import tokenizer_json
 

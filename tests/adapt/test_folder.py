@@ -12,11 +12,11 @@ from bpelab.adapt import adapt_model, plan_adaptation
 from bpelab.adapt.numbers import STORED, from_float64, to_float64
 from bpelab.adapt.row_map import MADE, PADDING
 from bpelab.chat.models.find import SHIPPED
+from bpelab.editing.results import Pruned
 from bpelab.notebook import book_text
 from bpelab.publishing import changed_files
 
 from ..conftest import amount
-from .extending import extended, pruned
 from .models import WIDTH, load, numbers, random_bits, save, tensors_of, write_model
 
 TEXT = book_text()[:30_000]
@@ -30,15 +30,15 @@ def old() -> BPETokenizer:
 
 @pytest.fixture(scope="module")
 def new(old) -> BPETokenizer:
-    return extended(old, TEXT, 30)
+    return old.extend(TEXT, 30)
 
 
 @pytest.fixture(scope="module")
-def smaller(old) -> tuple[BPETokenizer, dict[int, int]]:
+def smaller(old) -> Pruned:
     """Without the first of the tokens that no merge needs: special tokens and others get other ids."""
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
     leaves = [token for token in old.model.tokens.values() if len(token) > 1 and token not in needed]
-    return pruned(old, set(leaves[:7]))
+    return old.prune(remove=leaves[:7])
 
 
 def expected(stored: np.ndarray, kind: str, plan) -> np.ndarray:
@@ -184,7 +184,7 @@ def test_rules_and_seeds(old, new, tmp_path):
 
 
 def test_ids_move_with_their_tokens(old, smaller, tmp_path):
-    tokenizer, ids = smaller
+    tokenizer, ids, _ = smaller
     end, pad = old.eos_token_id, old.pad_token_id
     config = {"eos_token_id": end, "pad_token_id": pad, "bos_token_id": None, "image_token_index": 65, "other_id": 3}
     generation = {"eos_token_id": [end, pad], "pad_token_id": pad, "bad_words_ids": [[66, 67], [68]], "top_k": 50,
@@ -478,6 +478,10 @@ def damaged(folder: Path, old: BPETokenizer) -> dict[str, tuple]:
         "a wrong shape": (shape, "17"),
         "no configuration": ((folder / "config.json").unlink, "config.json"),
         "a configuration that is none": (lambda: (folder / "config.json").write_text("[1]"), "is not a JSON object"),
+        "a configuration without bottom": (
+            lambda: (folder / "config.json").write_text('{"a":' * 900 + "1" + "}" * 900), "no vocab_size|too deeply"),
+        "a configuration of odd values": (
+            lambda: (folder / "config.json").write_text('{"vocab_size": "many", "text_config": [1]}'), "text_config"),
         "no tokenizer": ((folder / "tokenizer.json").unlink, "tokenizer"),
     }  # fmt: skip
 

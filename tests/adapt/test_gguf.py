@@ -16,7 +16,6 @@ from bpelab.notebook import book_text
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
 from ..conftest import amount
-from .extending import extended
 from .models import tensors_of, write_model
 
 gguf = pytest.importorskip("gguf")
@@ -26,7 +25,7 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
 
 @pytest.fixture(scope="module")
 def new():
-    return extended(tiny_tokenizer(), book_text()[:20_000], 40)
+    return tiny_tokenizer().extend(book_text()[:20_000], 40)
 
 
 def tensors(path):

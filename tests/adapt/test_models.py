@@ -7,7 +7,7 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.adapt import adapt_model, plan_adaptation
-from bpelab.adapt.measure import BITS_BYTES, measure
+from bpelab.adapt.measuring import BITS_BYTES, measure
 from bpelab.chat import ChatSession, bits_per_byte
 from bpelab.chat.backends import open_backend
 from bpelab.chat.backends.reference import ReferenceBackend
@@ -19,7 +19,6 @@ from bpelab.notebook import book_text
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
 from ..conftest import amount
-from .extending import extended, pruned
 
 QUESTIONS = (
     "What is a token?", "What is a merge?", "Spell the word harbour.", "How many bytes are in the word tide?",
@@ -34,7 +33,7 @@ def opened(folder):
 @pytest.fixture(scope="module")
 def more() -> BPETokenizer:
     """The shipped model's tokenizer, with 150 tokens more."""
-    return extended(BPETokenizer.from_pretrained(SHIPPED), book_text()[:20_000], 150)
+    return BPETokenizer.from_pretrained(SHIPPED).extend(book_text()[:20_000], 150)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_logits_of_old_tokens_are_identical(seed, options, tmp_path):
     """
     folder = write_tiny_llama(tmp_path / "old", seed=seed, dtype="float32", gguf=False, **options)
     old = tiny_tokenizer()
-    new = extended(old, book_text()[seed * 1_000 :][:20_000], 40).with_special_tokens(["<|tool|>"])
+    new = old.extend(book_text()[seed * 1_000 :][:20_000], 40).with_special_tokens(["<|tool|>"])
     adapt_model(folder, new, tmp_path / "new")
     before, after = opened(folder), opened(tmp_path / "new")
     random = np.random.default_rng(seed)
@@ -73,7 +72,7 @@ def test_logits_of_old_tokens_are_identical(seed, options, tmp_path):
 
 def test_a_new_token_s_logit_is_the_mean_of_its_parts(tmp_path):
     folder = write_tiny_llama(tmp_path / "old", dtype="float32", gguf=False, tied=False)
-    new = extended(tiny_tokenizer(), book_text()[:20_000], 40)
+    new = tiny_tokenizer().extend(book_text()[:20_000], 40)
     plan = adapt_model(folder, new, tmp_path / "new")
     logits = opened(tmp_path / "new").next_logits([5, 6, 7])
     for token_id, parts in plan.rows.parts.items():
@@ -101,7 +100,7 @@ def test_a_pruned_model_has_the_logits_of_what_is_left(tmp_path):
     old = BPETokenizer.from_pretrained(SHIPPED)
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
     leaves = [token for token in old.model.tokens.values() if len(token) > 1 and token not in needed]
-    new, ids = pruned(old, set(leaves))
+    new, ids, _ = old.prune(remove=leaves)
     adapt_model(SHIPPED, new, tmp_path / "new")
     before, after = opened(SHIPPED), opened(tmp_path / "new")
     row = [old_id for old_id in old.encode("a merge of bytes") if old_id in ids]
@@ -115,8 +114,8 @@ def test_a_pruned_model_has_the_logits_of_what_is_left(tmp_path):
 
 def test_what_is_left_of_a_model_that_was_extended_and_pruned_again(more, adapted, tmp_path):
     """The weights of the shipped model, byte for byte."""
-    old = BPETokenizer.from_pretrained(SHIPPED)
-    adapt_model(adapted, old, tmp_path / "back")
+    back = more.prune(remove=range(1_024, len(more)))
+    adapt_model(adapted, back.tokenizer, tmp_path / "back", ids=back.ids)
     assert (tmp_path / "back" / "model.safetensors").read_bytes() == (SHIPPED / "model.safetensors").read_bytes()
     assert json.loads((tmp_path / "back" / "config.json").read_text()) == json.loads(
         (SHIPPED / "config.json").read_text()

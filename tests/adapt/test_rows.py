@@ -17,7 +17,6 @@ from bpelab.notebook import book_text
 
 from ..chat.conftest import characters
 from ..conftest import amount, random_merges
-from .extending import extended, pruned
 
 TEXT = book_text()[:30_000]
 
@@ -121,7 +120,7 @@ def test_random_tokenizers(seed):
 
 
 def test_an_extended_tokenizer_keeps_every_row_and_makes_the_new_ones_of_parts(old):
-    new = extended(old, TEXT, 50)
+    new = old.extend(TEXT, 50)
     rows = map_rows(old, new, old.n_vocab)
     check(rows, old, new, old.n_vocab)
     assert rows.keeps_ids and rows.source[: old.n_vocab].tolist() == list(range(old.n_vocab))
@@ -134,7 +133,7 @@ def test_an_extended_tokenizer_keeps_every_row_and_makes_the_new_ones_of_parts(o
 def test_a_pruned_tokenizer_moves_rows(old):
     gone = {token for token in old.get_vocab() if len(token) > 5 and token[:1] == b" "}
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
-    new, ids = pruned(old, gone - needed)
+    new, ids, _ = old.prune(remove=gone - needed)
     assert len(new) < len(old)
     rows = map_rows(old, new, old.n_vocab)
     check(rows, old, new, old.n_vocab)

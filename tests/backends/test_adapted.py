@@ -3,6 +3,12 @@
 The whole road: a model, its tokenizer extended, its folder adapted, a GGUF file made of it in both ways, and asked.
 """
 
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,8 +18,8 @@ from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.notebook import book_text
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
-from ..conftest import amount
-from .conftest import need
+from ..conftest import amount, encoding
+from .conftest import NO_SOURCES, llama_cpp_sources, need
 from .engines import CLOSE, differences, greedy, open_engine
 
 QUESTIONS = (
@@ -87,3 +93,55 @@ def test_prompts_of_old_tokens_are_answered_as_before(name, seed, tmp_path):
             one, other = before.next_logits(prompt), after.next_logits(prompt)
             assert np.abs(one - other[: len(one)]).max() < CLOSE and other[len(one) :].max() <= one.max() + CLOSE
             list(differences(after, before, number, prompt, greedy(before, prompt, NUMBER)))
+
+
+# -- llama.cpp's own converter -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def convert(tmp_path_factory):
+    """Run llama.cpp's converter on a folder: what it says where it fails, else ""."""
+    for package in ("torch", "transformers", "gguf"):
+        need(package)
+    if (sources := llama_cpp_sources()) is None:
+        pytest.skip(NO_SOURCES)
+    home = tmp_path_factory.mktemp("llama.cpp")
+    with tarfile.open(sources) as packed:
+        wanted = [
+            it for it in packed.getmembers() if re.search(r"/llama\.cpp/(convert_hf_|conversion/|gguf-py/)", it.name)
+        ]
+        packed.extractall(home, wanted, filter="data")
+    program = next(home.rglob("convert_hf_to_gguf.py"))
+
+    def run(folder: Path, out: Path) -> str:
+        words = [sys.executable, program, folder, "--outfile", out, "--outtype", "f32"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    return run
+
+
+def test_another_architecture_by_the_converter_and_after_its_file(convert, tmp_path):
+    """A GPT-2. The converter knows the tokenizer as long as no new token is in the text that it is known by."""
+    torch, transformers = need("torch"), need("transformers")
+    encoding("gpt2")
+    old = BPETokenizer.from_tiktoken("gpt2").with_options(bos_token="<|endoftext|>")
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=128, n_ctx=128, initializer_range=0.3)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "old")
+    old.save(tmp_path / "old")
+    assert convert(tmp_path / "old", tmp_path / "old.gguf") == ""
+    prompt = old.encode(book_text()[:200])[:30]
+    for name, text, number in (("known", "quoxilarn zanthorpe " * 50, 4), ("unknown", book_text()[:50_000], 150)):
+        new, folder = old.extend(text, number), tmp_path / name
+        adapt_model(tmp_path / "old", new, folder)
+        write_gguf(folder, tmp_path / f"{name}-like.gguf", like=tmp_path / "old.gguf")
+        problem = convert(folder, tmp_path / f"{name}-converted.gguf")
+        assert ("BPE pre-tokenizer was not recognized" in problem) == (name == "unknown"), problem
+        with open_engine("transformers", find_model(folder), context=128) as engine:
+            expected = greedy(engine, prompt, 30)
+        for file in [f"{name}-like.gguf"] + [f"{name}-converted.gguf"] * (name == "known"):
+            with open_engine("llama_cpp", find_model(tmp_path / file), context=128) as engine:
+                for each in (text[:500], book_text()[60_000:62_000], "naïve 日本  x"):
+                    assert engine.native_encode(each) == new.encode(each), (file, each)
+                assert greedy(engine, prompt, 30) == expected, file

@@ -1,0 +1,119 @@
+"""`bpelab extend`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._support.textio import STANDARD_INPUT, read_text
+from ..errors import BPELabError
+from .arguments import add_tokenizer_option, nonempty_path, resolve_tokenizer
+from .train import check_out, save
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    extend = command("extend", "add tokens to a tokenizer: its training goes on, on text of yours", run_extend)
+    extend.epilog = f"""{extend.epilog}
+
+Every id, merge and special token is kept. New tokens get the ids after the highest one, special tokens included, and
+text in which none of them occurs keeps its ids. A model needs a new row for each new token before it can read them."""
+    add_tokenizers(extend)
+    extend.add_argument(
+        "--corpus",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="text, JSON Lines or Parquet to learn from; - is standard input",
+    )
+    extend.add_argument(
+        "--add", type=int, default=8000, dest="new_tokens", metavar="N", help="how many tokens to add (default: 8000)"
+    )
+    extend.add_argument("--min-frequency", type=int, default=2, help="leave rarer pairs unmerged (default: 2)")
+    extend.add_argument(
+        "--max-words",
+        type=int,
+        metavar="N",
+        help="the most words of a new token (default: as the old ones, where no pattern cuts text into words)",
+    )
+    add_reading(extend)
+
+
+def add_tokenizers(parser: argparse.ArgumentParser) -> None:
+    """Add the tokenizer to read and the folder to write."""
+    parser.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
+    add_tokenizer_option(parser, "IN")
+    parser.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    parser.add_argument("--out", type=nonempty_path, required=True, help="the folder to write")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how the corpus is read, and what is printed."""
+    parser.add_argument(
+        "--text", type=Path, metavar="FILE", help="a UTF-8 text that is not in the corpus, to measure before and after"
+    )
+    parser.add_argument(
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+    )
+    parser.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run_extend(args: argparse.Namespace) -> int:
+    from ..tokenizer import open_tokenizer
+
+    held_out = None if args.text is None else read_text(args.text)
+    old = open_tokenizer(resolve_tokenizer(args, "IN"), pattern=args.pattern)
+    check_out(args.out, old)
+    new = old.extend(
+        corpus_of(args.corpus),
+        args.new_tokens,
+        min_frequency=args.min_frequency,
+        max_words=args.max_words,
+        input_format=args.input_format,
+        field=args.field,
+        progress=False if args.quiet else None,
+    )
+    save(new, args.out)
+    added = len(new) - len(old)
+    show(args, old, new, held_out, {"added": added}, f"{added:,} of them new, from id {old.n_vocab}")
+    return 0
+
+
+def corpus_of(files: list[str]) -> str | list[Path]:
+    """Return the text of standard input for "-", else the files. Raises BPELabError for both together."""
+    if files == [STANDARD_INPUT]:
+        return read_text()
+    if STANDARD_INPUT in files:
+        raise BPELabError("--corpus takes files, or - alone for standard input")
+    return list(map(Path, files))
+
+
+def show(
+    args: argparse.Namespace,
+    old: "BPETokenizer",
+    new: "BPETokenizer",
+    held_out: str | None,
+    facts: dict[str, Any],
+    sentence: str,
+) -> None:
+    """Print what has become of a tokenizer, with tokens per byte on the text that was held out."""
+    ratios = None
+    if held_out is not None:
+        size = max(1, len(held_out.encode()))
+        ratios = [len(each.encode(held_out, add_special_tokens=False)) / size for each in (old, new)]
+    if args.json:
+        measured = None if ratios is None else {"before": ratios[0], "after": ratios[1]}
+        print(json.dumps({"out": str(args.out), "tokens": len(new), **facts, "tokens_per_byte": measured}))
+    elif not args.quiet:
+        print(f"{args.out}: {len(new):,} tokens, {sentence}")
+        if ratios is None:
+            print("  not measured: --text FILE names a text that is not in the corpus")
+        else:
+            change = f", {ratios[1] / ratios[0] - 1:+.1%}" if ratios[0] else ""
+            print(f"  tokens per byte of {args.text}: {ratios[0]:.4f} before, {ratios[1]:.4f} after{change}")

@@ -1,0 +1,75 @@
+"""`bpelab prune`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .._support.textio import read_text, write_atomically
+from ..errors import BPELabError
+from .arguments import nonempty_path, resolve_tokenizer
+from .extend import add_reading, add_tokenizers, corpus_of, show
+from .train import check_out, save
+
+if TYPE_CHECKING:
+    from ..tokenizer import BPETokenizer
+
+
+def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    prune = command("prune", "take tokens away from a tokenizer, those that no other token is made of", run_prune)
+    prune.epilog = f"""{prune.epilog}
+
+Tokens go one after the other: those that no merge makes, and then those that the corpus uses least. One that others are
+made of goes after them. Bytes, characters, special and added tokens stay unless --remove names them. Each id becomes
+lower by the number of tokens below it that went: --ids writes which became which, for the rows of a model."""
+    add_tokenizers(prune)
+    what = prune.add_mutually_exclusive_group(required=True)
+    what.add_argument("--keep", type=int, metavar="N", help="how many tokens are left in all, special ones included")
+    what.add_argument(
+        "--min-frequency", type=int, metavar="N", help="take those that the corpus uses less than N times: 1, never"
+    )
+    what.add_argument("--remove", nargs="+", metavar="TOKEN", help="take these: ids, or tokens as text")
+    what.add_argument("--unreachable", action="store_true", help="take those that no merge makes")
+    prune.add_argument(
+        "--corpus",
+        nargs="+",
+        metavar="FILE",
+        help="text that says how often each token is used (without: the last learned go first)",
+    )
+    prune.add_argument("--ids", type=nonempty_path, metavar="FILE", help="write old and new ids to a file, JSON")
+    add_reading(prune)
+
+
+def run_prune(args: argparse.Namespace) -> int:
+    from ..analysis.tokens import never_merged
+    from ..tokenizer import open_tokenizer
+
+    named = args.remove is not None or args.unreachable
+    if named and args.corpus is not None:
+        raise BPELabError("--corpus orders the tokens of --keep and --min-frequency: leave it out")
+    held_out = None if args.text is None else read_text(args.text)
+    old = open_tokenizer(resolve_tokenizer(args, "IN"), pattern=args.pattern)
+    check_out(args.out, old)
+    if named:
+        tokens = never_merged(old) if args.unreachable else [_token(old, text) for text in args.remove]
+        new, ids, removed = old.prune(remove=tokens)
+    else:
+        new, ids, removed = old.prune(
+            corpus=None if args.corpus is None else corpus_of(args.corpus),
+            keep=args.keep,
+            min_frequency=args.min_frequency,
+            input_format=args.input_format,
+            field=args.field,
+            progress=False if args.quiet else None,
+        )
+    save(new, args.out)
+    if args.ids is not None:
+        write_atomically(args.ids, json.dumps({"ids": ids, "removed": removed}).encode() + b"\n")
+    show(args, old, new, held_out, {"removed": len(removed)}, f"{len(removed):,} of {len(old):,} taken away")
+    return 0
+
+
+def _token(tokenizer: "BPETokenizer", text: str) -> int | str:
+    """Return an argument as an id, if it is a number, or as a token."""
+    return int(text) if text.isdecimal() and tokenizer.id_to_token(int(text)) is not None else text
