@@ -42,6 +42,7 @@ NEEDS = {
     "kernels": "the encoder in C, a C compiler and numpy",
     "distributed": "dask, numpy and a C compiler",
     "formats": "tokenizers, transformers and sentencepiece",
+    "new_words": "numpy and safetensors",
     "formats_reference": "tokenizers and sentencepiece",
     "claims": "tokenizers and tiktoken",
     "chat": "numpy and transformers",

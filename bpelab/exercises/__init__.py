@@ -23,7 +23,7 @@ CHAPTERS = (
     *("start", "bytes", "subwords"),
     *("training", "encoding", "regex", "tiktoken", "special_tokens", "chat_templates", "wordpiece_unigram"),
     *("heap", "incremental", "trie", "native", "superwords", "streaming", "distributed", "production"),
-    *("formats", "measuring", "claims", "capstone", "chat"),
+    *("formats", "new_words", "measuring", "claims", "capstone", "chat"),
 )
 """The chapters that have exercises, in the order of the book."""
 

@@ -158,6 +158,17 @@ NEXT = {
         "medium",
         "With the line `#version: 0.2` on top and your vocab.json beside it, `tokenizers` can open the file.",
     ),
+    "new_words.1": (
+        "easy",
+        "Try it on the page's tokenizers and a text of your own. Why does it hold for every text?",
+    ),
+    "new_words.2": ("medium", "Which share of GPT-2's tokens is reached if its merges come after those of the page?"),
+    "new_words.3": ("hard", "`prune` keeps its leaves in a heap. What has to be pushed when a token goes?"),
+    "new_words.4": (
+        "easy",
+        "Multiply the new row with any vector: its logit is the mean of those of its parts, never above the largest.",
+    ),
+    "new_words.5": ("easy", "A model that knows nothing gives each of 256 bytes the same probability. How many bits?"),
     "measuring.1": ("easy", "Which one did you get wrong at first? Its chapter shows why."),
     "measuring.2": ("medium", "Which ten tokens save the most? They tell what the vocabulary was trained on."),
     "measuring.3": ("hard", 'Compare with `tiktoken.get_encoding("gpt2")` if you have it.'),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .merge_player import MergePlayer as MergePlayer
     from .playground import Playground as Playground
     from .pre_token_view import PreTokenView as PreTokenView
+    from .reachable_tokens import ReachableTokens as ReachableTokens
     from .stream_buffer import StreamBuffer as StreamBuffer
     from .sweep import Sweep as Sweep
     from .template_inspector import TemplateInspector as TemplateInspector
@@ -45,6 +46,7 @@ _MODULES = {
     "MergePlayer": "merge_player",
     "Playground": "playground",
     "PreTokenView": "pre_token_view",
+    "ReachableTokens": "reachable_tokens",
     "StreamBuffer": "stream_buffer",
     "Sweep": "sweep",
     "TemplateInspector": "template_inspector",

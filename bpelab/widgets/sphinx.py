@@ -21,6 +21,7 @@ NAMES = (
     "merge_player",
     "playground",
     "pre_token_view",
+    "reachable_tokens",
     "stream_buffer",
     "template_inspector",
     "token_view",

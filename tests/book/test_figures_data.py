@@ -33,6 +33,10 @@ READ = {
         "book/superwords_record.py` trains on them and writes it, with the texts' hashes and the machine, and the page "
         "computes the small sizes beside it",
     },
+    "new_words.ipynb": {
+        "new_words_record.json": "a model trained further, which takes torch and minutes; `python "
+        "book/new_words_record.py` does so and writes it, and the page counts its tokens and bits again"
+    },
     "chat.ipynb": {
         "backends_record.json": "speeds of backends that no reader has all of; `make test-backends` measures them and "
         "writes it, once all have given the same tokens, with the machine and all versions in it",

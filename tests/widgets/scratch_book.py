@@ -64,6 +64,7 @@ FIGURES = {
     "transition_point": "TransitionPoint(late, lines, measured=rats)",
     "trie_walker": 'TrieWalker(tokenizer, " shipwrights something")',
     "pre_token_view": "PreTokenView(\"Don't panic, it's 12345 pages:\\n\\n  if x==1:\\treturn 日本 éa  \")",
+    "reachable_tokens": "ReachableTokens(few, rats, num_merges=9)",
     "stream_buffer": 'StreamBuffer(few, "né 日😀.")',
     "token_view": 'TokenView(lines, {"944 merges": tokenizer, "44 merges": few})',
     "template_inspector": "TemplateInspector(chat, said, 'chatml')",

@@ -42,6 +42,7 @@ PLAYERS = [
     "heap_stepper",
     "trie_walker",
     "transition_point",
+    "reachable_tokens",
     "stream_buffer",
     "chat_box",
     "cache_stepper",

@@ -63,6 +63,7 @@ from bpelab.widgets import (
     HeapStepper,
     MergePlayer,
     PreTokenView,
+    ReachableTokens,
     StreamBuffer,
     TemplateInspector,
     TokenView,
@@ -83,6 +84,11 @@ SHAPE = ModelShape(2, 4, 2, 16, 64, 256, 1)
 @lru_cache(1)
 def tokenizer() -> BPETokenizer:
     return BPETokenizer.train(book_text()[:60_000], 1200)
+
+
+@lru_cache(1)
+def few_tokens() -> BPETokenizer:
+    return BPETokenizer.train(book_text()[:20_000], 300)
 
 
 @lru_cache(1)
@@ -143,6 +149,10 @@ MAKERS = {
     ),
     "TrieWalker": lambda text: TrieWalker(tokenizer().model, text),
     "TrieWalker, ranks": lambda text: TrieWalker(rank_tokenizer().model, text),
+    "ReachableTokens": lambda text: ReachableTokens(few_tokens(), text),
+    "ReachableTokens, ranks": lambda text: ReachableTokens(
+        BPETokenizer(BPEModel.from_ranks(few_tokens().model.ids), pattern="gpt2"), text, num_merges=5
+    ),
     "PreTokenView": lambda text: PreTokenView(text, NAMED),
     "PreTokenView, with gaps": lambda text: PreTokenView(text, {"</script>": "[a-z]+|<", "one": "."}),
     "StreamBuffer": lambda text: StreamBuffer(tokenizer(), text),
@@ -395,6 +405,49 @@ class TestTrieWalker:
         single = {bytes([byte]): byte for byte in range(256)}
         with pytest.raises(ModelError, match="use encoder='heap'"):
             TrieWalker(BPEModel.from_ranks(single | {b"abc": 256, b"ab": 257}), "abc")
+
+
+class TestReachableTokens:
+    def test_says_what_the_naive_encoder_reaches(self):
+        own, some_missed = few_tokens(), False
+        tokens = own.model.tokens
+        pairs = [(tokens[left], tokens[right]) for left, right in own.model.merges]
+        for text in texts(amount(10, 100)):
+            data = ReachableTokens(own, text).data
+            names = [visible.label_text(label) for label in data["labels"]]
+            words = Counter(piece.encode() for piece in own.pieces(text[: ReachableTokens.limit]))
+            learned, known = [], [bytes([byte]) for byte in range(256)]
+            for step in train_naive(words, 12):
+                learned.append((known[step.left], known[step.right]))
+                known.append(step.token)
+            assert [names[node] for node in data["added"]] == [visible.plain_label(token) for token in known[256:]]
+            for count in range(len(learned) + 1):
+                model = BPEModel.from_merges(dict.fromkeys(pairs + learned[:count]))
+                encode = NaiveEncoder(model).encode_piece
+                missed = {token for token in known[256 : 256 + count] if len(encode(token)) > 1}
+                assert {names[node] for node in data["missed"][count]} == set(map(visible.plain_label, missed))
+                some_missed |= bool(missed)
+                if count:
+                    assert f"Reached so far: {count - len(missed)} of {count}." in data["says"][count]
+            for node, parts in enumerate(data["parts"]):
+                assert all(part < node and data["levels"][part] < data["levels"][node] for part in parts)
+                assert "".join(names[part] for part in parts) == names[node] or not parts or "[" in names[parts[0]]
+        assert some_missed
+
+    def test_the_reason_is_what_the_bytes_become(self):
+        own = BPETokenizer.train("a red bed, bread and a red shed, ready to spread. " * 3, 264)
+        says = ReachableTokens(own, "write, wren, wreck, wrote: a wren and a wreath").data["says"]
+        missed = [say for say in says if "isn't" in say]
+        assert "“·wr” + “e”: “·wre” isn't reached: earlier merges make “·” “w” “re” of its bytes, and no" in missed[0]
+
+    def test_a_merge_that_both_have(self):
+        own = BPETokenizer.train("the the the", 257)
+        data = ReachableTokens(own, "the the the", num_merges=1).data
+        assert "is a token of the tokenizer, too" in data["says"][1] and data["added"][0] in data["own"]
+
+    def test_bytes_are_needed(self):
+        with pytest.raises(BPELabError, match="in bytes"):
+            ReachableTokens(spelling_tokenizer(), "a")
 
 
 class TestTrainScrubber:

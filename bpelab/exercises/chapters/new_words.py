@@ -1,0 +1,289 @@
+"""The exercises of *New words for an old model*."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ...trainers.naive import replace_pair, train_naive
+from ..checker import Exercise
+from ..fixtures import CORPORA
+
+Merges = list[tuple[bytes, bytes]]
+
+
+def to_old_ids(ids, made_of):
+    """Return the ids that the old tokenizer writes for the text that the new one wrote as `ids`.
+
+    `made_of` maps each new id to the (left, right) ids of its merge, which may be new as well.
+    """
+    old = []
+    # The ids that are still to be looked at, the next one last: so `pop` takes it, and a new id's parts go back on top.
+    waiting = list(reversed(ids))
+    while waiting:
+        token = waiting.pop()
+        if token in made_of:
+            left, right = made_of[token]
+            waiting += [right, left]
+        else:
+            old.append(token)
+    return old
+
+
+def unreached(merges):
+    """Return the tokens that no text contains, as a set of bytes: those that merging their own bytes doesn't make.
+
+    `merges` is a list of (left, right), the first with the lowest rank. The parts of a merge are single bytes, or made
+    by merges before it.
+    """
+    rank = {}
+    for pair in merges:
+        rank.setdefault(pair, len(rank))  # of a merge that is listed twice the first counts
+
+    def merged(tokens):
+        # Encoding: the pair of the lowest rank, of equal ones the leftmost, again and again.
+        while True:
+            ranks = [rank.get(pair, math.inf) for pair in zip(tokens, tokens[1:])]
+            if not ranks or min(ranks) == math.inf:
+                return tokens
+            at = ranks.index(min(ranks))
+            tokens = [*tokens[:at], tokens[at] + tokens[at + 1], *tokens[at + 2 :]]
+
+    made = {left + right for left, right in merges}
+    return {token for token in made if merged([token[at : at + 1] for at in range(len(token))]) != [token]}
+
+
+def leaves_first(merges, counts, number):
+    """Return the tokens that pruning takes, in order: `number` of them, or all that merges make if these are fewer.
+
+    `merges` is a list of (left, right) in the order of learning, no token made twice; `counts` maps tokens to how often
+    a corpus has them, 0 for one that isn't there. Of the tokens that no other is made of, the one with the lowest count
+    goes first, of equal ones the last that was learned. Its count is added to those of its two parts.
+    """
+    counts = dict(counts)
+    left_over = list(merges)
+    gone = []
+    while left_over and len(gone) < number:
+        needed = {part for pair in left_over for part in pair}
+        best = None
+        # From the last merge to the first, so that of equal counts the last learned is found first and stays.
+        for pair in reversed(left_over):
+            token = pair[0] + pair[1]
+            if token not in needed and (best is None or counts.get(token, 0) < counts.get(best[0] + best[1], 0)):
+                best = pair
+        token = best[0] + best[1]
+        gone.append(token)
+        left_over.remove(best)
+        # Where the token was, a text has its parts now: two of them in `aa`, which is made of `a` and `a`.
+        for part in best:
+            counts[part] = counts.get(part, 0) + counts.get(token, 0)
+    return gone
+
+
+def new_rows(rows, parts):
+    """Return the new embedding: the old rows, and for each new token the mean of the rows of its parts.
+
+    `rows` is a list of rows, each a list of numbers; `parts` has for each new token the old ids that the old tokenizer
+    writes for it, in the order of the new ids. A token without parts gets the mean of all old rows.
+    """
+    made = []
+    for ids in parts:
+        chosen = [rows[token] for token in ids] or rows
+        # zip(*chosen) turns rows into columns: the first numbers together, then the second ones, and so on.
+        made.append([sum(column) / len(chosen) for column in zip(*chosen)])
+    return rows + made
+
+
+def bits_per_byte(tokens, probabilities):
+    """Return the bits per byte of a text, which is not empty.
+
+    `tokens` are its tokens (bytes), and `probabilities` those that a model gave to each of them, none of them 0.
+    """
+    bits = -sum(math.log2(probability) for probability in probabilities)
+    return bits / sum(map(len, tokens))
+
+
+def _sequences() -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
+    yield [], {}
+    yield [97, 98], {}
+    yield [256], {256: (97, 98)}
+    yield [300, 97, 300], {300: (97, 98)}
+    yield [302, 301], {300: (97, 98), 301: (300, 99), 302: (301, 301)}
+    yield [5, 1025, 1024, 1023], {1024: (5, 6), 1025: (1024, 7)}
+    yield [9], {9: (8, 8), 8: (7, 7), 7: (1, 2)}
+    for words in CORPORA[7:]:
+        steps = list(train_naive(words, 9, 1))
+        made_of = {256 + step.rank: (step.left, step.right) for step in steps[4:]}
+        for word in words:
+            ids = list(word)
+            for step in steps:
+                ids = replace_pair(ids, (step.left, step.right), 256 + step.rank)
+            yield ids, made_of
+    yield [2_000], {1_000 + n: (999 + n, 1) for n in range(1, 1_001)} | {1_000: (1, 2)}
+
+
+def _are_sequences(ids: list[int], made_of: dict[int, tuple[int, int]]) -> bool:
+    return min([*ids, *made_of], default=0) >= 0 and all(max(pair) < token for token, pair in made_of.items())
+
+
+def _learned(words: dict[bytes, int], number: int) -> Merges:
+    tokens = [bytes([byte]) for byte in range(256)]
+    merges = []
+    for step in train_naive(words, number, 1):
+        merges.append((tokens[step.left], tokens[step.right]))
+        tokens.append(step.token)
+    return merges
+
+
+def _merge_lists() -> Iterator[tuple[Merges]]:
+    yield ([],)
+    yield ([(b"a", b"b")],)
+    yield ([(b"r", b"e"), (b"w", b"r"), (b"wr", b"e")],)
+    yield ([(b"r", b"e"), (b"w", b"r"), (b"wr", b"e"), (b"w", b"re")],)
+    yield ([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"abc", b"d")],)
+    yield ([(b"a", b"a"), (b"aa", b"a"), (b"a", b"aa"), (b"aaa", b"aa")],)
+    yield ([(b"a", b"b"), (b"c", b"d"), (b"a", b"b"), (b"ab", b"cd")],)
+    for first, second in zip(CORPORA[7:], CORPORA[8:]):
+        yield (_learned(first, 6) + _learned(second, 6),)
+        yield (_learned(second, 6) + _learned(first, 6),)
+    yield (
+        _learned({b"red": 3, b"bread": 2, b" ready": 2}, 6) + _learned({b" wren": 3, b" wrote": 2, b" wreck": 2}, 9),
+    )
+
+
+def _is_merge_list(merges: Merges) -> bool:
+    known = {bytes([byte]) for byte in range(256)}
+    for left, right in merges:
+        if not {left, right} <= known:
+            return False
+        known.add(left + right)
+    return True
+
+
+def _prunings() -> Iterator[tuple[Merges, dict[bytes, int], int]]:
+    low = [(b"l", b"o"), (b"lo", b"w"), (b"e", b"r"), (b"low", b"er")]
+    yield [], {}, 3
+    for number in range(5):
+        yield low, {b"lower": 2, b"low": 5, b"er": 1}, number
+    yield low, {}, 2
+    yield low, {b"lower": 9}, 9
+    yield [(b"a", b"b"), (b"c", b"d")], {b"ab": 1, b"cd": 1}, 1
+    yield [(b"a", b"b"), (b"c", b"d")], {b"ab": 1, b"cd": 2}, 1
+    yield [(b"a", b"a"), (b"b", b"c"), (b"aa", b"aa")], {b"aaaa": 2, b"bc": 3}, 2
+    yield [(b"a", b"b"), (b"x", b"y"), (b"ab", b"c")], {b"abc": 2, b"xy": 1}, 2
+    for words in CORPORA[7:]:
+        merges = _learned(words, 8)
+        if len({left + right for left, right in merges}) == len(merges):
+            counts = {left + right: 7 * len(right) % 5 for left, right in merges}
+            yield merges, counts, 3
+            yield merges, counts, len(merges)
+
+
+def _are_prunings(merges: Merges, counts: dict[bytes, int], number: int) -> bool:
+    made = [left + right for left, right in merges]
+    return (
+        _is_merge_list(merges) and len(set(made)) == len(made) and number >= 0 and min(counts.values(), default=0) >= 0
+    )
+
+
+def _tables() -> Iterator[tuple[list[list[float]], list[list[int]]]]:
+    yield [[1.0, 2.0]], []
+    yield [[0.0, 0.0], [2.0, 4.0], [4.0, 0.0]], [[1, 2]]
+    yield [[0.0, 0.0], [2.0, 4.0], [4.0, 0.0]], [[1], [2, 2], [1, 1, 2, 2]]
+    yield [[0.0, 0.0], [2.0, 4.0], [4.0, 0.0]], [[]]
+    yield [[0.5], [-1.5], [2.0]], [[0, 1, 2], [2, 0], []]
+    yield [[1.0, 2.0, 3.0, 4.0], [0.0, -2.0, 0.5, 8.0]], [[0, 1], [1, 0], [1, 1, 0]]
+
+
+def _are_tables(rows: list[list[float]], parts: list[list[int]]) -> bool:
+    ids = [token for tokens in parts for token in tokens]
+    return len({len(row) for row in rows}) == 1 and min(ids, default=0) >= 0 and max(ids, default=0) < len(rows)
+
+
+def _close(expected: Any, got: Any) -> bool:
+    """Compare numbers, or lists of them, with what the order of sums may change."""
+    if isinstance(expected, list):
+        same = isinstance(got, (list, tuple)) and len(got) == len(expected)
+        return same and all(map(_close, expected, got))
+    return math.isclose(expected, got, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _predictions() -> Iterator[tuple[list[bytes], list[float]]]:
+    yield [b"a"], [0.5]
+    yield [b"a"], [1.0]
+    yield [b"ab"], [0.25]
+    yield [b"a", b"b"], [0.5, 0.5]
+    yield [b" low", b"er"], [0.125, 0.5]
+    yield ["é".encode(), b"t", "é".encode()], [0.001, 0.9, 0.7]
+    yield [b" the", b" end", b"."], [0.3, 0.02, 0.95]
+
+
+def _are_predictions(tokens: list[bytes], probabilities: list[float]) -> bool:
+    whole = len(tokens) == len(probabilities) > 0 and all(tokens)
+    return whole and all(0 < probability <= 1 for probability in probabilities)
+
+
+EXERCISES = [
+    Exercise(
+        "new_words.1",
+        "Back to the old ids",
+        to_old_ids,
+        _sequences,
+        (
+            "An id that isn't in `made_of` is old, and stays.",
+            "A new id becomes its two parts. Look at these again: they may be new.",
+            "A function that calls itself for both parts is short, but a token that is made in a thousand steps is too "
+            "deep for it. A list of ids that are still to be looked at has no such limit.",
+        ),
+        is_valid=_are_sequences,
+    ),
+    Exercise(
+        "new_words.2",
+        "Never reached",
+        unreached,
+        _merge_lists,
+        (
+            "Encode the bytes of each token with all merges, and see whether one token is left, the token itself.",
+            "Encoding means: of all neighbours that have a merge, join those of the lowest rank, and begin again.",
+            "Two merges may make the same token. It is reached if either of them makes it.",
+        ),
+        is_valid=_is_merge_list,
+    ),
+    Exercise(
+        "new_words.3",
+        "Leaves first",
+        leaves_first,
+        _prunings,
+        (
+            "A leaf is a token that is no part of a merge that is left. Find the leaves anew after each step.",
+            "Sort the leaves by (count, minus the number of the merge): the smallest goes.",
+            "Take a token's merge out of the list, and add its count to both parts, twice where these are the same.",
+        ),
+        is_valid=_are_prunings,
+    ),
+    Exercise(
+        "new_words.4",
+        "New rows",
+        new_rows,
+        _tables,
+        (
+            "The mean of rows is taken number by number: first numbers with first numbers.",
+            "`zip(*rows)` has the columns of some rows.",
+            "A part that occurs twice counts twice. No parts: take all old rows in their place.",
+        ),
+        equal=_close,
+        is_valid=_are_tables,
+    ),
+    Exercise(
+        "new_words.5",
+        "Bits per byte",
+        bits_per_byte,
+        _predictions,
+        (
+            "A token of probability 1/2 costs one bit, one of 1/4 two: minus the logarithm to the base of 2.",
+            "Add up the bits of all tokens.",
+            "Divide by the bytes of all tokens together, and not by their number.",
+        ),
+        equal=_close,
+        is_valid=_are_predictions,
+    ),
+]
