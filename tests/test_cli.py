@@ -168,7 +168,7 @@ def test_what_extend_and_prune_refuse(folder, tmp_path, capsysbinary, words, mes
 
 def test_training_with_superwords(folder, tmp_path, capsysbinary):
     words = ["train", folder / "book.txt", "--vocab-size", "600", "--out", tmp_path / "t", "--quiet"]
-    given = ["--superwords", "superbpe", "--transition", "0.5", "--max-words", "0"]
+    given = ["--superwords", "superbpe", "--transition", "0.5", "--max-words", "0", "--max-memory", "64M"]
     assert run(capsysbinary, *words, *given) == (0, "", "")
     expected = BPETokenizer.train(
         folder / "book.txt", 600, superwords=Superwords("superbpe", transition=0.5, max_words=None)
@@ -183,6 +183,7 @@ def test_training_with_superwords(folder, tmp_path, capsysbinary):
         ),
         (["--superwords", "superbpe", "--transition", "half"], "--superwords: "),
         (["--superwords", "superbpe", "--ties", "cs336"], "leave out --ties"),
+        (["--max-memory", "1K"], "from 1,048,576 up, not 1,024"),
     ):
         code, out, err = run(capsysbinary, *words, *more)
         assert (code, out) == (1, "") and message in err, err

@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from .._support.byte_sizes import size_in_bytes
 from .._support.numpy_import import NDArray, np
-from ..cli.arguments import size_in_bytes
 from ..notebook.live_source import book_text
 from ..notebook.zipf_text import word
 from ..pretokenizers.split import Split

@@ -44,10 +44,6 @@ class Parser(argparse.ArgumentParser):
         return f": did you mean {meant}?" if meant else ""
 
 
-UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-"""Powers of two."""
-
-
 def nonempty_path(text: str) -> Path:
     """Convert an argument to a path. Raises ArgumentTypeError for an empty one, which would be the current folder.
 
@@ -57,18 +53,6 @@ def nonempty_path(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty name is neither a file nor a folder; . is the current folder")
     return Path(text)
-
-
-def size_in_bytes(text: str) -> int:
-    """Convert an argument to a number of bytes. Raises ArgumentTypeError for anything else.
-
-    >>> size_in_bytes("8G") == 8 * 2**30 == size_in_bytes("8589934592")
-    True
-    """
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in UNITS else (text, "")
-    if not number.isdecimal() or not number.isascii():
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: write a number of bytes, or 500M, 8G, 1T")
-    return int(number) << UNITS[unit]
 
 
 def utf8_text(text: str) -> str:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._support.byte_sizes import size_in_bytes
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
-from .arguments import add_roles, nonempty_path, roles, size_in_bytes
+from .arguments import add_roles, nonempty_path, roles
 from .options import add_dask
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ their pieces in C would gain nothing in English and a half in Chinese. It trains
 
 One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
 cuts.h, units.h, runs.h, merge.h, misses.h, encode.h, superwords.h, utf8.h, decode.h; for training count.h, pairs.h,
-replace.h, learn.h; and the Python types, module.c, pretoken_counter.h, merge_learner.h. In Python, `plan.py` turns a
+limits.h,
+replace.h, learn.h, pair_counts.h, phrases.h, parts.h; and the Python types, module.c, pretoken_counter.h,
+merge_learner.h, phrase_counter.h. In Python, `plan.py` turns a
 pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
 
 It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;

@@ -5,7 +5,9 @@ when it is full, and remembers the highest count that it dropped (`native/pair_c
 rare all the same, so that merges don't change. Parts go to files when they exceed their share of the limit, as words
 do.
 
-Chapter: Superwords. Cost: see `Phrases`. Memory: the limit, and 12 bytes for each token of the distinct parts.
+Chapter: Superwords. Cost: for 1 GB of generated English (`bench/generated_text.py`) and 128,000 tokens, 28,000 of them
+superwords, 83 s of processor time on an x86 server, words included, and 2.3 GB of memory. Memory: what the limit allows
+for counts, and 12 bytes for each token of the distinct parts.
 """
 
 from __future__ import annotations

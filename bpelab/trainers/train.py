@@ -116,10 +116,16 @@ def train_model(
     with rereadable(corpus) if superwords is not None and trainer != DISTRIBUTED else nullcontext(corpus) as again:
         reading = Reading(again, placeholder, normalize, input_format, field, progress, max_memory)
         if trainer == DISTRIBUTED:
-            from .distributed import Job, count_files
+            from .distributed import KEPT, Job, count_files
 
             count = partial(
-                count_files, corpus, cluster=client, form=input_format, progress=progress, worker_timeout=worker_timeout
+                count_files,
+                corpus,
+                cluster=client,
+                form=input_format,
+                progress=progress,
+                kept=min(KEPT, max_memory // 4),
+                worker_timeout=worker_timeout,
             )
             job = Job(pre_tokenizer, placeholder, normalize, field)
             table = count(job, least=min_pre_token_frequency)

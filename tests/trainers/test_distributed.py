@@ -2,6 +2,7 @@
 
 import http.server
 import os
+import pickle
 import random
 import re
 import signal
@@ -21,6 +22,7 @@ from bpelab._support import dask_wait
 from bpelab._support.dask_client import connect
 from bpelab._support.dask_wait import Watch
 from bpelab._support.install import install_command
+from bpelab.boundaries.named_patterns import Cut
 from bpelab.cli.main import main
 from bpelab.corpus.inputs import find_inputs
 from bpelab.notebook import book_text
@@ -33,8 +35,11 @@ from bpelab.trainers import corpus, distributed, partition
 from bpelab.trainers.corpus import count_words
 from bpelab.trainers.count_table import Counts, concat_counts, sum_counts
 from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
+from bpelab.trainers.distributed_phrases import PhraseJob, PythonPhraseCounter
 from bpelab.trainers.partition import parts_of, texts_of
+from bpelab.trainers.python_phrases import Sequences
 from bpelab.trainers.spill_runs import Runs
+from bpelab.trainers.superwords import Superwords
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
@@ -659,3 +664,73 @@ def test_texts_of_parts_have_special_tokens_in_them(tmp_path):
     (tmp_path / "a.txt").write_text("a b<|end|>c d")
     (part,) = parts_of(find_inputs(tmp_path / "a.txt"), 100, False)
     assert "".join(texts_of(part, "text", False, SpecialTokens({"<|end|>": 0}))) == "a b<|end|>c d"
+
+
+# -- superwords -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["superbpe", "boundless"])
+def test_superwords_from_all_forms(here, tmp_path, method):
+    documents = [text for text in made(15, 60) if text]
+    for name in ("a.txt", "b.jsonl", "c.parquet"):
+        write(tmp_path / name, documents)
+    ours = {"superwords": method, "special_tokens": ["<|endoftext|>"], "normalizer": "NFC"}
+    for name, plain in (("a.txt", tmp_path / "a.txt"), ("b.jsonl", documents), ("c.parquet", documents)):
+        found = BPETokenizer.train(tmp_path / name, 700, trainer="distributed", client=here, **ours)
+        for trainer in ("native", "incremental"):
+            assert found == BPETokenizer.train(plain, 700, trainer=trainer, **ours), (name, trainer)
+
+
+def held_phrases(part, job, **notes):
+    return held(part, job, **notes) if isinstance(job, PhraseJob) else count_part(part, job)
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_phrases_are_counted(client, tmp_path, monkeypatch):
+    notes, waits, path, killed = tmp_path / "notes", tmp_path / "waits", tmp_path / "a.txt", tmp_path / "killed"
+    notes.mkdir()
+    waits.mkdir()
+    path.write_text("".join(made(16, 200)), encoding="utf-8", newline="")
+    kept = partial(held_phrases, folder=str(notes), waits=str(waits), killed=str(killed))
+    monkeypatch.setattr(distributed, "count_part", kept)
+    monkeypatch.setattr(
+        count_files, "__kwdefaults__", {**count_files.__kwdefaults__, "part": path.stat().st_size // 19}
+    )
+
+    def kill():
+        while not (busy := os.listdir(waits)):
+            time.sleep(0.02)
+        os.kill(int(busy[0]), signal.SIGKILL)
+        killed.touch()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    found = BPETokenizer.train(path, 800, trainer="distributed", client=client, superwords="superbpe")
+    thread.join()
+    assert found == BPETokenizer.train(path, 800, superwords="superbpe")
+    assert any(len(note.read_text().split()) > 2 for note in notes.iterdir())  # pairs, parts, and what was lost
+    client.wait_for_workers(2, timeout=600)
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_phrases_of_workers_with_and_without_a_compiler(tmp_path, monkeypatch, built):
+    """The same tables from C and from Python, spilled or not."""
+    if not built:
+        monkeypatch.setattr("bpelab.trainers.distributed_phrases.extension", lambda: None)
+    texts = [text for text in made(17, 20) if text]
+    (tmp_path / "a.txt").write_text("".join(texts), encoding="utf-8", newline="")
+    model = BPETokenizer.train(texts, 400).model
+    for superwords in (Superwords(), Superwords.of("boundless")):
+        pickled, cut = pickle.dumps((model, CL100K, superwords)), Cut.AT_PHRASES
+        whole = PythonPhraseCounter(Sequences(model, CL100K, superwords), None)
+        whole.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, cut)[0], "text", cut, NONE))
+        keys = b"".join(key for key, count in whole.table().as_dict().items() if count > 3)
+        parts = PythonPhraseCounter(Sequences(model, CL100K, superwords), keys)
+        parts.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, cut)[0], "text", cut, NONE))
+        for kept, expected in ((None, whole), (keys, parts)):
+            for size, limit in ((3_000, 1 << 28), (1 << 30, 1)):
+                job = PhraseJob(pickled, kept, cut, NONE, limit=limit)
+                tables = [count_part(part, job) for part in parts_of(find_inputs(tmp_path / "a.txt"), size, cut)]
+                sums = [sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)]
+                assert concat_counts(sums).as_dict() == expected.table().as_dict()

@@ -33,7 +33,7 @@ from bpelab.trainers.superword_learner import compete, learn_superwords
 from bpelab.trainers.superwords import Superwords
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import amount, fuzz_text, needs_extension
+from ..conftest import SOAK, amount, fuzz_text, needs_extension
 
 pytestmark = pytest.mark.filterwarnings("ignore::bpelab.trainers.train.TrainingStopped")
 WORDS = ["of", "the", "a", "at", "by the way", "ab", "aab", "12", "é", "日本", ":", "(", "\n", "  ", "--", "it's", "No"]
@@ -328,3 +328,22 @@ def test_texts_that_c_leaves_to_python():
             one, other = ([*learn_superwords(phrases, 30, superwords)] for phrases in ways)
             assert one == other and (one or "<" in pattern), (pattern, method)
             assert ways[0].pairs(1) == ways[1].pairs(1)
+
+
+@pytest.mark.skipif(not SOAK, reason="10 GB are trained in the soak only: it takes half an hour, and 20 GB of the disk")
+def test_ten_gigabytes_in_sixteen(tmp_path):
+    """Generated text (`bench/generated_text.py`), and half of the memory for counts."""
+    program = """
+import resource, sys
+from pathlib import Path
+from bpelab import BPETokenizer, Superwords
+from bpelab.bench.generated_text import main
+main(["10G", sys.argv[1]])
+superwords = Superwords(transition=100_000)
+trained = BPETokenizer.train(Path(sys.argv[1]), 128_000, superwords=superwords, max_memory=8 << 30)
+print(len(trained), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 16_000_000)
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", program, str(tmp_path / "generated.txt")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "128000 True\n", done
