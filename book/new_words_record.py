@@ -204,7 +204,6 @@ def main() -> None:
     questions = [(question, touches(new, old.n_vocab, question)) for question in corpus.scored()[:: options.every]]
     half = old.prune(corpus=known, keep=HALF, progress=False).tokenizer
     measured: dict[str, Any] = {}
-    ends: dict[str, float] = {}
     for variant in VARIANTS:
         print(variant, flush=True)
         with tempfile.TemporaryDirectory() as home:
@@ -218,9 +217,11 @@ def main() -> None:
                 make_folder(variant, tokenizer, folder)
             model = load(folder)
             if options.again is not None:
-                train(model, tokenizer, known, unseen, corpus.train, options.epochs, options.again)
-                write_weights(model.eval(), folder)
-                ends[variant] = bits(load(folder), tokenizer, unseen)
+                trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, options.again)
+                record = json.loads(options.out.read_text(encoding="utf-8"))
+                ends = record["again"].setdefault(str(options.again), {})
+                ends[variant] = round(trained["curve"][-1]["bits"], 3)
+                write(record, options.out)
                 continue
             before = asked(folder, questions)
             trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, SEED)
@@ -235,9 +236,6 @@ def main() -> None:
             "after": after,
         }
     if options.again is not None:
-        record = json.loads(options.out.read_text(encoding="utf-8"))
-        record["again"] = {**record["again"], str(options.again): ends}
-        write(record, options.out)
         return
     record = {
         "about": "The shipped chat model with 200 new tokens, before and after further training. Written by "
