@@ -415,8 +415,8 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         """Return a tokenizer with this one's tokens and those of another, as far as exact merges allow.
 
         Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow
-        in the order in which it learned them; each is made of the two tokens that the merges so far make of its bytes.
-        Where they make more than two of them, no merge can reach it, and it is left out, as is what the pre-tokenizer
+        in the order in which they were learned, each made of the two tokens that the merges so far make of its bytes.
+        Where these make more than two, no merge can reach the token, and it is left out, as is what the pre-tokenizer
         cuts. The other's special tokens are not taken: `with_special_tokens` adds them.
 
         >>> t = BPETokenizer.train("low lower lowest " * 9, 260)

@@ -111,6 +111,61 @@ def test_training_from_standard_input(folder, tmp_path, capsysbinary, monkeypatc
     assert (tmp_path / "t" / "tokenizer.json").read_bytes() == (folder / "tok" / "tokenizer.json").read_bytes()
 
 
+def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
+    """There and back: the file says what it did at the beginning."""
+    more, unseen, out = tmp_path / "more.txt", tmp_path / "unseen.txt", tmp_path / "more"
+    more.write_bytes(book_text()[50_000:80_000].encode())
+    unseen.write_bytes(book_text()[80_000:90_000].encode())
+    tok = folder / "tok"
+    words = ["extend", tok, "--corpus", more, "--add", 50, "--out", out, "--text", unseen]
+    code, shown, err = run(capsysbinary, *words)
+    old, new = BPETokenizer.from_pretrained(tok), BPETokenizer.from_pretrained(out)
+    assert (code, err) == (0, "") and "650 tokens, 50 of them new, from id 600" in shown
+    text = unseen.read_text(encoding="utf-8")
+    before, after = (each.count_tokens(text) / len(text.encode()) for each in (old, new))
+    assert f"{before:.4f} before, {after:.4f} after, {after / before - 1:+.1%}" in shown
+    summary = json.loads(run(capsysbinary, *words, "--json")[1])
+    assert summary["added"] == 50 and summary["tokens_per_byte"] == {"before": before, "after": after}
+
+    back, ids = tmp_path / "back", tmp_path / "ids.json"
+    removed = [str(i) for i in range(600, 650)]
+    assert run(capsysbinary, "prune", out, "--remove", *removed, "--out", back, "--ids", ids, "--quiet")[0] == 0
+    files = [json.loads((each / "tokenizer.json").read_text(encoding="utf-8")) for each in (back, tok)]
+    assert files[0] == files[1]
+    written = json.loads(ids.read_text())
+    assert written["ids"] == {str(i): i for i in range(600)} and sorted(written["removed"]) == list(range(600, 650))
+    expected = new.prune(corpus=more, keep=500)
+    summary = json.loads(run(capsysbinary, "prune", out, "--corpus", more, "--keep", 500, "--out", back, "--json")[1])
+    assert summary["removed"] == 150 and BPETokenizer.from_pretrained(back).model == expected.tokenizer.model
+    given = ["--corpus", "-", "--min-frequency", 1, "--out", back]
+    code, shown, _ = run(capsysbinary, "prune", out, *given, stdin=more.read_bytes(), monkeypatch=monkeypatch)
+    used = new.prune(corpus=more, min_frequency=1).tokenizer
+    assert code == 0 and BPETokenizer.from_pretrained(back).model == used.model
+    assert "--text FILE names a text" in shown
+    assert run(capsysbinary, "prune", out, "--unreachable", "--out", back)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["extend", "TOK", "--corpus", "BOOK", "--add", "0"], "--add must be at least 1"),
+        (["extend", "TOK", "--corpus", "nothing.txt"], "nothing.txt can't be read"),
+        (["extend", "TOK", "--corpus", "BOOK", "-"], "alone for standard input"),
+        (["extend", "--corpus", "BOOK"], "no tokenizer was named"),
+        (["prune", "TOK", "--min-frequency", "1"], "--min-frequency is how often a corpus uses a token"),
+        (["prune", "TOK", "--keep", "9000"], "--keep 9,000, but the tokenizer has 600 tokens"),
+        (["prune", "TOK", "--remove", "a"], "can't go: text with this byte could not be encoded"),
+        (["prune", "TOK", "--remove", "zzzz"], "no such token"),
+        (["prune", "TOK", "--unreachable", "--corpus", "BOOK"], "leave it out"),
+    ],
+)
+def test_what_extend_and_prune_refuse(folder, tmp_path, capsysbinary, words, message):
+    names = {"TOK": folder / "tok", "BOOK": folder / "book.txt"}
+    code, out, err = run(capsysbinary, *(names.get(word, word) for word in words), "--out", tmp_path / "out")
+    assert (code, out) == (1, "") and message in err, err
+    assert not (tmp_path / "out").exists()
+
+
 def test_training_with_superwords(folder, tmp_path, capsysbinary):
     words = ["train", folder / "book.txt", "--vocab-size", "600", "--out", tmp_path / "t", "--quiet"]
     given = ["--superwords", "superbpe", "--transition", "0.5", "--max-words", "0"]

@@ -11,8 +11,9 @@ from ..formats.listing import printable
 from ..model.bpe import RankMerges
 from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
+from ..trainers.corpus import Corpus, rereadable
 from ..unicode.byte_alphabet import BYTE_OF_CHAR
-from .tokens import never_merged
+from .tokens import never_merged, unseen
 
 FAMILIES = (
     (("<|begin_of_text|>", "<|eot_id|>"), "llama3", "Llama 3"),
@@ -23,8 +24,8 @@ FAMILIES = (
 MAX_SHOWN = 4
 
 
-def audit(tokenizer: BPETokenizer) -> Iterator[str]:
-    """Yield lint findings, one sentence each.
+def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str]:
+    """Yield lint findings, one sentence each; with a corpus, as for `BPETokenizer.train`, how much of it is unused.
 
     >>> from bpelab import BPEModel
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}
@@ -35,6 +36,8 @@ def audit(tokenizer: BPETokenizer) -> Iterator[str]:
     Cost: about a second for 100,000 tokens.
     """
     yield from _unreachable(tokenizer)
+    if corpus is not None:
+        yield from _unseen(tokenizer, corpus)
     yield from _odd_merges(tokenizer)
     yield from _missing_symbols(tokenizer)
     yield from _unread_byte_alphabet(tokenizer)
@@ -55,6 +58,13 @@ def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
         shown = ", ".join(f"{printable(model.tokens[i])!r} {i}" for i in lost[:MAX_SHOWN])
         more = f" and {len(lost) - MAX_SHOWN:,} more" if len(lost) > MAX_SHOWN else ""
         yield f"{_counted(len(lost), 'token')} can't be reached {how}: {shown}{more}"
+
+
+def _unseen(tokenizer: BPETokenizer, corpus: Corpus) -> Iterator[str]:
+    with rereadable(corpus) as texts:
+        if lost := unseen(tokenizer, texts):
+            free = len(tokenizer.prune(corpus=texts, min_frequency=1).removed)
+            yield f"{_counted(len(lost), 'token')} unused by the corpus, of which no other token needs {free:,}"
 
 
 def _odd_merges(tokenizer: BPETokenizer) -> Iterator[str]:

@@ -7,10 +7,12 @@ that don't come back.
 
 from dataclasses import dataclass
 
-from ..encoders import NaiveEncoder
+from ..core.derivations import derive_tokens, unmade_ids
+from ..editing.merge_vocabularies import CONTEXTS
+from ..editing.prune import count_uses
 from ..errors import BPELabError
-from ..model.bpe import BPEModel
 from ..tokenizer import BPETokenizer
+from ..trainers.corpus import Corpus
 from .validate import require_integer
 
 
@@ -37,19 +39,25 @@ def never_merged(tokenizer: BPETokenizer) -> list[int]:
     >>> never_merged(BPETokenizer(BPEModel.from_ranks(ranks)))
     [300]
     """
-    model = tokenizer.model
     added = {token.id for token in tokenizer.added_tokens}
-    spelled = set((model.units.byte_tokens or {}).values()) if model.units is not None else set()
-    candidates = [i for i in model.recovered_merges.unreachable if i not in added and i not in spelled]
-    # Merging a token's bytes alone does what it does inside a text; `recovered_merges` gives up on tokens that rank
-    # before their parts, and such a token may merge.
-    merging = NaiveEncoder(BPEModel(model.tokens, model.merges, model.alphabet, units=model.units))
-    return [i for i in candidates if merging.encode_piece(model.tokens[i]) != [i]]
+    return [token_id for token_id in derive_tokens(tokenizer.model).unreachable if token_id not in added]
 
 
-CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
-"""What `unreachable_alone` puts before and after a token, since a pattern may cut differently there. Some of
-o200k_base's tokens come only after a rare sign, as `\\n//` does, or before more letters, as in ` I're`."""
+def unseen(
+    tokenizer: BPETokenizer, corpus: Corpus, *, input_format: str | None = None, field: str = "text"
+) -> list[int]:
+    """Return the ids of tokens that don't occur in the corpus once it is encoded, units and added tokens apart.
+
+    Some of them may be parts of tokens that do occur: `tokenizer.prune(corpus=corpus, min_frequency=1)` takes the
+    others. Arguments and errors are those of `BPETokenizer.train`.
+
+    >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
+    >>> [tokenizer.model.tokens[token_id] for token_id in unseen(tokenizer, "low lowest")]
+    [b'lo', b' low', b' lower']
+    """
+    uses = count_uses(tokenizer.spec, corpus, input_format=input_format, field=field)
+    known = unmade_ids(tokenizer.model) | {token.id for token in tokenizer.added_tokens}
+    return sorted(token_id for token_id in tokenizer.model.tokens if not uses[token_id] and token_id not in known)
 
 
 def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:

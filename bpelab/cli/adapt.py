@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._support.textio import read_text
 from ..errors import BPELabError
 from .arguments import nonempty_path
+from .extend import add_reading
 
 if TYPE_CHECKING:
     from ..adapt.measuring import Measured
@@ -42,7 +43,9 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         metavar="MODEL",
         help="a folder with a model's safetensors, or a name on the Hub (default: the model that comes with bpelab)",
     )
-    adapt.add_argument("--corpus", action="append", default=[], metavar="FILE", help="text to learn new tokens from")
+    adapt.add_argument(
+        "--corpus", nargs="+", default=[], metavar="FILE", help="text, JSON Lines or Parquet to learn new tokens from"
+    )
     adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
     adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
     adapt.add_argument("--old-tokenizer", metavar="OLD", help="the model's tokenizer, if it isn't in its folder")
@@ -57,7 +60,6 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         metavar="N",
         help="round the rows up to a multiple of N (default: as they were)",
     )
-    adapt.add_argument("--text", type=Path, metavar="FILE", help="a UTF-8 text to measure on, not learned from")
     adapt.add_argument("--no-bits", action="store_true", help="don't run the model to measure its bits per byte")
     adapt.add_argument("--gguf", type=nonempty_path, metavar="FILE", help="write a GGUF file for llama.cpp, too")
     adapt.add_argument(
@@ -67,12 +69,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
         help="for --gguf, and models that are no Llama: a GGUF file of MODEL, as llama.cpp's converter writes it",
     )
     adapt.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
-    adapt.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
-    )
-    adapt.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
-    adapt.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
-    adapt.add_argument("--json", action="store_true", help="print the plan and what was measured as JSON")
+    add_reading(adapt)
 
 
 def run_adapt(args: argparse.Namespace) -> int:

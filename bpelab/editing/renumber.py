@@ -1,8 +1,8 @@
 """A specification without some of its tokens, and with the ids of the others moved up.
 
 The order of ids is kept, and each becomes lower by the number of tokens below it that go; so ids that no token had stay
-free, and taking away what was added last changes no other id. Ranks are kept, too. Merges go with the tokens that they
-join or make.
+free, and taking away what was added last changes no other id. Merges go with the tokens that they join or make, and
+ranks move up likewise.
 
 Chapter: New words for an old model. Cost: a look at every token and merge.
 """
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from ..core.spec import TokenizerSpec
 from ..errors import VocabularyError
-from ..model.bpe import BPEModel, RankMerges
+from ..model.bpe import BPEModel, Merge, Pair, RankMerges
 from ..model.initial_symbols import InitialSymbols
 from ..vocab.special_tokens import SpecialTokens
 
@@ -54,18 +54,20 @@ def without_tokens(spec: TokenizerSpec, gone: Collection[int]) -> tuple[Tokenize
 
 
 def _renumbered(model: BPEModel, ids: Mapping[int, int]) -> BPEModel:
-    merges = (
-        model.merges.renumbered(ids)
-        if isinstance(model.merges, RankMerges)
-        else {
-            (ids[left], ids[right]): (rank, ids[new])
-            for (left, right), (rank, new) in model.merges.items()
-            if left in ids and right in ids and new in ids
-        }
-    )
+    if isinstance(model.merges, RankMerges):
+        merges: Mapping[Pair, Merge] = model.merges.renumbered(ids)
+    else:
+        kept = {(*pair, new): rank for pair, (rank, new) in model.merges.items() if ids.keys() >= {*pair, new}}
+        lost = sorted({rank for rank, _ in model.merges.values()}.difference(kept.values()))
+        merges = MappingProxyType(
+            {
+                (ids[left], ids[right]): (rank - bisect_left(lost, rank), ids[new])
+                for (left, right, new), rank in kept.items()
+            }
+        )
     return BPEModel(
         MappingProxyType({ids[old]: token for old, token in model.tokens.items() if old in ids}),
-        merges if isinstance(merges, RankMerges) else MappingProxyType(merges),
+        merges,
         MappingProxyType({unit: ids[old] for unit, old in model.alphabet.items() if old in ids}),
         model.ignore_merges,
         None if model.units is None else _renumbered_units(model.units, ids),

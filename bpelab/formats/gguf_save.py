@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConversionError
 from ..model.bpe import BPEModel, RankMerges
-from ..model.merge_recovery import compatible
+from ..model.merge_recovery import pair_only_ranks_merge
 from ..normalizers import NormalizerSequence, Prepend, Replace
 from ..pretokenizers.byte_level import ByteLevel
 from ..pretokenizers.sequence import PreTokenizerSequence
@@ -235,13 +235,8 @@ def _token_ranks(model: BPEModel) -> dict[int, int]:
             )
         ranks.setdefault(new, rank)
         last = new
-    recovered_merges, merged = model.recovered_merges, {pair: rank for pair, (rank, _) in model.merges.items()}
-    for left, right in RankMerges(model.tokens, model.ids):  # with scores, any pair that makes a token merges
-        if (left, right) not in merged and compatible(
-            left, right, recovered_merges.splits, recovered_merges.rank_of, merged
-        ):
-            first, second = model.tokens[left], model.tokens[right]
-            raise ConversionError(f"by scores {first!r} and {second!r} would merge, and here they don't")
+    if (more := pair_only_ranks_merge(model)) is not None:
+        raise ConversionError(f"by scores {more[0]!r} and {more[1]!r} would merge, and here they don't")
     return ranks
 
 

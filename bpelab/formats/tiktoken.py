@@ -197,6 +197,8 @@ def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
 
 def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
     """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
+    from ..model.merge_recovery import pair_only_ranks_merge
+
     model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
     if tokenizer.normalizer is not None:
         raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer}")
@@ -210,6 +212,8 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
         raise ConversionError(
             f"tiktoken's ids are its ranks, but the token {merged[at]} merges before {merged[at + 1]} here"
         )
+    if recovered_merges.unreachable and (more := pair_only_ranks_merge(model)) is not None:
+        raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, and here they don't")
     return dict(model.ids)
 
 

@@ -91,3 +91,26 @@ def recover_merges(model: "BPEModel") -> RecoveredMerges:
             exact = exact and not late
     unreachable = tuple(i for i in model.tokens if i not in splits and i not in alphabet)
     return RecoveredMerges(splits, rank_of, unreachable, exact)
+
+
+def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
+    """Return two tokens that a table of ranks would merge and the model's list leaves side by side; None for none.
+
+    In a table any two neighbours merge whose concatenation is a token.
+
+    >>> from bpelab.model import BPEModel
+    >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
+    >>> pair_only_ranks_merge(BPEModel.from_vocab(vocab, [(b"a", b"b")]))
+    (b'ab', b'c')
+    """
+    from .bpe import RankMerges
+
+    if isinstance(model.merges, RankMerges):
+        return None
+    recovered_merges, merged = model.recovered_merges, {pair: rank for pair, (rank, _) in model.merges.items()}
+    for left, right in RankMerges(model.tokens, model.ids):
+        if (left, right) not in merged and compatible(
+            left, right, recovered_merges.splits, recovered_merges.rank_of, merged
+        ):
+            return model.tokens[left], model.tokens[right]
+    return None

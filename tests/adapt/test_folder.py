@@ -16,6 +16,7 @@ from bpelab.editing.results import Pruned
 from bpelab.notebook import book_text
 from bpelab.publishing import changed_files
 
+from ..chat.conftest import characters
 from ..conftest import amount
 from .models import WIDTH, load, numbers, random_bits, save, tensors_of, write_model
 
@@ -279,6 +280,22 @@ def test_hugging_face_reads_the_folder(old, new, tmp_path):
     assert config.vocab_size == new.n_vocab == len(theirs)
     texts = [TEXT[at : at + 200] for at in range(0, 20_000, 500)]
     assert theirs(texts, add_special_tokens=False)["input_ids"] == new.encode_batch(texts)
+
+
+def test_a_model_with_tokens_of_characters(tmp_path):
+    """SentencePiece's kind, extended, with a character that was none: rows, and ids as transformers reads them."""
+    old = characters()
+    new = old.extend(TEXT + " naïve" * 9, 60)
+    folder = write_model(tmp_path / "old", old, tensors_of(old, kind="BF16"))
+    plan = adapt_model(folder, new, tmp_path / "new")
+    assert plan.facts["rows_copied"] == len(old) and plan.facts["rows_made"] == 60 and plan.rows.keeps_ids
+    for name, (kind, array) in tensors_of(old, kind="BF16").items():
+        rows = name in ("model.embed_tokens.weight", "lm_head.weight")
+        assert load(tmp_path / "new")[name].tobytes() == (expected(array, kind, plan) if rows else array).tobytes()
+    transformers = pytest.importorskip("transformers")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
+    text = TEXT[:3_000] + " naïve 日本 😀"
+    assert theirs(text, add_special_tokens=False)["input_ids"] == new.encode(text, add_special_tokens=False)
 
 
 def test_numpy_s_library_reads_the_weights(old, new, tmp_path):

@@ -16,6 +16,7 @@ from bpelab.notebook import book_text
 from bpelab.unicode.tables import category
 
 from ..conftest import amount, encoding, fuzz_text, shared
+from ..random_tokenizers import random_tokenizer
 from .conftest import need
 
 llama_cpp, gguf = need("llama_cpp"), need("gguf")
@@ -210,3 +211,26 @@ def test_where_llama_cpp_cuts_otherwise(opened):
     ours = BPETokenizer(cased, pattern="o200k")
     assert ours.pieces("\u00e9\u00c9") == ["\u00e9", "\u00c9"]
     assert ids(opened(ours), "\u00e9\u00c9") != ours.encode("\u00e9\u00c9")
+
+
+@pytest.mark.parametrize("kind", ["bytes", "scores"])
+def test_extended_and_pruned(kind, tmp_path):
+    """New tokens, and those that are left, have the same ids in llama.cpp."""
+    rng = random.Random(kind)
+    if kind == "bytes":
+        old = BPETokenizer.train(book_text()[:40_000], 600, pattern="gpt2", special_tokens=["<|end|>"])
+    else:
+        old = next(it for it in iter(lambda: random_tokenizer(rng, "scores"), None) if fits_gguf(it))
+    extended = old.extend(book_text()[40_000:80_000], 200)
+    pruned = extended.prune(corpus=book_text()[:20_000], keep=len(extended) - 150).tokenizer
+    for number, ours in enumerate((extended, pruned)):
+        convert(ours, tmp_path / f"{number}.gguf", "gguf")
+        theirs = llama_cpp.Llama(str(tmp_path / f"{number}.gguf"), vocab_only=True, verbose=False)
+        for text in [book_text()[60_000:90_000], *fuzz(amount(50, 1_000), 3)]:
+            assert ids(theirs, text) == ours.encode(text, add_special_tokens=False)
+        theirs.close()
+
+
+def fits_gguf(tokenizer):
+    """Whether it spells all bytes, and has no symbols."""
+    return len(tokenizer.model.units.byte_tokens or {}) == 256 and not tokenizer.model.units.symbols
