@@ -82,14 +82,20 @@ def write_weights(model: Any, folder: Path) -> None:
     save_file(rounded(model), folder / "model.safetensors", metadata={"format": "pt"})
 
 
-@torch.inference_mode()
+def start_id(tokenizer: BPETokenizer) -> int:
+    """Return the id before a text, the one that ends another, as `bits_per_byte` has it."""
+    assert tokenizer.eos_token_id is not None
+    return tokenizer.eos_token_id
+
+
 def bits(model: Any, tokenizer: BPETokenizer, text: str) -> float:
     """Return what `bpelab.chat.text_bits.bits_per_byte` returns, by torch and with many passages at once."""
     total = 0.0
-    encoded = [[tokenizer.eos_token_id, *tokenizer.encode(part)] for part in passages(text, MEASURED)]
+    encoded = [[start_id(tokenizer), *tokenizer.encode(part)] for part in passages(text, MEASURED)]
     for start in range(0, len(encoded), 16):
         ids, labels = padded(encoded[start : start + 16])
-        logits = model(input_ids=ids).logits
+        with torch.inference_mode():
+            logits = model(input_ids=ids).logits
         total += torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum").item()
     return total / math.log(2) / len(text.encode())
 
@@ -119,7 +125,7 @@ def batches(
             if len(order) < ROWS:
                 order += random.sample(parts, len(parts))
             batch, order = order[:ROWS], order[ROWS:]
-            yield padded([[tokenizer.eos_token_id, *tokenizer.encode(part)] for part in batch])
+            yield padded([[start_id(tokenizer), *tokenizer.encode(part)] for part in batch])
 
 
 def train(
@@ -168,7 +174,7 @@ def asked(folder: Path, questions: list[tuple[Question, bool]]) -> dict[str, Any
         answers[question] = session.ask(question).text
     tokenizer, files = session.tokenizer, find_model(folder)
     engine = open_backend("reference", files)
-    prompt = [tokenizer.eos_token_id, *tokenizer.encode(BEGUN)]
+    prompt = [start_id(tokenizer), *tokenizer.encode(BEGUN)]
     going_on = [made.id for made in generate(engine, prompt, max_new_tokens=48, stop=frozenset(files.stop_ids))]
     log = score(folder, [question for question, _ in questions])["answers"]
     right = {"touched": [0, 0], "untouched": [0, 0]}
@@ -204,7 +210,6 @@ def main() -> None:
     questions = [(question, touches(new, old.n_vocab, question)) for question in corpus.scored()[:: options.every]]
     half = old.prune(corpus=known, keep=HALF, progress=False).tokenizer
     measured: dict[str, Any] = {}
-    ends: dict[str, float] = {}
     for variant in VARIANTS:
         print(variant, flush=True)
         with tempfile.TemporaryDirectory() as home:
@@ -218,9 +223,11 @@ def main() -> None:
                 make_folder(variant, tokenizer, folder)
             model = load(folder)
             if options.again is not None:
-                train(model, tokenizer, known, unseen, corpus.train, options.epochs, options.again)
-                write_weights(model.eval(), folder)
-                ends[variant] = bits(load(folder), tokenizer, unseen)
+                trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, options.again)
+                record = json.loads(options.out.read_text(encoding="utf-8"))
+                ends = record["again"].setdefault(str(options.again), {})
+                ends[variant] = round(trained["curve"][-1]["bits"], 3)
+                write(record, options.out)
                 continue
             before = asked(folder, questions)
             trained = train(model, tokenizer, known, unseen, corpus.train, options.epochs, SEED)
@@ -235,9 +242,6 @@ def main() -> None:
             "after": after,
         }
     if options.again is not None:
-        record = json.loads(options.out.read_text(encoding="utf-8"))
-        record["again"] = {**record["again"], str(options.again): ends}
-        write(record, options.out)
         return
     record = {
         "about": "The shipped chat model with 200 new tokens, before and after further training. Written by "

@@ -64,12 +64,9 @@ def leaves_first(merges, counts, number):
     gone = []
     while left_over and len(gone) < number:
         needed = {part for pair in left_over for part in pair}
-        best = None
-        # From the last merge to the first, so that of equal counts the last learned is found first and stays.
-        for pair in reversed(left_over):
-            token = pair[0] + pair[1]
-            if token not in needed and (best is None or counts.get(token, 0) < counts.get(best[0] + best[1], 0)):
-                best = pair
+        # From the last merge to the first: `min` returns the first of equals, which is then the last that was learned.
+        leaves = [pair for pair in reversed(left_over) if pair[0] + pair[1] not in needed]
+        best = min(leaves, key=lambda pair: counts.get(pair[0] + pair[1], 0))
         token = best[0] + best[1]
         gone.append(token)
         left_over.remove(best)
