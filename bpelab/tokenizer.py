@@ -344,7 +344,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
         what `train` raises for a corpus.
-        Cost: for 10 MB and 8,000 tokens, seconds; see `trainers/extend.py`, which names the source.
+        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `trainers/extend.py`, which names the source.
         """
         from .trainers.extend import extend
 

@@ -157,9 +157,9 @@ def test_what_is_shown(monkeypatch, tmp_path):
     bars.clear()
     quietly(tmp_path / "a.jsonl", 257, progress=True, input_format="text")
     assert bars[0][1] == (tmp_path / "a.jsonl").stat().st_size
-    assert module._size(tmp_path / "none", None) is None
-    assert module._size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
-    assert module._size(tmp_path / "a.txt", "jsonl") is None
+    assert module.corpus_size(tmp_path / "none", None) is None
+    assert module.corpus_size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
+    assert module.corpus_size(tmp_path / "a.txt", "jsonl") is None
 
 
 @pytest.mark.parametrize("built", [True, False])
