@@ -6,6 +6,7 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer
 from bpelab.analysis.audit import audit
+from bpelab.analysis.tokens import unseen
 from bpelab.model_inputs.config import Truncation
 from bpelab.notebook import book_text
 from bpelab.vocab.added_tokens import AddedToken
@@ -109,3 +110,13 @@ def test_what_a_file_asks_for():
         "its file asks for dropout 0.1, which would make ids random; it is not applied",
         "its file asks for truncation to 9 tokens; encode() doesn't truncate",
     ]
+
+
+def test_what_a_corpus_leaves_unused():
+    tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
+    (found,) = audit(tokenizer, iter(["low lowest"]))
+    lost, free = (
+        len(unseen(tokenizer, "low lowest")),
+        len(tokenizer.prune(corpus="low lowest", min_frequency=1).removed),
+    )
+    assert found == f"{lost} tokens unused by the corpus, of which no other token needs {free}" and lost > free > 0
