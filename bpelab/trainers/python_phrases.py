@@ -13,6 +13,7 @@ from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 from .._support.lazy_property import cached_property
+from .._support.textio import valid_text
 from ..core.pipeline import Pipeline
 from ..core.spec import TokenizerSpec
 from ..model.bpe import BPEModel, Pair
@@ -76,7 +77,7 @@ class Sequences:
     def _single(self, piece: str) -> int | None:
         """Return the token of a pre-token that is one; None for any other."""
         if piece not in self._whole:
-            ids = self._pipeline.ids(piece)
+            ids = self._pipeline.ids(valid_text(piece))
             self._whole[piece] = self._number[ids[0]] if len(ids) == 1 else None
         return self._whole[piece]
 

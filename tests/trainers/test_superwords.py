@@ -318,7 +318,7 @@ def test_a_limit_of_memory_that_makes_no_sense(wrong):
 def test_texts_that_c_leaves_to_python():
     """Lone surrogates, a pattern that reads ahead too far, and patterns that look behind."""
     needs_extension()
-    texts = ["of the \ud800 of the", "a" * 30_000 + "b of the of the", "aab of the", "of the"] * 2
+    texts = ["of the \ud800 of the", "of the a\ud800b of the", "a" * 30_000 + "b of the of the", "aab of the"] * 2
     for pattern in ("superbpe", "a*b|a", "(?<=h)e", r"\n"):
         for method in ("superbpe", "boundless"):
             superwords = Superwords(method, transition=0.5, pattern=pattern)
