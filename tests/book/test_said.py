@@ -142,7 +142,7 @@ def test_the_library_names_its_chapters_by_their_titles():
         for names in re.findall(r"Chapters?: ((?:[^.\"]|\n)+)[.\"]", path.read_text("utf-8")):
             named.update(" ".join(name.split()) for name in names.split(";"))
     assert len(named) > 15
-    assert {name for name in named if not any(title.startswith(name) for title in titles)} <= {"Superwords"}
+    assert not {name for name in named if not any(title.startswith(name) for title in titles)}
 
 
 def test_the_first_page_leads_to_every_chapter():

@@ -174,7 +174,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch, folder):
     kept = Runs(1, 0)
     if folder:
         kept.add(0, Counts.of({b"a": 1}))
-        monkeypatch.setattr(runs.np, "save", full)
+        monkeypatch.setattr(runs.Path, "open", full)
         place = rf"{tmp_path}/bpelab-counts-\w+"
     else:
         monkeypatch.setattr(tempfile, "mkdtemp", full)

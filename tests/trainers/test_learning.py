@@ -171,8 +171,8 @@ def test_what_a_cluster_is_given(monkeypatch, built):
     distributed = pytest.importorskip("bpelab.trainers.distributed")
     asked = []
 
-    def count_files(corpus, job, client, **options):
-        asked.append((corpus, job, client, options))
+    def count_files(corpus, job, cluster, **options):
+        asked.append((corpus, job, cluster, options))
         return Counts.of({b"ab": 2, b"c": 1} if corpus != "none" else {})
 
     monkeypatch.setattr(distributed, "count_files", count_files)
@@ -192,7 +192,7 @@ def test_what_a_cluster_is_given(monkeypatch, built):
     )
     assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
     ((corpus, job, client, rest),) = asked
-    given = {"form": "text", "progress": False, "least": 2, "worker_timeout": 90}
+    given = {"form": "text", "progress": False, "least": 2, "kept": distributed.KEPT, "worker_timeout": 90}
     assert (corpus, client, rest) == ("a.txt", "local", given)
     assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
     assert trained == [train_native if built else train_incremental]
