@@ -130,7 +130,7 @@ def batches(
 
 
 def met(tokenizer: BPETokenizer, first: int, text: str, talks: list[Messages], steps: int) -> dict[str, int]:
-    """Return how many conversations a training has, how many tokens from `first` on, and in how many of them at most."""
+    """Return how many conversations a training has, how many ids from `first` on, and in how many at most one is."""
     counts = Counter[int]()
     for step, (ids, _) in enumerate(batches(tokenizer, text, talks, steps, SEED)):
         for row in ids.tolist() if step % 2 else ():
