@@ -15,6 +15,7 @@ import math
 import platform
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -126,6 +127,15 @@ def batches(
                 order += random.sample(parts, len(parts))
             batch, order = order[:ROWS], order[ROWS:]
             yield padded([[start_id(tokenizer), *tokenizer.encode(part)] for part in batch])
+
+
+def met(tokenizer: BPETokenizer, first: int, text: str, talks: list[Messages], steps: int) -> dict[str, int]:
+    """Return how many conversations a training has, how many ids from `first` on, and in how many at most one is."""
+    counts = Counter[int]()
+    for step, (ids, _) in enumerate(batches(tokenizer, text, talks, steps, SEED)):
+        for row in ids.tolist() if step % 2 else ():
+            counts.update({token for token in row if token >= first})
+    return {"conversations": steps // 2 * CONVERSATIONS, "tokens": len(counts), "most": max(counts.values(), default=0)}
 
 
 def train(
@@ -254,6 +264,7 @@ def main() -> None:
         "bytes_unseen": len(unseen.encode()),
         "new_tokens": new.n_vocab - old.n_vocab,
         "epochs": options.epochs,
+        "met": met(new, old.n_vocab, known, corpus.train, measured["mean"]["steps"]),
         "variants": measured,
         "again": {},
     }

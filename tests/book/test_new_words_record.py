@@ -41,6 +41,10 @@ def test_it_is_about_the_book_and_the_tokenizers_of_now(tokenizers):
 
 def test_all_variants_were_trained_alike():
     first = RECORD["variants"]["as it was"]
+    assert RECORD["met"]["conversations"] == first["steps"] // 2 * 16  # of a batch
+    assert 0 < RECORD["met"]["tokens"] <= RECORD["new_tokens"]
+    for ends in RECORD["again"].values():
+        assert all(abs(bits - RECORD["variants"][name]["after"]["bits"]) < 0.1 for name, bits in ends.items())
     for run in RECORD["variants"].values():
         assert [at["step"] for at in run["curve"]] == [at["step"] for at in first["curve"]]
         assert run["curve"][-1]["step"] == run["steps"] == first["steps"]
