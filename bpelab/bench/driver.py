@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .fresh_process import HELLO
+from .generated_text import Source, generated_text
 from .job import Job, Step
 from .peers import BASELINE, PEERS, Vocabulary
 from .plan import Plan
@@ -61,7 +62,11 @@ class Driver:
             if "pathological" in sections:
                 self._run_pathological(job)
         if "train" in self.plan.sections and vocabularies:
-            self._run_train(vocabularies[0])
+            for size, tokens in self.plan.train:
+                self._run_train(vocabularies[0], "train", size, tokens)
+        if "superwords" in self.plan.sections and vocabularies:
+            for size, tokens in self.plan.superwords:
+                self._run_train(vocabularies[0], "superwords", size, tokens)
         self.record["machine"]["load_average_at_the_end"] = load_average()
 
     def _vocabularies(self) -> list[Vocabulary]:
@@ -155,17 +160,24 @@ class Driver:
             one = replace(job, peers=[name], steps=steps, memory_limit=4 * GIB)
             self._runner.run(one, self.plan.pathological_seconds)
 
-    def _run_train(self, vocabulary: Vocabulary) -> None:
-        for size, tokens in self.plan.train:
-            path, title = self.folder / f"train-{size}.txt", f"{size / 1e6:g} MB to {tokens:,} tokens"
-            text = self._repeated_text(size)
-            path.write_text(text, "utf-8", newline="")
-            values = {"vocabulary": tokens}
-            job = Job(vocabulary, [], [Step("train", title)], {title: str(path)}, str(self.folder), values=values)
-            for name in self.names:
-                self._on_step(f"train {title}, {name}")
-                self._runner.run(replace(job, peers=[name]), max(self.plan.seconds, size / 1e5))
-            self._compare_training(title)
+    def _run_train(self, vocabulary: Vocabulary, measure: str, size: int, tokens: int) -> None:
+        path, title, threads = self.folder / f"{measure}-{size}.txt", f"{size / 1e6:g} MB to {tokens:,} tokens", 1
+        parts: Iterable[str]
+        if measure == "train":
+            parts = [self._repeated_text(size)]
+        else:  # a text that is repeated is one long phrase
+            parts = generated_text(size, Source("\n".join(text.content for text in self.texts)))
+            title, threads = f"{title}, superwords", 2
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(parts)
+        values = {"vocabulary": tokens}
+        step = Step(measure, title, threads=threads)
+        job = Job(vocabulary, [], [step], {title: str(path)}, str(self.folder), values=values)
+        for name in self.names:
+            self._on_step(f"{measure} {title}, {name}")
+            self._runner.run(replace(job, peers=[name]), max(self.plan.seconds, size / 1e5), threads)
+        path.unlink()
+        self._compare_training(title)
 
     def _repeated_text(self, size: int) -> str:
         """Return `size` bytes of the texts, concatenated and repeated until there are enough."""
@@ -183,5 +195,5 @@ class Driver:
         learned = {name: set(pickle.loads(path.read_bytes())) for name, path in files.items() if path.exists()}
         ours = learned.get("bpelab")
         for sample in self.record["samples"]:
-            if ours and sample["measure"] == "train" and sample["text"] == title and sample["library"] in learned:
+            if ours and sample["text"] == title and sample["library"] in learned:
                 sample["shared"] = len(ours & learned[sample["library"]]) / len(ours)

@@ -101,14 +101,13 @@ def pathological(worker: "Worker", step: Step) -> None:
 
 
 def train(worker: "Worker", step: Step) -> None:
-    """Time training on a file; the learned tokens are written to another file, to be compared."""
+    """Time training on a file, of superwords too; the learned tokens are written to another file, to be compared."""
     size = worker.job.values["vocabulary"]
     for name in worker.participants(step):
         import_all(worker, name)
         path, peer = worker.job.text_files[step.text], PEERS[name]
-        tokens = emit_time(
-            worker, step, name, partial(peer.train, path, size), bytes=Path(path).stat().st_size, size=size
-        )
+        learn = peer.train if step.measure == "train" else peer.train_superwords
+        tokens = emit_time(worker, step, name, partial(learn, path, size), bytes=Path(path).stat().st_size, size=size)
         if tokens is not None:
             Path(worker.job.folder, f"tokens-{step.text}-{name}").write_bytes(pickle.dumps(sorted(tokens)))
 

@@ -12,7 +12,7 @@ class Step:
 
     Attributes:
         measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "fresh", "memory",
-            "pathological", "train".
+            "pathological", "train", "superwords".
         text: the name of a text, or of a pathological input.
         output: a key of `Peer.calls`; "" for measures that have only one kind of call.
         threads: how many may be used.
@@ -26,7 +26,7 @@ class Step:
     @property
     def capability(self) -> str:
         """The capability that a library needs for this step, a key of `Peer.calls`."""
-        same = {"load": "list", "fresh": "fresh", "train": "train"}
+        same = {"load": "list", "fresh": "fresh", "train": "train", "superwords": "superwords"}
         return {"calls": "list", "documents": "list", **same}.get(self.measure, self.output)
 
 

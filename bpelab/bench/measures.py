@@ -25,4 +25,5 @@ MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
     "memory": memory,
     "pathological": pathological,
     "train": train,
+    "superwords": train,
 }

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from .isolated_measures import PATHOLOGICAL
 
-SECTIONS = ("encode", "calls", "batch", "decode", "load", "fresh", "memory", "pathological", "train")
+SECTIONS = ("encode", "calls", "batch", "decode", "load", "fresh", "memory", "pathological", "train", "superwords")
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Plan:
         fresh: bytes of the files that are encoded in a fresh process, besides a few words.
         memory: bytes of the text for which memory is measured.
         pathological: the names of the inputs, and `pathological_bytes` each.
-        train: (bytes of text, tokens to learn).
+        train: (bytes of text, tokens to learn); `superwords` likewise, of generated text and with superwords.
         seconds: how long a library may take for one call; `pathological_seconds` for a pathological input.
         texts: how many of the texts are used; 0 for all.
     """
@@ -38,6 +38,7 @@ class Plan:
     pathological: tuple[str, ...] = tuple(PATHOLOGICAL)
     pathological_bytes: int = 1_000_000
     train: tuple[tuple[int, int], ...] = ((10_000_000, 8192),)
+    superwords: tuple[tuple[int, int], ...] = ((10_000_000, 16_384),)
     seconds: float = 60
     pathological_seconds: float = 10
     texts: int = 0
@@ -61,6 +62,7 @@ QUICK = replace(
     memory=4_000_000,
     pathological=("one letter", "random letters"),
     train=((1_000_000, 1024),),
+    superwords=((1_000_000, 2048),),
     seconds=20,
     pathological_seconds=3,
     texts=1,
@@ -73,6 +75,7 @@ FULL = replace(
     cold_rounds=7,
     load_rounds=7,
     train=((10_000_000, 8192), (100_000_000, 32_768)),
+    superwords=((10_000_000, 16_384), (1_000_000_000, 128_000)),
     seconds=300,
     pathological_seconds=60,
 )

@@ -16,7 +16,8 @@ def report(record: Record) -> str:
         tables_isolated.load_and_memory(record),
         tables_isolated.fresh_process(record),
         tables_isolated.pathological(record),
-        tables_isolated.train(record),
+        tables_isolated.train(record, "train"),
+        tables_isolated.train(record, "superwords"),
         _left_out(record),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -37,6 +37,7 @@ what is measured:
   memory        of the model, and added while 16 MB are encoded
   pathological  1 MB of one letter, of spaces, of digits ..., under a limit of time and memory
   train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 too
+  superwords    10 MB to 16,384 tokens that may go over the ends of words; with --full 1 GB to 128,000 too
 
 how:
   Every library is called in the way that is best for it (the record says how), and its ids are compared with

@@ -12,7 +12,7 @@ inside words, as the authors' own export to files has it, and texts are encoded 
 asks in addition that the parts of a superword are whole pre-tokens, which no file format can say.
 
 Chapter: Superwords. Cost: O(size of the corpus) for each merge.
-Source: Schmidt et al. 2025; the two phases of Tanner, Schmidt and Pinter 2026, and their `train.py`, `export.py`.
+Source: Schmidt et al. 2025; the two phases of Schmidt, Tanner and Pinter 2026, and their `train.py`, `export.py`.
 """
 
 import re

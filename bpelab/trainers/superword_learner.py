@@ -7,7 +7,7 @@
 
 Chapter: Superwords. Cost: encoding the corpus twice, then O(places that change). Memory: the frequent pairs of tokens,
 and the distinct parts between rare ones.
-Source: counting candidates by frequency is from Tanner, Schmidt and Pinter 2026; their greedy split is approximate.
+Source: counting candidates by frequency is from Schmidt, Tanner and Pinter 2026; their greedy split is approximate.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ on text is cut by a pattern that leaves words together, and training goes on. Un
 pre-tokens compete with merges inside words, the more frequent first, so the transition point follows from the text.
 
 Sources: Liu et al. 2025, arXiv 2503.13423, and github.com/PythonNut/superbpe; Schmidt et al. 2025, arXiv 2504.00178;
-Tanner, Schmidt and Pinter 2026, arXiv 2604.05192, and github.com/kensho-technologies/fastboundlessbpe.
+Schmidt, Tanner and Pinter 2026, arXiv 2604.05192, and github.com/kensho-technologies/fastboundlessbpe.
 """
 
 from __future__ import annotations

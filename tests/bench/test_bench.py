@@ -37,6 +37,7 @@ TINY = Plan(
     pathological_bytes=2_000,
     fresh=(20_000,),
     train=((40_000, 300),),
+    superwords=((40_000, 400),),
     seconds=60,
 )
 TEXTS = [Text("book", "the book", book_text()[:60_000])]
@@ -93,12 +94,23 @@ def test_every_measure(tmp_path):
         if why := why_unavailable(PEERS[name]):
             pytest.skip(why)
     names = ["tiktoken", "bpelab", "tokenizers"]
-    record = run(only("calls", "batch", "decode", "load", "memory", "pathological", "train"), names, tmp_path)
+    record = run(
+        only("calls", "batch", "decode", "load", "memory", "pathological", "train", "superwords"), names, tmp_path
+    )
     assert not record["left_out"]
     assert timed(record, "tiktoken") == {"calls", "documents", "batch", "decode", "load", "memory", "pathological"}
-    assert timed(record, "bpelab") == timed(record, "tokenizers") == timed(record, "tiktoken") | {"train"}
+    assert timed(record, "tokenizers") == timed(record, "tiktoken") | {"train"}
+    assert timed(record, "bpelab") == timed(record, "tokenizers") | {"superwords"}
     text = report(record)
-    for words in ("2 threads", "load, ms", "model, MiB", "one letter", "Train 0.04 MB to 300 tokens", "100.0%"):
+    for words in (
+        "2 threads",
+        "load, ms",
+        "model, MiB",
+        "one letter",
+        "Train 0.04 MB to 300 tokens",
+        "to 400 tokens, superwords",
+        "100.0%",
+    ):
         assert words in text
     assert sorted(row.threads for row in speeds(record) if row.measure == "batch") == [1, 1, 2, 2]
 

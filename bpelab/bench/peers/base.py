@@ -90,6 +90,11 @@ class Peer:
         """Learn `size` tokens from a UTF-8 file and return them. Raises Unsupported."""
         raise Unsupported("does not train")
 
+    @staticmethod
+    def train_superwords(path: str, size: int) -> set[bytes]:
+        """Learn `size` tokens, those from `transition_point(size)` on beyond words. Raises Unsupported."""
+        raise Unsupported("learns no superwords")
+
     @classmethod
     def supports(cls, what: str) -> bool:
         """Whether the library has a capability: `list`, `batch array` and so on, keys of METHODS."""
@@ -101,6 +106,15 @@ def published_name(vocabulary: Vocabulary, names: Sequence[str]) -> str:
     if not vocabulary.published or vocabulary.name not in names:
         raise Unsupported(f"has {' and '.join(names)} built in, and loads no other")
     return vocabulary.name
+
+
+def transition_point(size: int) -> int:
+    """Return the tokens at which words end and superwords begin: 100,000 of 128,000, and so for other sizes.
+
+    >>> transition_point(128_000)
+    100000
+    """
+    return size * 25 // 32
 
 
 def read_chunks(path: str) -> list[str]:

@@ -1,17 +1,22 @@
 """This library: with its C extension, without it, and with the naive encoder."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from .base import Peer, Vocabulary, read_chunks
+from .base import Peer, Unsupported, Vocabulary, read_chunks, transition_point
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
+
+MOST_BYTES = 100_000_000
+"""Of a text from which superwords are learned in Python."""
 
 
 class _Ours(Peer):
     package, module = "bpelab", "bpelab"
     encoder: ClassVar[str]
+    trainer: ClassVar[str] = "auto"
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         from ... import BPETokenizer
@@ -25,11 +30,19 @@ class _Ours(Peer):
     def decode_list(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids)
 
+    @classmethod
+    def train_superwords(cls, path: str, size: int) -> set[bytes]:
+        from ... import BPETokenizer, Superwords
+
+        superwords = Superwords(transition=transition_point(size))
+        learned = BPETokenizer.train(Path(path), size, superwords=superwords, trainer=cls.trainer, progress=False)
+        return set(learned.get_vocab())
+
 
 class Bpelab(_Ours):
     name = "bpelab"
     requires = ("numpy", "bpelab.native._core")
-    encoder = "auto"
+    encoder, trainer = "auto", "native"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken", "bpelab.native._core")
     calls: ClassVar = {
         "load": "BPETokenizer.from_tiktoken(name)",
@@ -41,6 +54,7 @@ class Bpelab(_Ours):
         "decode list": "decode",
         "decode array": "decode",
         "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='native')",
+        "superwords": "BPETokenizer.train(path, size, superwords=Superwords(transition=...), trainer='native')",
     }
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -67,12 +81,13 @@ class Bpelab(_Ours):
 class BpelabPython(_Ours):
     """As it runs where the extension wasn't built."""
 
-    name, encoder = "bpelab (Python)", "heap"
+    name, encoder, trainer = "bpelab (Python)", "heap", "incremental"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
     calls: ClassVar = {
         "load": "BPETokenizer.from_tiktoken(name, encoder='heap')",
         "list": "encode",
         "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='incremental')",
+        "superwords": "BPETokenizer.train(path, size, superwords=Superwords(transition=...), trainer='incremental')",
     }
     lacks: ClassVar = dict.fromkeys(("array", "batch list", "batch array", "decode list", "decode array"), "as bpelab")
 
@@ -82,6 +97,12 @@ class BpelabPython(_Ours):
 
         learned = BPETokenizer.train(read_chunks(path), size, pattern="gpt2", trainer="incremental", progress=False)
         return set(learned.get_vocab())
+
+    @classmethod
+    def train_superwords(cls, path: str, size: int) -> set[bytes]:
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise Unsupported(f"takes 1.5 s for a megabyte; measured up to {MOST_BYTES / 1e6:g} MB")
+        return super().train_superwords(path, size)
 
 
 class Naive(_Ours):
