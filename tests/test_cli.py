@@ -127,6 +127,15 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     summary = json.loads(run(capsysbinary, *words, "--json")[1])
     assert summary["added"] == 50 and summary["tokens_per_byte"] == {"before": before, "after": after}
 
+    known, rest = (more.read_text(encoding="utf-8")[part] for part in (slice(27_000), slice(27_000, None)))
+    known, rest = known[: known.rfind("\n") + 1], known[known.rfind("\n") + 1 :] + rest  # it is cut where a line ends
+    code, shown, _ = run(capsysbinary, *words[:-2], "--json")
+    held_out = json.loads(shown)["tokens_per_byte"]["after"]
+    longer = old.extend([known], 50)
+    assert held_out == pytest.approx(longer.count_tokens(rest) / len(rest.encode()))
+    assert BPETokenizer.from_pretrained(out).model == longer.model
+    assert run(capsysbinary, *words, "--quiet")[0] == 0
+
     back, ids = tmp_path / "back", tmp_path / "ids.json"
     removed = [str(i) for i in range(600, 650)]
     assert run(capsysbinary, "prune", out, "--remove", *removed, "--out", back, "--ids", ids, "--quiet")[0] == 0

@@ -105,8 +105,8 @@ TRAINED = {
     "superwords": "SuperBPE, generated text, on all cores; reading the file included",
 }
 PUBLISHED_SUPERWORDS = (
-    "No other library here learns superwords. The fastest published trainer (in Rust; Schmidt, Tanner and Pinter 2026) "
-    "makes\nthem of 1 GB in 593 s, on its authors' machine."
+    "No other library here learns superwords. Schmidt, Tanner and Pinter (2026) published a trainer in Rust that makes "
+    "them\nof 1 GB in 593 s, on their machine."
 )
 
 

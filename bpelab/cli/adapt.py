@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .._support.textio import read_text
 from ..errors import BPELabError
 from .arguments import nonempty_path
-from .extend import add_reading
+from .extend import add_reading, extended
 
 if TYPE_CHECKING:
     from ..adapt.measuring import Measured
     from ..adapt.plan import AdaptationPlan
-    from ..tokenizer import BPETokenizer
 
 EXAMPLES = """\
 examples:
@@ -28,9 +27,6 @@ new one is there whole or not at all. Afterwards tokens per byte are measured, a
 engine for it is installed: on --text, or on the last tenth of a corpus of plain text, which then isn't learned from.
 A model that was adapted knows no more than before: train it further on such text.
 """
-HELD_OUT, LARGEST_READ = 10, 1 << 26
-"""One tenth of a corpus is held out, if the corpus is plain text of at most so many bytes."""
-MOST_HELD_OUT = 1_000_000
 
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
@@ -84,12 +80,10 @@ def run_adapt(args: argparse.Namespace) -> int:
     if not args.dry_run:
         check_out(files, args.out, str(args.out))  # now, and not after all that is learned
     old = files.tokenizer() if args.old_tokenizer is None else open_tokenizer(args.old_tokenizer)
-    text = "" if args.text is None else read_text(args.text)
     if args.tokenizer is not None:
-        new = open_tokenizer(args.tokenizer)
+        new, text = open_tokenizer(args.tokenizer), None if args.text is None else read_text(args.text)
     else:
-        new, held_out = _extended(args, old)
-        text = text or held_out
+        new, text = extended(args, old, args.add)
     plan = plan_adaptation(files, new, old_tokenizer=old, rows=args.rows, pad_to_multiple_of=args.pad_to_multiple_of)
     shown = not (args.quiet or args.json)
     if shown:
@@ -123,26 +117,6 @@ def _check(args: argparse.Namespace) -> None:
         raise BPELabError("--out FOLDER is missing; --dry-run prints the plan and writes nothing")
     if args.gguf_like is not None and args.gguf is None:
         raise BPELabError("--gguf-like is for --gguf FILE, which is missing")
-
-
-def _extended(args: argparse.Namespace, old: "BPETokenizer") -> tuple["BPETokenizer", str]:
-    """Return the tokenizer with tokens learned from the corpus, and the text that was held out; "" for none."""
-    paths = [Path(name) for name in args.corpus]
-    options = {"input_format": args.input_format, "field": args.field, "progress": False if args.quiet else None}
-    if args.text is not None or not _is_small_text(paths, args.input_format):
-        return old.extend(paths, args.add, **options), ""
-    texts = list(map(read_text, paths))
-    size = min(len(texts[-1]) // HELD_OUT, MOST_HELD_OUT)
-    cut = texts[-1].rfind("\n", 0, len(texts[-1]) - size) + 1 or len(texts[-1]) - size
-    held_out, texts[-1] = texts[-1][cut:], texts[-1][:cut]
-    return old.extend(texts, args.add, progress=options["progress"]), held_out
-
-
-def _is_small_text(paths: list[Path], form: str | None) -> bool:
-    from ..corpus.file_formats import detect_format
-
-    formats = {detect_format(str(path), form) or "text" for path in paths}
-    return formats == {"text"} and sum(path.stat().st_size for path in paths if path.is_file()) <= LARGEST_READ
 
 
 def _as_json(args: argparse.Namespace, plan: "AdaptationPlan", measured: "Measured | None") -> dict[str, Any]:

@@ -14,6 +14,10 @@ from .train import check_out, save
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
+HELD_OUT, LARGEST_READ = 10, 1 << 26
+"""One tenth of a corpus is held out, if the corpus is plain text of at most so many bytes."""
+MOST_HELD_OUT = 1_000_000
+
 
 def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
@@ -21,7 +25,8 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
     extend.epilog = f"""{extend.epilog}
 
 Every id, merge and special token is kept. New tokens get the ids after the highest one, special tokens included, and
-text in which none of them occurs keeps its ids. A model needs a new row for each new token before it can read them."""
+text in which none of them occurs keeps its ids. A model needs a new row for each new token before it can read them.
+Tokens per byte are measured on --text, or on the last tenth of a corpus of plain text, which is held out."""
     add_tokenizers(extend)
     extend.add_argument(
         "--corpus",
@@ -67,22 +72,43 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def run_extend(args: argparse.Namespace) -> int:
     from ..tokenizer import open_tokenizer
 
-    held_out = None if args.text is None else read_text(args.text)
     old = open_tokenizer(resolve_tokenizer(args, "IN"), pattern=args.pattern)
     check_out(args.out, old)
-    new = old.extend(
-        corpus_of(args.corpus),
-        args.new_tokens,
-        min_frequency=args.min_frequency,
-        max_words=args.max_words,
-        input_format=args.input_format,
-        field=args.field,
-        progress=False if args.quiet else None,
-    )
+    new, held_out = extended(args, old, args.new_tokens, min_frequency=args.min_frequency, max_words=args.max_words)
     save(new, args.out)
     added = len(new) - len(old)
     show(args, old, new, held_out, {"added": added}, f"{added:,} of them new, from id {old.n_vocab}")
     return 0
+
+
+def extended(
+    args: argparse.Namespace, old: "BPETokenizer", new_tokens: int, **limits: int | None
+) -> tuple["BPETokenizer", str | None]:
+    """Return a tokenizer with tokens learned from --corpus, and a text that is not in it to measure on, or None.
+
+    That is --text, or else the last tenth of a corpus of plain text.
+    """
+    text = None if args.text is None else read_text(args.text)
+    options: dict[str, Any] = {"progress": False if args.quiet else None, **limits}
+    if text is not None or not _is_small_text(args.corpus, args.input_format):
+        reading = {"input_format": args.input_format, "field": args.field}
+        return old.extend(corpus_of(args.corpus), new_tokens, **reading, **options), text
+    corpus = corpus_of(args.corpus)
+    texts = [corpus] if isinstance(corpus, str) else list(map(read_text, corpus))
+    size = min(len(texts[-1]) // HELD_OUT, MOST_HELD_OUT)
+    cut = texts[-1].rfind("\n", 0, len(texts[-1]) - size) + 1 or len(texts[-1]) - size
+    held_out, texts[-1] = texts[-1][cut:], texts[-1][:cut]
+    return old.extend(texts, new_tokens, **options), held_out or None
+
+
+def _is_small_text(files: list[str], form: str | None) -> bool:
+    """Whether files, or standard input, are plain text that can be read whole."""
+    from ..corpus.file_formats import detect_format
+
+    paths = [Path(name) for name in files if name != STANDARD_INPUT]
+    if not all(path.is_file() for path in paths) or sum(path.stat().st_size for path in paths) > LARGEST_READ:
+        return False
+    return {detect_format(name, form) or "text" for name in files} == {"text"}
 
 
 def corpus_of(files: list[str]) -> str | list[Path]:
@@ -116,4 +142,5 @@ def show(
             print("  not measured: --text FILE names a text that is not in the corpus")
         else:
             change = f", {ratios[1] / ratios[0] - 1:+.1%}" if ratios[0] else ""
-            print(f"  tokens per byte of {args.text}: {ratios[0]:.4f} before, {ratios[1]:.4f} after{change}")
+            of = args.text or "the last tenth, which it did not learn from"
+            print(f"  tokens per byte of {of}: {ratios[0]:.4f} before, {ratios[1]:.4f} after{change}")
