@@ -2,9 +2,10 @@
 
 A piece is a sentence here, which no cache has met before. But all merges of words rank before the first superword, and
 none of them joins a space to most of the bytes that come before one. So the piece is cut before such spaces, and its
-parts are encoded by the merges of words alone, with a cache. Of the pairs of their tokens, few are side by side inside
-a superword (*bonds*). A run of bonds is a window, in which the remaining merges are made; nothing merges across what is
-no bond.
+parts are encoded by the merges of words alone, with a cache. A part that the cache lacks is cut once more, between any
+two bytes that no token of words has side by side; most of what that leaves are words, which have a cache of their own.
+Of the pairs of their tokens, few are side by side inside a superword (*bonds*). A run of bonds is a window, in which
+the remaining merges are made; nothing merges across what is no bond.
 
 That is exact where each token is made by one merge, of parts that rank before it. `supports` proves it from the merges.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from itertools import chain, pairwise
 from types import MappingProxyType
+from typing import TypeVar
 
 from .._support.lazy_property import cached_property
 from ..model.bpe import BPEModel, Pair, RankMerges
@@ -25,6 +27,7 @@ SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
 """What the first superword of a vocabulary is taken for; any token would do. `analysis.superwords` defines the word."""
 MAX_KEPT, LONGEST_KEPT, LONGEST_WINDOW = 1 << 16, 64, 16
 """Words and windows that are kept; bytes and tokens that one may have."""
+Key = TypeVar("Key", bytes, tuple[int, ...])
 END = -1, -1
 """In place of the pair after the last token, which is no bond."""
 
@@ -40,6 +43,7 @@ class SuperwordEncoder:
 
     def __init__(self, model: BPEModel) -> None:
         self.model, self._heap = model, HeapEncoder(model)
+        self._parts: dict[bytes, list[int]] = {}
         self._words: dict[bytes, list[int]] = {}
         self._windows: dict[tuple[int, ...], list[int]] = {}
 
@@ -58,23 +62,32 @@ class SuperwordEncoder:
         return True
 
     @cached_property
+    def _ranked(self) -> tuple[list[tuple[int, int, Pair]], int]:
+        """Return (rank, token, pair) of the merges in order, and where the second stage begins."""
+        ranked = sorted((rank, new, pair) for pair, (rank, new) in self.model.merges.items())
+        return ranked, next(at for at, merge in enumerate(ranked) if SUPERWORD.search(self.model.tokens[merge[1]]))
+
+    @cached_property
+    def _joined(self) -> set[tuple[int, int]]:
+        """Return the pairs of bytes between which nothing is cut: a token of words has them, or one will be dropped."""
+        ranked, first = self._ranked
+        joined = set(chain.from_iterable(pairwise(self.model.tokens[new]) for _, new, _ in ranked[:first]))
+        for dropped in (byte for byte in range(256) if bytes([byte]) not in self.model.alphabet):
+            joined.update(pair for byte in range(256) for pair in ((dropped, byte), (byte, dropped)))
+        return joined
+
+    @cached_property
     def _stages(self) -> tuple[HeapEncoder, re.Pattern[bytes], set[Pair]]:
         """Return the encoder of words, where pieces are cut, and the bonds."""
-        model = self.model
-        ranked = sorted((rank, new, pair) for pair, (rank, new) in model.merges.items())
-        first = next(at for at, (_, new, _) in enumerate(ranked) if SUPERWORD.search(model.tokens[new]))
+        model, (ranked, first) = self.model, self._ranked
         edges = {token: (token, token) for token in model.alphabet.values()}
-        before_space = {byte for byte in range(256) if bytes([byte]) not in model.alphabet}  # what is dropped
-        for _, new, _ in ranked[:first]:
-            edges[new] = new, new
-            token = model.tokens[new]
-            before_space.update(token[at - 1] for at in range(1, len(token)) if token[at] == ord(" "))
+        edges.update((new, (new, new)) for _, new, _ in ranked[:first])
         bonds: set[Pair] = set()
         for _, new, (left, right) in ranked[first:]:
             edges[new] = edges[left][0], edges[right][1]
             bonds.add((edges[left][1], edges[right][0]))
         words = {pair: (rank, new) for rank, new, pair in ranked[:first]}
-        joined = re.escape(bytes(before_space))
+        joined = re.escape(bytes(left for left, right in self._joined if right == ord(" ")))
         cut = re.compile(b"(?<=[^" + joined + b"])(?= )" if joined else b"(?<=.)(?= )", re.DOTALL)
         tables = model.tokens, MappingProxyType(words), model.alphabet, False, model.units
         return HeapEncoder(BPEModel.from_validated(*tables, model.ids)), cut, bonds
@@ -93,18 +106,22 @@ class SuperwordEncoder:
 
     def _word_ids(self, piece: bytes) -> list[int]:
         """Return the ids of a piece after the first stage."""
-        encoder, cut, _ = self._stages
-        known, ids = self._words, list[int]()
-        for part in cut.split(piece):
+        known, ids = self._parts, list[int]()
+        for part in self._stages[1].split(piece):
             found = known.get(part)
-            if found is None:
-                found = encoder.encode_piece(part)
-                if len(known) >= MAX_KEPT:
-                    known.clear()
-                if len(part) <= LONGEST_KEPT:
-                    known[part] = found
-            ids += found
+            ids += self._new_ids(part) if found is None else found
         return ids
+
+    def _new_ids(self, part: bytes) -> list[int]:
+        """Return the ids of a part that the cache lacks, and keep them."""
+        joined, known, encoder = self._joined, self._words, self._stages[0]
+        cuts = [at for at, pair in enumerate(pairwise(part), 1) if pair not in joined]
+        ids = list[int]()
+        for start, end in pairwise([0, *cuts, len(part)]):
+            word = part[start:end]
+            found = known.get(word)
+            ids += kept(known, word, encoder.encode_piece(word), LONGEST_KEPT) if found is None else found
+        return kept(self._parts, part, ids, LONGEST_KEPT)
 
     def encode_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece."""
@@ -126,9 +143,14 @@ class SuperwordEncoder:
         """Return what merging makes of a window."""
         found = self._windows.get(window)
         if found is None:
-            found = self._heap.merge(list(window))
-            if len(self._windows) >= MAX_KEPT:
-                self._windows.clear()
-            if len(window) <= LONGEST_WINDOW:
-                self._windows[window] = found
+            found = kept(self._windows, window, self._heap.merge(list(window)), LONGEST_WINDOW)
         return found
+
+
+def kept(cache: dict[Key, list[int]], key: Key, ids: list[int], longest: int) -> list[int]:
+    """Put ids into a cache, unless the key is longer than `longest`, and return them; a full cache begins anew."""
+    if len(cache) >= MAX_KEPT:
+        cache.clear()
+    if len(key) <= longest:
+        cache[key] = ids
+    return ids

@@ -89,9 +89,8 @@ class Split(PreTokenizer):
             from .split_behaviors import pieces
 
             return pieces(text, self.spans_of(text), self.behavior, self.invert)
-        engine = self._engine(text)
-        if engine is not None:
-            found: list[str] = engine.findall(text)
+        if self.cuts_words:  # and so leaves nothing out
+            found: list[str] = self._matcher.engine(text).findall(text)
             if sum(map(len, found)) == len(text):
                 return found
         return list(self._with_gaps(text))
@@ -103,10 +102,6 @@ class Split(PreTokenizer):
     def covered(self, text: str) -> int:
         """Return the number of characters of `text` that the pattern matches; the others lie in the gaps."""
         return sum(end - start for start, end in self._matcher.spans(text))
-
-    def _engine(self, text: str) -> Any:
-        """Return the compiled pattern that cuts `text` right, where the pattern is a named one."""
-        return None if self.name is None else self._matcher.engine(text)
 
     def _with_gaps(self, text: str) -> Iterator[str]:
         end = 0
