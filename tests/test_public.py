@@ -1,4 +1,5 @@
-"""The public names: those of `book/api.md`, which is the one list of them. Each exists and is explained there."""
+"""The public names: those of the two pages of the API reference, which are the one list of them. Each exists and is
+explained there."""
 
 import inspect
 import re
@@ -29,9 +30,14 @@ def resolve(path: str) -> object:
     return found
 
 
+def listed_text() -> str:
+    """The two pages of the API reference."""
+    return "".join((ROOT / "book" / name).read_text(encoding="utf-8") for name in ("api.md", "api_tools.md"))
+
+
 def documented() -> dict[str, object]:
     """Dotted path -> what it names, of everything in the list."""
-    text = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    text = listed_text()
     paths = []
     for kind, path, options in re.findall(r"^\.\. auto(\w+):: (\S+)\n((?:   :.*\n)*)", text, re.MULTILINE):
         members = re.search(r":members: (.+)", options)
@@ -61,7 +67,7 @@ def exported() -> list[tuple[str, object]]:
 
 def test_what_is_exported_is_listed():
     """As an object: `bpelab.Split` is listed as `bpelab.pretokenizers.split.Split`. Constants are named in the text."""
-    text = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    text = listed_text()
     listed = {id(found) for found in DOCUMENTED.values()}
     lacking = [
         path for path, found in exported() if id(found) not in listed and f"`{path.rpartition('.')[2]}`" not in text

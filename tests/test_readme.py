@@ -373,14 +373,15 @@ def test_installed_as_readme_says(way, folder, clone, newcomer, scheduler):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("extras", "number"), [("hub,tiktoken", 2), ("chat,tiktoken", 3), ("chat,tiktoken", 4), ("files,tiktoken", 5)]
+    ("extras", "numbers"),
+    [("hub,tiktoken", [2]), ("chat,tiktoken", [3]), ("chat,tiktoken", [4, 5]), ("files,tiktoken", [6])],
 )
-def test_an_extra_is_enough_for_its_block(extras, number, folder, clone, newcomer, scheduler):
-    """The first block makes what the others use; `extras` are what README names for the block."""
+def test_an_extra_is_enough_for_its_blocks(extras, numbers, folder, clone, newcomer, scheduler):
+    """The first block makes what the others use; `extras` are what README names for the blocks."""
     encoding("cl100k_base")
     put_yours(folder)
     install("wheel", extras, clone, newcomer)
-    python_session(folder, newcomer, scheduler, [python_blocks()[0], python_blocks()[number]])
+    python_session(folder, newcomer, scheduler, [python_blocks()[number] for number in (0, *numbers)])
 
 
 @pytest.mark.slow

@@ -64,7 +64,11 @@ class ReachableTokens(Figure):
         parts = self._graph(learned, ends)
         number = {token: at for at, token in enumerate(parts)}
         missed = [{token for token, found in becomes.items() if found != [token]} for becomes in ends]
-        says = [self._sentence(learned[:count], becomes, missed[count]) for count, becomes in enumerate(ends)]
+        says = [
+            f"The tokenizer has {pluralize(len(self._own), 'merge')}, and all its tokens are reached. The text teaches "
+            f"{len(learned)} more."
+        ]
+        says += [self._sentence(learned[:count], ends[count], missed[count]) for count in range(1, len(ends))]
         return {
             "labels": [visible(token) for token in parts],
             "parts": [[number[part] for part in pair] for pair in parts.values()],
@@ -95,8 +99,6 @@ class ReachableTokens(Figure):
         return found
 
     def _sentence(self, learned: Merges, becomes: dict[bytes, list[bytes]], missed: set[bytes]) -> str:
-        if not learned:
-            return f"The tokenizer has {pluralize(len(self._own), 'merge')}, and all its tokens are reached."
         left, right = learned[-1]
         token = left + right
         say = f"Merge {len(learned)} of the text, {quoted(left)} + {quoted(right)}: {quoted(token)} "
