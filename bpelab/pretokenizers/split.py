@@ -89,8 +89,9 @@ class Split(PreTokenizer):
             from .split_behaviors import pieces
 
             return pieces(text, self.spans_of(text), self.behavior, self.invert)
-        if self.cuts_words:  # and so leaves nothing out
-            found: list[str] = self._matcher.engine(text).findall(text)
+        engine = self._engine(text)
+        if engine is not None:
+            found: list[str] = engine.findall(text)
             if sum(map(len, found)) == len(text):
                 return found
         return list(self._with_gaps(text))
@@ -102,6 +103,10 @@ class Split(PreTokenizer):
     def covered(self, text: str) -> int:
         """Return the number of characters of `text` that the pattern matches; the others lie in the gaps."""
         return sum(end - start for start, end in self._matcher.spans(text))
+
+    def _engine(self, text: str) -> Any:
+        """Return the compiled pattern that cuts `text` right, where a named pattern leaves nothing out."""
+        return self._matcher.engine(text) if self.cuts_words else None
 
     def _with_gaps(self, text: str) -> Iterator[str]:
         end = 0

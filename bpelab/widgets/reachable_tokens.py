@@ -64,10 +64,8 @@ class ReachableTokens(Figure):
         parts = self._graph(learned, ends)
         number = {token: at for at, token in enumerate(parts)}
         missed = [{token for token, found in becomes.items() if found != [token]} for becomes in ends]
-        says = [
-            f"The tokenizer has {pluralize(len(self._own), 'merge')}, and all its tokens are reached. The text teaches "
-            f"{len(learned)} more."
-        ]
+        begin = f"The tokenizer has {pluralize(len(self._own), 'merge')}, and all its tokens are reached."
+        says = [f"{begin} The text teaches {len(learned)} more." if text else "No text, so no merges of it."]
         says += [self._sentence(learned[:count], ends[count], missed[count]) for count in range(1, len(ends))]
         return {
             "labels": [visible(token) for token in parts],
