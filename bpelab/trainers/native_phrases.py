@@ -6,9 +6,10 @@ rare all the same, so that merges don't change. Parts go to files when they exce
 do.
 
 Chapter: Superwords. Cost: for 1 GB of generated English (`bench/generated_text.py`) and 128,000 tokens, 28,000 of them
-superwords, 83 s of processor time on an x86 server, words included, and 2.3 GB of memory; 22 s for a quarter of it,
-41 s for half; 80 s and 1.4 GB with `max_memory` of 500 MB. Memory: what the limit allows for counts, and 12 bytes for
-each token of the distinct parts.
+superwords, 63 s of processor time on an x86 server with two free cores, words included, 42 s by the clock, and 2.1 GB
+of memory; on a busy one 83 s, 22 s for a quarter of it, 41 s for half, and 80 s and 1.4 GB with `max_memory` of 500 MB.
+10 GB took 648 s of processor time, 9.9 GB of memory and 2.4 GB of files, with `max_memory` of 6 GB. Memory: what the
+limit allows for counts, and 12 bytes for each token of the distinct parts, of which C takes 2**31.
 """
 
 from __future__ import annotations
