@@ -181,7 +181,7 @@ def _find(model: "str | Path | None") -> ModelFiles:
         if "pickle" not in str(error) and ".bin" not in str(error):
             raise
         raise ModelFileError(
-            f"{error}. If you trust whoever made it, AutoModelForCausalLM.from_pretrained(OLD).save_pretrained(NEW) of "
+            f"{error}. If you trust its makers, AutoModelForCausalLM.from_pretrained(OLD).save_pretrained(NEW) of "
             "transformers writes safetensors"
         ) from error
 

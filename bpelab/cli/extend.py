@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 HELD_OUT, LARGEST_READ = 10, 1 << 26
-"""One tenth of a corpus is held out, if the corpus is plain text of at most so many bytes."""
+"""One tenth of a corpus is held out, if the corpus is plain text and no larger than this, in bytes."""
 MOST_HELD_OUT = 1_000_000
 
 

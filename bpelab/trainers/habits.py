@@ -1,7 +1,7 @@
 """Habits: what the tokens of a vocabulary don't do, where no pre-tokenizer keeps new ones from doing it.
 
 SentencePiece's trainer cuts words, and often digits, before it merges, and its files don't say so: there is no
-pre-tokenizer. SuperBPE's tokens have at most so many words, and none holds `: `. Training that goes on must not break
+pre-tokenizer. SuperBPE's tokens have a limit on words, and none holds `: `. Training that goes on must not break
 such rules, so they are read off the tokens that there are.
 
 Chapter: New words for an old model. Cost: a look at every token.

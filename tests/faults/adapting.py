@@ -32,7 +32,7 @@ def prepared(folder: Path) -> tuple[Callable[[Path], object], Path, dict[str, by
 
 
 def killed(folder: Path, number: int, rng: random.Random) -> None:
-    """There is no folder or a whole one; the model is what it was; what was left behind stands in nobody's way."""
+    """There is no folder or a whole one; the model is what it was; what was left over is in no one's way."""
     write, model, expected = prepared(folder)
     before, found = contents(model), set()
 
