@@ -53,7 +53,7 @@ class Phrases(Protocol[L_contra]):
         """How much more often than `pairs` says a pair may occur."""
 
     def frequent(self, number: int) -> int:
-        """Return a count that at least `number` pairs of neighbours have, where there are as many; the higher the better.
+        """Return a count that at least `number` pairs of neighbours have, where there are as many; as high as it can.
 
         The pairs of the corpus are counted when this is first called.
         """
