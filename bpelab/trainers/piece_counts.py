@@ -9,7 +9,6 @@ leave words together are sentences.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 
 from .. import native as core
 from .._support.progress import progress_bar
@@ -20,10 +19,8 @@ from ..errors import TrainingError
 from ..normalizers import UnicodeNormalizer
 from .corpus import Corpus, document_parts, documents
 from .native import count_native
+from .python_phrases import encode_in_batches
 from .train import corpus_size
-
-AT_ONCE = 1 << 12
-"""Pieces that are encoded in one call."""
 
 
 def count_pieces(
@@ -81,10 +78,4 @@ def piece_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator[lis
         full = Pipeline(spec, "auto", 0)
         return lambda pieces: (full.encode_pieces([piece]) for piece in pieces)
     bare = Pipeline(TokenizerSpec(spec.model), "auto", 0)
-
-    def encode(pieces: Iterable[str]) -> Iterator[list[int]]:
-        rest = iter(pieces)
-        while batch := list(islice(rest, AT_ONCE)):
-            yield from bare.lists(batch, threads=1)
-
-    return encode
+    return lambda pieces: encode_in_batches(bare, pieces, threads=1)

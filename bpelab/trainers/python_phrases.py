@@ -56,9 +56,8 @@ class Sequences:
     def _pieces(self, texts: Iterable[str]) -> Iterator[list[int]]:
         """Yield the tokens of each piece: of the piece as it is, which by itself might be cut otherwise."""
         pieces = (piece for text in texts for piece in self._superwords.split.split(text))
-        while batch := list(islice(pieces, AT_ONCE)):
-            for ids in self._pipeline.lists(batch):
-                yield [self._number[token_id] for token_id in ids]
+        for ids in encode_in_batches(self._pipeline, pieces):
+            yield [self._number[token_id] for token_id in ids]
 
     def _runs(self, texts: Iterable[str]) -> Iterator[list[int]]:
         """Yield the tokens of neighbouring pre-tokens that are one token each."""
@@ -134,6 +133,13 @@ class PythonPhrases(CountedSequences):
     def __init__(self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
         sequences = Sequences(model, words, superwords)
         super().__init__(lambda: [(1, sequences.of(texts()))], sequences.tokens)
+
+
+def encode_in_batches(pipeline: Pipeline, pieces: Iterable[str], threads: int | None = None) -> Iterator[list[int]]:
+    """Yield the ids of each piece, many of which are encoded in one call."""
+    rest = iter(pieces)
+    while batch := list(islice(rest, AT_ONCE)):
+        yield from pipeline.lists(batch, threads=threads)
 
 
 def parts_of(sequence: Sequence[int], kept: Collection[Pair] | None) -> Iterator[tuple[int, ...]]:
