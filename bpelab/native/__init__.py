@@ -51,6 +51,19 @@ def extension() -> type[Encoder] | None:
     return Encoder
 
 
+def instruction_set() -> str | None:
+    """Return the instruction set by which C splits text: avx2, sse2, neon, portable; None if there is no extension.
+
+    The fastest one that this machine has, or what the environment variable BPELAB_SIMD named when C was first used:
+    for tests and comparisons, since all find the same pieces. Raises ValueError if this machine lacks that one.
+    """
+    if extension() is None:
+        return None
+    from ._core import INSTRUCTION_SET
+
+    return INSTRUCTION_SET
+
+
 def require_extension() -> None:
     """Raise MissingDependencyError, which says what to do, if the extension wasn't built."""
     if extension() is None:

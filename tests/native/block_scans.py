@@ -64,10 +64,10 @@ def instruction_sets():
     return INSTRUCTION_SETS
 
 
-def compare(name, texts):
-    """Compare the pieces of texts, each of which is followed by the next, by every instruction set."""
+def compare(name, texts, chosen=None):
+    """Compare the pieces of texts, each of which is followed by the next, by the chosen instruction sets, or all."""
     expected = piece_ends(name, texts, None)
-    for instruction_set in instruction_sets():
+    for instruction_set in chosen or instruction_sets():
         found = piece_ends(name, texts, instruction_set)
         if found != expected:
             one = next(t for t in texts if piece_ends(name, [t], instruction_set) != piece_ends(name, [t], None))
