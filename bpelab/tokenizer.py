@@ -692,12 +692,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
         array([ 99, 256, 256], dtype=uint32)
         """
-        if allowed_special == () == disallowed_special and type(text) is str and self.pipeline.native is not None:
-            import numpy as np
-
-            ids = self.pipeline.native.encode_array(self.pipeline._prepared(text, True))
-            if ids is not None:  # else it has a lone surrogate, or needs too much look-ahead
-                return np.frombuffer(ids, np.uint32)
+        asked = allowed_special != () or disallowed_special != ()
+        ids = None if asked or type(text) is not str else self.pipeline.array_short(text)
+        if ids is not None:
+            return ids
         valid, allowed = self._checked(text, allowed_special, disallowed_special)
         return self.pipeline.array(valid, allowed)
 
