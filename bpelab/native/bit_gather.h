@@ -17,8 +17,10 @@ typedef struct {
 INLINE Gathering gathering_of(uint64_t places) {
     Gathering g = {places, {0}};
     uint64_t unused = ~places << 1; /* bit i: place i - 1 is not wanted, so what is above moves down */
+    UNROLL
     for (int i = 0; i < 6; i++) {
         uint64_t odd = unused; /* bit i: an odd number of such places is below */
+        UNROLL
         for (int shift = 1; shift < 64; shift *= 2) odd ^= odd << shift;
         g.moves[i] = odd & places;
         places = (places ^ g.moves[i]) | g.moves[i] >> (1 << i);
@@ -29,6 +31,7 @@ INLINE Gathering gathering_of(uint64_t places) {
 
 INLINE uint64_t gather_portable(uint64_t bits, const Gathering *g) {
     bits &= g->places;
+    UNROLL
     for (int i = 0; i < 6; i++) {
         uint64_t moved = bits & g->moves[i];
         bits = (bits ^ moved) | moved >> (1 << i);
@@ -37,6 +40,7 @@ INLINE uint64_t gather_portable(uint64_t bits, const Gathering *g) {
 }
 
 INLINE uint64_t scatter_portable(uint64_t bits, const Gathering *g) {
+    UNROLL
     for (int i = 5; i >= 0; i--) bits = (bits & ~g->moves[i]) | (bits << (1 << i) & g->moves[i]);
     return bits & g->places;
 }

@@ -17,11 +17,13 @@ enum { AUTOMATON_BYTES = 512 }; /* it reads so many then */
 /* Append `base` plus the position of each set bit; writes up to 24 more than it appends. */
 INLINE int64_t *append_positions(uint64_t bits, int64_t base, int64_t *to) {
     int count = count_bits(bits);
-    for (int64_t i = 0; i < count; i += 8)
+    for (int64_t i = 0; i < count; i += 8) {
+        UNROLL
         for (int j = 0; j < 8; j++) {
             to[i + j] = base + lowest_bit(bits | (uint64_t)1 << 63);
             bits &= bits - 1;
         }
+    }
     return to + count;
 }
 
@@ -51,6 +53,7 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 #define GATHERING gathering_of
 #define GATHER gather_portable
 #define SCATTER scatter_portable
+#define MOST_GATHERED 24
 #include "block_scan.h"
 
 #ifdef BPELAB_SSE2
@@ -60,6 +63,7 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 #define GATHERING gathering_of
 #define GATHER gather_portable
 #define SCATTER scatter_portable
+#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
@@ -70,6 +74,7 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 #define GATHERING gathering_of
 #define GATHER gather_portable
 #define SCATTER scatter_portable
+#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
@@ -80,6 +85,7 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 #define GATHERING places_only
 #define GATHER gather_bmi2
 #define SCATTER scatter_bmi2
+#define MOST_GATHERED 64
 #include "block_scan.h"
 
 /* As avx2, for processors whose pext and pdep are slow. */
@@ -89,6 +95,7 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 #define GATHERING gathering_of
 #define GATHER gather_portable
 #define SCATTER scatter_portable
+#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 

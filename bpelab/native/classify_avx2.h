@@ -17,6 +17,7 @@ BPELAB_AVX2 INLINE Masks classify_avx2(const uint8_t *text) {
     const __m256i low = _mm256_loadu_si256((const __m256i *)LOW_HALF);
     const __m256i high = _mm256_loadu_si256((const __m256i *)HIGH_HALF);
     Masks m = {0};
+    UNROLL
     for (int i = 0; i < 64; i += 32) {
         __m256i bytes = _mm256_loadu_si256((const __m256i *)(text + i)); /* a shuffle gives 0 for those beyond ASCII */
         __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));

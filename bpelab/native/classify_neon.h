@@ -15,6 +15,7 @@
 INLINE uint64_t any_of_64(const uint8x16_t bytes[4], uint8_t bits) {
     static const uint8_t PLACES[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t wanted = vdupq_n_u8(bits), place = vld1q_u8(PLACES), own[4];
+    UNROLL
     for (int i = 0; i < 4; i++) own[i] = vandq_u8(vtstq_u8(bytes[i], wanted), place);
     uint8x16_t sum = vpaddq_u8(vpaddq_u8(own[0], own[1]), vpaddq_u8(own[2], own[3]));
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)), 0);
@@ -23,6 +24,7 @@ INLINE uint64_t any_of_64(const uint8x16_t bytes[4], uint8_t bits) {
 INLINE Masks classify_neon(const uint8_t *text) {
     const uint8x16_t low = vld1q_u8(LOW_HALF), high = vld1q_u8(HIGH_HALF);
     uint8x16_t bytes[4], classes[4];
+    UNROLL
     for (int i = 0; i < 4; i++) {
         bytes[i] = vld1q_u8(text + 16 * i);
         classes[i] = vandq_u8(vqtbl1q_u8(low, vandq_u8(bytes[i], vdupq_n_u8(15))),

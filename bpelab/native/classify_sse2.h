@@ -20,6 +20,7 @@ INLINE uint64_t in_range_16(__m128i bytes, char first, char more) {
 
 INLINE Masks classify_sse2(const uint8_t *text) {
     Masks m = {0};
+    UNROLL
     for (int i = 0; i < 64; i += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(text + i));
         uint64_t line = equal_16(bytes, '\n') | equal_16(bytes, '\r');

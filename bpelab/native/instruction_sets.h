@@ -18,6 +18,13 @@
 #define BPELAB_NEON 1
 #endif
 
+/* Before a loop of a few rounds that becomes straight code, as Clang does by itself. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLL _Pragma("GCC unroll 16")
+#else
+#define UNROLL
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 INLINE int count_bits(uint64_t bits) { return __builtin_popcountll(bits); }
 #else
