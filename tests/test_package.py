@@ -52,7 +52,8 @@ assert BPETokenizer.from_tiktoken("cl100k_base").encode("hello world") == [15339
 print(*sys.modules)
 """
 SLOW_TO_IMPORT = {
-    *("ast", "bisect", "dataclasses", "enum", "importlib.metadata", "inspect", "json", "logging", "numpy", "pathlib"),
+    *("ast", "bisect", "contextlib", "dataclasses", "enum", "hashlib", "importlib.metadata", "inspect", "json"),
+    *("logging", "numpy", "pathlib"),
     *("re", "regex", "tempfile", "tiktoken", "tqdm", "typing", "urllib"),
 }
 OURS_FOR_LATER = {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections import Counter
+    from collections.abc import Mapping
     from pathlib import Path
 
 STANDARD_INPUT = "-"
@@ -50,6 +49,8 @@ def utf8_size(text: str) -> int:
 
 def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
     """Convert counts of texts to counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
+    from collections import Counter
+
     found: Counter[bytes] = Counter()
     for text, number in counts.items():
         found[utf8(text)] += number
@@ -69,18 +70,21 @@ def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
     naming the file; then the old ones are as they were.
     """
     written: dict[Path, Path] = {}
+    path: Path | None = None
     try:
         for path, content in contents.items():
             written[path] = temporary_name(path)
-            with _named(path):
-                _write(written[path], path, content)
+            _write(written[path], path, content)
         for path, temporary in written.items():
-            with _named(path):
-                os.replace(temporary, path)
+            os.replace(temporary, path)
+    except OSError as error:  # which names the temporary file, or none
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         for temporary in written.values():
-            with suppress(OSError):  # it was renamed, or never made
+            try:
                 temporary.unlink()
+            except OSError:  # it was renamed, or never made
+                continue
 
 
 def temporary_name(path: Path) -> Path:
@@ -88,20 +92,13 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name this file in an OSError raised inside, instead of the temporary one or none."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
 def _write(temporary: Path, path: Path, content: bytes) -> None:
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     with os.fdopen(handle, "wb") as file:
-        with suppress(OSError):  # there is none yet, or the system has no permissions
+        try:  # noqa: SIM105 - contextlib, and what it imports, takes long
             os.chmod(temporary, path.stat().st_mode & 0o777)
+        except OSError:  # there is none yet, or the system has no permissions
+            pass
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -10,7 +10,7 @@ Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 
 from ..core.spec import TokenizerSpec
 from ..errors import ConversionError, MissingDependencyError, ModelError, TokenizerFileError
@@ -138,7 +138,9 @@ def _cache_key(name: str) -> str | None:
     It depends on the file of tiktoken's that defines the encodings, which is read and not imported: that would take
     60 ms.
     """
-    found = find_spec("tiktoken_ext.openai_public") if find_spec("tiktoken_ext") else None
+    extensions = PathFinder.find_spec("tiktoken_ext")  # importlib.util's find_spec takes 3 ms to import
+    folders = None if extensions is None else extensions.submodule_search_locations
+    found = None if folders is None else PathFinder.find_spec("tiktoken_ext.openai_public", folders)
     if found is None or found.origin is None:
         return None
     with open(found.origin, "rb") as source:

@@ -10,8 +10,6 @@ The folder is that of `_support/cache_dir.py`. Chapter: File formats.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
 import sys
 from array import array
@@ -19,13 +17,14 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from .._support.cache_dir import cache_dir
-from .._support.gc_paused import gc_paused
+from .._support.checked_files import is_checked, remember_checked
+from .._support.light_hash import sha256
 from .._support.textio import write_atomically
 from .bpe import BPEModel, RankMerges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from .initial_symbols import InitialSymbols
@@ -38,10 +37,7 @@ HASH = "_hash_of_tables"
 
 def fingerprint(*parts: bytes) -> str:
     """Return the name under which tables are kept: a hash of their source and of the version of this file's format."""
-    digest = hashlib.sha256(VERSION.encode())
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
+    return sha256(VERSION.encode(), *_with_lengths(parts)).hex()
 
 
 def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
@@ -53,16 +49,17 @@ def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
 
     about = f"{model_hash(model)} {max(model.tokens)}".encode()
     body = _joined([about, extra, *_parts(model)])
-    digest = hashlib.sha256(body).digest()
-    with contextlib.suppress(OSError):
+    try:
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(Path(folder, f"{name}.tables"), digest + body)
+        write_atomically(Path(folder, f"{name}.tables"), sha256(body) + body)
+    except OSError:
+        return
 
 
 def model_hash(model: BPEModel) -> str | None:
     """Return a hash of all that a model's ids depend on, known for one kept here; None if arrays don't say all."""
     if HASH not in vars(model) and _holds(model):
-        vars(model)[HASH] = hashlib.sha256(_joined(_parts(model))).hexdigest()
+        vars(model)[HASH] = sha256(_joined(_parts(model))).hex()
     known: str | None = vars(model).get(HASH)
     return known
 
@@ -77,21 +74,32 @@ def _parts(model: BPEModel) -> list[bytes]:
 
 
 def _joined(parts: list[bytes]) -> bytes:
-    return b"".join(part for data in parts for part in (len(data).to_bytes(8, "little"), data))
+    return b"".join(_with_lengths(parts))
+
+
+def _with_lengths(parts: Iterable[bytes]) -> Iterator[bytes]:
+    return (part for data in parts for part in (len(data).to_bytes(8, "little"), data))
 
 
 def fetch(name: str) -> tuple[BPEModel, bytes] | None:
     """Return a stored model and what was stored with it; None where there is no file, or a damaged one."""
     folder = cache_dir()
+    if folder is None:
+        return None
+    path = os.path.join(folder, f"{name}.tables")
     try:
-        with open(os.path.join(folder or "", f"{name}.tables"), "rb") as file:
-            data = file.read() if folder is not None else b""
+        with open(path, "rb") as file:
+            status, data = os.fstat(file.fileno()), file.read()
     except OSError:
         return None
-    if len(data) < 40 or hashlib.sha256(memoryview(data)[32:]).digest() != data[:32]:
+    checked = is_checked(path, status)
+    if len(data) < 40 or not (checked or sha256(memoryview(data)[32:]) == data[:32]):
         return None
     try:
-        return _read(data)
+        model = _read(data)
+        if not checked:
+            remember_checked(path, status)
+        return model
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None  # somebody else's file under this name
 
@@ -111,6 +119,8 @@ def _read(data: bytes) -> tuple[BPEModel, bytes]:
     units, last = _read_units(written), int(highest)
 
     def load() -> BPEModel:
+        from .._support.gc_paused import gc_paused
+
         with gc_paused():  # hundreds of thousands of tuples are made at once, none of them garbage
             numbers = [array("I", column.tobytes()) for column in columns]
             return _model(units, bool(ignore_merges), bool(ranked), numbers, joined.tobytes())

@@ -1,26 +1,28 @@
 """A disk cache of vocabularies' tables, one file each, mapped into memory: shared by processes, and ready at once.
 
-A file is the block of `table_file.h`, whose checksum is compared when it is opened. It is written whole or not at all,
-and ignored if it is damaged; its name is a hash of the model and of the extension. The least recently used files are
-deleted when all together exceed 512 MB. Cost: 2 ms to check 16 MB, for 100,000 tokens. Chapter: Native code.
+A file is the block of `table_file.h`, whose checksum is compared when it is first opened (`_support/checked_files.py`).
+It is written whole or not at all, and ignored if it is damaged; its name is a hash of the model and of the extension.
+The least recently used files are deleted when all together exceed 512 MB. Cost: 2 ms to check 16 MB, for 100,000
+tokens, once; to open them, less than 1. Chapter: Native code.
 """
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import struct
 import sys
-from contextlib import suppress
 from functools import lru_cache
 
 from .._support.cache_dir import cache_dir
+from .._support.checked_files import is_checked, note_of, remember_checked
+from .._support.light_hash import sha256
 from .._support.textio import write_atomically
 from ..model.disk_cache import HASH, SMALLEST, model_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
     from ..model.bpe import BPEModel
@@ -35,12 +37,12 @@ WORDS, TRAILER = b"bpelabw\n", struct.Struct("<8sQ")
 
 @lru_cache(1)
 def _version(core: Any) -> bytes:
-    """Return a hash of the extension and of `arrays.py`: another version may have another layout of the tables."""
-    digest = hashlib.sha256()
-    for path in (sys.modules[core.__module__].__file__ or "", os.path.join(os.path.dirname(__file__), "arrays.py")):
+    """Return a checksum of the extension and of `arrays.py`: another version may have another layout of the tables."""
+    extension, sums = sys.modules[core.__module__], b""
+    for path in (extension.__file__ or "", os.path.join(os.path.dirname(__file__), "arrays.py")):
         with open(path, "rb") as file:
-            digest.update(file.read())
-    return digest.digest()
+            sums += extension.checksum(file.read()).to_bytes(8, "little")
+    return sums
 
 
 def path_for(model: BPEModel, core: Any) -> str | None:
@@ -51,28 +53,32 @@ def path_for(model: BPEModel, core: Any) -> str | None:
     name = model_hash(model)
     if name is None:
         return None
-    with suppress(OSError):
-        return os.path.join(folder, "native", hashlib.sha256(_version(core) + name.encode()).hexdigest() + SUFFIX)
-    return None
+    try:
+        return os.path.join(folder, "native", sha256(_version(core) + name.encode()).hex() + SUFFIX)
+    except OSError:
+        return None
 
 
 def fetch(path: str, core: type[Encoder], levels: tuple[Any, ...]) -> Encoder | None:
     """Return the encoder with the tables in a file; None if there is no such file, or it is damaged."""
     try:
         with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # no such file, or an empty one
         return None
-    with suppress(OSError):
-        os.utime(path)  # used now: deleted last
-    block, words = memoryview(mapped), None
-    with suppress(ValueError):
+    block, words, checked = memoryview(mapped), None, is_checked(path, status)
+    try:
         if block[-TRAILER.size :][: len(WORDS)] == WORDS:
             size = TRAILER.unpack(block[-TRAILER.size :])[1]
-            words = core.from_tables(block[size : -TRAILER.size], ())
+            words = core.from_tables(block[size : -TRAILER.size], (), None, checked)
             block = block[:size]
-        return core.from_tables(block, levels, words)
-    return None
+        encoder = core.from_tables(block, levels, words, checked)
+    except ValueError:
+        return None
+    if not checked:
+        remember_checked(path, status)
+    return encoder
 
 
 def store(name: str, encoder: Encoder) -> None:
@@ -80,15 +86,27 @@ def store(name: str, encoder: Encoder) -> None:
     from pathlib import Path
 
     path = Path(name)
-    with suppress(OSError):
+    try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(path, _block(encoder))
-        files = sorted(path.parent.glob(f"*{SUFFIX}"), key=lambda file: file.stat().st_mtime, reverse=True)
+        files = sorted(path.parent.glob(f"*{SUFFIX}"), key=_last_used, reverse=True)
         left = MAX_BYTES
         for file in files:
             left -= file.stat().st_size
             if left < 0 and file != path:
                 file.unlink(missing_ok=True)
+                Path(note_of(str(file)) or file).unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _last_used(file: Path) -> float:
+    """Return the time at which a file was written or, as the note about it says, last opened."""
+    note = note_of(str(file))
+    times = [file.stat().st_mtime]
+    if note is not None and os.path.exists(note):
+        times.append(os.stat(note).st_mtime)
+    return max(times)
 
 
 def _block(encoder: Encoder) -> bytes:

@@ -3,10 +3,13 @@
 import hashlib
 import os
 import random
+import shutil
+import sys
 
 import pytest
 
 from bpelab import BPEModel, native
+from bpelab._support import checked_files
 from bpelab.model import disk_cache
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.native import tables
@@ -82,6 +85,104 @@ def test_a_file_with_a_fitting_hash_and_nonsense_is_not_used(model, folder):
         body = bytes(32) + block
         file.write_bytes(hashlib.sha256(body).digest() + body)
         assert ids_of(model) == expected
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """Whether the checksum was compared, for each time that tables were read."""
+    compared: list[bool] = []
+    core = native.extension()
+
+    class Recording:
+        __module__ = core.__module__
+
+        @staticmethod
+        def from_tables(block, levels, words, checked):
+            compared.append(not checked)
+            return core.from_tables(block, levels, words, checked)
+
+    fetch = tables.fetch
+    monkeypatch.setattr(tables, "fetch", lambda path, core, levels: fetch(path, Recording, levels))
+    return compared
+
+
+@pytest.mark.skipif(not os.path.exists(checked_files.BOOT_ID), reason="the system doesn't say when it was started")
+def test_tables_that_nobody_wrote_to_are_checked_once(model, folder, monkeypatch, checks):
+    expected = ids_of(model)
+    (file,) = folder.iterdir()
+    assert ids_of(model) == expected and checks == [True]
+    assert ids_of(model) == expected and checks == [True, True]  # it may have been written again in the same instant
+    monkeypatch.setattr(checked_files, "YOUNG", 0)
+    for _ in range(3):
+        assert ids_of(model) == expected
+    assert checks == [True, True, True, False, False]
+    good = file.read_bytes()
+    for change in ("write", "time", "another file", "another start of the machine"):
+        checks.clear()
+        if change == "write":
+            file.write_bytes(good)
+        elif change == "time":
+            os.utime(file, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+        elif change == "another file":
+            shutil.copy2(file, folder / "copy")
+            (folder / "copy").replace(file)
+        else:
+            (folder / "boot").write_text("another")
+            monkeypatch.setattr(checked_files, "BOOT_ID", str(folder / "boot"))
+        assert [ids_of(model), ids_of(model)] == [expected] * 2
+        assert checks == [True, False], change
+    checks.clear()
+    monkeypatch.setattr(checked_files, "BOOT_ID", str(folder / "none"))
+    assert [ids_of(model), ids_of(model)] == [expected] * 2 and checks == [True, True]
+
+
+@pytest.mark.parametrize("note", [b"", b"x", None])
+def test_a_note_that_is_wrong_or_a_folder(model, folder, monkeypatch, checks, note):
+    expected = ids_of(model)
+    monkeypatch.setattr(checked_files, "YOUNG", 0)
+    (file,) = folder.iterdir()
+    place = folder.parent / "checked" / file.name
+    place.parent.mkdir()
+    place.mkdir() if note is None else place.write_bytes(note)
+    assert ids_of(model) == expected and checks == [True]
+
+
+def test_a_damaged_file_whose_good_content_was_checked(model, folder, monkeypatch):
+    monkeypatch.setattr(checked_files, "YOUNG", 0)
+    expected = ids_of(model)
+    (file,) = folder.iterdir()
+    good = file.read_bytes()
+    for offset in range(0, len(good), len(good) // 7 | 1):
+        assert ids_of(model) == expected
+        with file.open("r+b") as opened:  # in place: the same file, of the same size
+            opened.seek(offset)
+            opened.write(bytes([good[offset] ^ 1]))
+        os.utime(file, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns + 1_000_000))
+        assert ids_of(model) == expected
+        assert file.read_bytes() == good
+
+
+def test_the_checksum_is_that_of_the_definition():
+    def mixed(word: int) -> int:
+        return word * 0x9E3779B97F4A7C15 % (1 << 64)
+
+    def over(data: bytes, seed: int) -> int:
+        lanes, everything = [seed ^ lane for lane in (1, 2, 3, 4)], len(data)
+        for at in range(0, len(data), 8):
+            word = mixed(lanes[at // 8 % 4] ^ int.from_bytes(data[at : at + 8], "little"))
+            lanes[at // 8 % 4] = word ^ word >> 32
+        for lane in lanes:
+            everything = mixed(everything ^ lane) ^ everything >> 29
+        return everything
+
+    rng, checksum = random.Random(3), sys.modules[native.extension().__module__].checksum
+    for size in (0, 1, 63, 64, 65, 500):
+        data = rng.randbytes(size)
+        whole = size // 64 * 64
+        assert checksum(data) == over(data[whole:].ljust(64, b"\0"), over(data[:whole], size))
+        assert len({checksum(data), checksum(data + b"\0"), checksum(data + b"x")}) == 3
+    with pytest.raises(TypeError):
+        checksum("text")
 
 
 def test_sizes_that_are_wrong(model):
