@@ -82,8 +82,17 @@ def fixpoint(function: Callable[[int], int]) -> int:
     return mask
 
 
-def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint) -> tuple[Any, Any]:
-    """Return the masks of the starts of pieces, and of characters at which the rules can't tell whether one starts."""
+def rules(
+    masks: Any,
+    family: Family,
+    fixpoint: Callable[[Any], Any] = fixpoint,
+    record: Callable[[str, Any], object] | None = None,
+) -> tuple[Any, Any]:
+    """Return the masks of the starts of pieces, and of characters at which the rules can't tell whether one starts.
+
+    `record` is called after each rule, with its name and the starts so far; figures are drawn from nothing else.
+    """
+    record = record or (lambda rule, starts: None)
     letters, spaces, lines = masks.letter, masks.space, masks.line
     blanks = spaces | masks.tab
     white = blanks | lines
@@ -98,12 +107,14 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
     punctuation = marks & ~absorbed
     first_marks = punctuation & ~((punctuation | spaces) << 1)
     pieces = first_marks
+    record("punctuation", pieces)
 
     # Words, with the character before them.
     prefixes = blanks | first_marks if family.any_prefix else spaces
     pieces |= letters & ~((letters | prefixes) << 1)
     if family.cased:
         pieces |= letters & ~masks.small & masks.small << 1
+    record("words", pieces)
 
     # Digits: every third of a run, or every one, or the first.
     first_digits = masks.digit & ~((masks.digit if family.any_prefix else masks.digit | spaces) << 1)
@@ -113,6 +124,7 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
             all_digits &= masks.digit << distance
         first_digits = fixpoint(lambda run: first_digits | all_digits & run << family.digits)
     pieces |= first_digits
+    record("digits", pieces)
 
     # White space: its first character, and its last if that can go before something.
     pieces |= white & ~(white << 1) & ~absorbed
@@ -121,6 +133,7 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
         pieces |= blanks & (~(white >> 1) | absorbed << 1 | lines << 1 & ~later_lines)
     else:
         pieces |= white & ~(white >> 1)
+    record("white space", pieces)
     leaves = fixpoint(lambda run: white & (end | run >> 1))
     undecided = leaves & white << 1
 
@@ -144,4 +157,5 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
             if not family.any_prefix:
                 undecided |= (masks.quote & first_marks & letters >> 1 & end >> 1) << 1
         pieces |= letters & (two << 2 | three << 3)
+        record("contractions", pieces)
     return pieces, undecided
