@@ -987,12 +987,12 @@ class TestMaskStepper:
             "a" * 80,
             " " * 64 + "a",
         ):
-            figure, text = MaskStepper(text, pattern), text[:64]
-            pieces = [text[start:end] for start, end in NamedMatcher(PATTERNS[pattern]).spans(text)]
+            figure, block = MaskStepper(text, pattern), text[:64]
+            pieces = [block[start:end] for start, end in NamedMatcher(PATTERNS[pattern]).spans(block)]
             shown = ["".join(part for _, part in piece) for piece in figure.data["pieces"]]
             labels = ["".join(part for _, part in visible.visible(piece.encode())) for piece in pieces]
             assert shown == labels[: len(shown)]
-            assert shown or text.isspace()
+            assert shown or block.isspace()
 
     def test_rows_are_masks_of_the_characters(self):
         rows = {row["name"]: row["bits"] for row in MaskStepper("a1 ,").data["rows"]}
