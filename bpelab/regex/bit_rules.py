@@ -101,11 +101,18 @@ def fixpoint(function: Callable[[int], int]) -> int:
     return mask
 
 
-def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint) -> tuple[Any, Any]:
+def rules(
+    masks: Any,
+    family: Family,
+    fixpoint: Callable[[Any], Any] = fixpoint,
+    record: Callable[[str, Any], object] | None = None,
+) -> tuple[Any, Any]:
     """Return the masks of pieces' starts, and of the characters at which the rules can't tell whether one starts.
 
-    Each bit is computed alike, so the proof runs this on streams of bits, with a `fixpoint` of its own.
+    Each bit is computed alike, so the proof runs this on streams of bits, with a `fixpoint` of its own. `record` is
+    called after each rule, with its name and the starts so far; figures are drawn from nothing else.
     """
+    record = record or (lambda rule, starts: None)
     letters, digits, spaces, lines = masks.letter, masks.digit, masks.space, masks.line
     blanks = spaces | masks.tab
     white = blanks | lines
@@ -120,12 +127,14 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
     punctuation = marks & ~absorbed
     first_marks = punctuation & ~((punctuation | spaces) << 1)
     pieces = first_marks
+    record("punctuation", pieces)
 
     # Words, with the character before them.
     prefixes = blanks | first_marks if family.any_prefix else spaces
     pieces |= letters & ~((letters | prefixes) << 1)
     if family.cased:
         pieces |= ~masks.small & masks.small << 1
+    record("words", pieces)
 
     # Digits: the first of a run, unless a space before it belongs to it; then, say, every third.
     first_digits = digits & ~((digits if family.any_prefix else digits | spaces) << 1)
@@ -136,6 +145,7 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
         pieces |= fixpoint(lambda run: first_digits | all_digits & run << family.digits)
     else:
         pieces |= first_digits
+    record("digits", pieces)
 
     # White space: its first character, and its last before something else.
     pieces |= white & ~(white << 1) & ~absorbed
@@ -144,6 +154,7 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
         pieces |= blanks & (~(white >> 1) | absorbed << 1 | lines << 1 & ~more_lines)
     else:
         pieces |= white & ~(white >> 1)
+    record("white space", pieces)
     leaves = fixpoint(lambda run: white & (end | run >> 1))
     undecided = leaves & white << 1
 
@@ -166,4 +177,5 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
             two, three = two & apart, three & apart
             pieces &= ~((two | three) << 1)
         pieces |= two << 2 | three << 3
+        record("contractions", pieces)
     return pieces, undecided

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
+    from .mask_stepper import MaskStepper as MaskStepper
     from .merge_player import MergePlayer as MergePlayer
     from .playground import Playground as Playground
     from .pre_token_view import PreTokenView as PreTokenView
@@ -43,6 +44,7 @@ _MODULES = {
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
+    "MaskStepper": "mask_stepper",
     "MergePlayer": "merge_player",
     "Playground": "playground",
     "PreTokenView": "pre_token_view",

@@ -40,7 +40,7 @@ from bpelab.model.trace import HeapStep, MergeStep
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS
 from bpelab.pretokenizers.metaspace import Metaspace
-from bpelab.regex.matchers import Pattern
+from bpelab.regex.matchers import NamedMatcher, Pattern
 from bpelab.trainers.naive import count_pairs, train_naive
 from bpelab.unicode.tables import category
 from bpelab.vocab.added_tokens import AddedToken
@@ -61,6 +61,7 @@ from bpelab.widgets import (
     ClusterStepper,
     CostCalculator,
     HeapStepper,
+    MaskStepper,
     MergePlayer,
     PreTokenView,
     ReachableTokens,
@@ -169,6 +170,9 @@ MAKERS = {
     "ByteInspector": ByteInspector,
     "CacheStepper": lambda text: CacheStepper(tokenizer(), text),
     "CacheStepper, nearly no cache": lambda text: CacheStepper(tokenizer(), text, 4),
+    "MaskStepper": MaskStepper,
+    "MaskStepper, o200k": lambda text: MaskStepper(text, "o200k"),
+    "MaskStepper, gpt2": lambda text: MaskStepper(text, "gpt2"),
     "ClusterStepper": ClusterStepper,
     "ClusterStepper, one worker": lambda text: ClusterStepper(text, "gpt2", parts=8, workers=1),
     "CostCalculator": lambda text: CostCalculator(text, {"<b>": tokenizer(), "\ud800": rank_tokenizer()}, SHAPE),
@@ -972,6 +976,37 @@ class TestClusterStepper:
         for sizes in ({"parts": 0}, {"parts": 9}, {"workers": 0}, {"workers": 5}):
             with pytest.raises(ValueError, match="1 to 8 parts and 1 to 4 workers"):
                 ClusterStepper("a", **sizes)
+
+
+class TestMaskStepper:
+    @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "qwen2", "o200k"])
+    def test_its_pieces_are_the_pattern_s(self, pattern):
+        for text in (
+            "It's 2026,  we'll see\n\nitem: 12345\t(ok)",
+            "HTTPServer's  \n  café Été",
+            "a" * 80,
+            " " * 64 + "a",
+        ):
+            figure, block = MaskStepper(text, pattern), text[:64]
+            pieces = [block[start:end] for start, end in NamedMatcher(PATTERNS[pattern]).spans(block)]
+            shown = ["".join(part for _, part in piece) for piece in figure.data["pieces"]]
+            labels = ["".join(part for _, part in visible.visible(piece.encode())) for piece in pieces]
+            assert shown == labels[: len(shown)]
+            assert shown or block.isspace()
+
+    def test_rows_are_masks_of_the_characters(self):
+        rows = {row["name"]: row["bits"] for row in MaskStepper("a1 ,").data["rows"]}
+        assert [rows[name] for name in ("letters", "digits", "white space", "all else")] == [
+            "1000",
+            "0100",
+            "0010",
+            "0001",
+        ]
+        assert rows["+ white space"] == "1110"  # a space before punctuation belongs to it
+
+    def test_a_pattern_without_rules_is_refused(self):
+        with pytest.raises(ValueError, match="has no rules"):
+            MaskStepper("a", "superbpe")
 
 
 class TestCacheStepper:
