@@ -66,7 +66,7 @@ GROUPS = {
         "not random_ids",
     ),
     "stream_places": (
-        ["boundaries/dfa_pairs.py", "boundaries/pre_tokenizers.py"],
+        ["boundaries/dfa_pairs.py", "pretokenizers/boundary.py"],
         ["streaming/test_safe_pairs.py", "streaming/test_safe_places.py"],
         "test",
     ),

@@ -18,8 +18,6 @@ from itertools import accumulate
 
 from ..normalizers import Normalizer, NormalizerSequence
 from ..pretokenizers.base import PreTokenizer
-from ..pretokenizers.byte_level import ByteLevel
-from ..pretokenizers.sequence import PreTokenizerSequence, _starts
 
 CharChange = tuple[str, int]
 """A character and what it is: 1 for one put in, 0 for one in place of another, -n if n more are gone after that."""
@@ -159,36 +157,33 @@ def pre_tokenize(pre_tokenizer: PreTokenizer | None, given: AlignedString, piece
 
     `pre_tokenizer` may be None where the pieces only cut the text.
     """
-    if not isinstance(pre_tokenizer, PreTokenizerSequence) and "".join(pieces) == given.text:
+    steps = () if pre_tokenizer is None else pre_tokenizer.steps
+    if len(steps) <= 1 and "".join(pieces) == given.text:
         return given.split(pieces)
-    assert pre_tokenizer is not None  # else nothing is changed
-    found = list(steps(pre_tokenizer, given))
-    return found if [piece.text for piece in found] == pieces else list(_locate(given, pieces))
+    parts = [given]
+    for index, step in enumerate(steps):
+        if index:
+            parts = [_as_seen_by_next(steps[index - 1], part) for part in parts]
+        parts = [piece for part in parts for piece in _split(step, part)]
+    return parts if [part.text for part in parts] == pieces else list(_locate(given, pieces))
 
 
-def steps(step: PreTokenizer, given: AlignedString) -> Iterator[AlignedString]:
-    if isinstance(step, PreTokenizerSequence):
-        parts = [given]
-        for index, inner in enumerate(step.steps):
-            parts = [piece for part in parts for piece in steps(inner, part)]
-            if isinstance(inner, ByteLevel) and index < len(step.steps) - 1:
-                parts = [_in_alphabet(part) for part in parts]
-        yield from parts
-        return
-    found = step.split(given.text, given.base == 0)
-    added = sum(map(len, found)) - len(given.text)
+def _split(step: PreTokenizer, given: AlignedString) -> Iterable[AlignedString]:
+    """Return the pieces that one step cuts a text into; it may drop something, or put something in front."""
+    pieces = step.split(given.text, given.base == 0)
+    added = sum(map(len, pieces)) - len(given.text)
     if added > 0:
         given = given.prepend(" " * added)
     try:
-        yield from given.split(found, _starts(step, given.text, found) if added < 0 else None)
+        return given.split(pieces, step.piece_starts(given.text, pieces) if added < 0 else None)
     except ValueError:  # a pre-tokenizer that changes the text in ways not known here
-        yield from _locate(given, found)
+        return _locate(given, pieces)
 
 
-def _in_alphabet(given: AlignedString) -> AlignedString:
-    from ..unicode.byte_alphabet import to_alphabet
-
-    return given.map_spans(given.text, [to_alphabet(char.encode()) for char in given.text])
+def _as_seen_by_next(step: PreTokenizer, given: AlignedString) -> AlignedString:
+    chars = list(given.text)
+    become = step.for_next_step(chars)
+    return given if become == chars else given.map_spans(chars, become)
 
 
 def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
