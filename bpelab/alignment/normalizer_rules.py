@@ -13,7 +13,8 @@ from typing import Any
 
 from ..normalizers import Normalizer
 from ..normalizers.bert import BertNormalizer
-from ..normalizers.characters import ByteLevel, Lowercase, Nmt, Prepend, Strip, StripAccents
+from ..normalizers.characters import ByteLevel, Lowercase, Nmt, StripAccents
+from ..normalizers.ends import Prepend, Strip
 from ..normalizers.forms import NFC, NFD, NFKC, NFKD, UnicodeNormalizer
 from ..normalizers.precompiled import Precompiled, read_charsmap
 from ..normalizers.replace import Replace

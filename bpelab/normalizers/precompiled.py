@@ -16,6 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..texts.stages import REMEMBERED as REMEMBERED_PAIRS, BoundaryStage, Stage
 from ..unicode.graphemes import clusters
 from .base import BoundedNormalizer, check_length
 
@@ -148,6 +149,23 @@ class Precompiled(BoundedNormalizer):
             length += len(become)
             check_length(self, length, limit)
         return "".join(parts)
+
+    def stages(self) -> list[Stage]:
+        return [BoundaryStage(self, between_clusters)]
+
+
+_FLAGS = range(0x1F1E6, 0x1F200)
+
+
+@lru_cache(REMEMBERED_PAIRS)
+def between_clusters(a: str, b: str) -> bool:
+    """Whether a grapheme cluster ends between `a` and `b`, whatever is before `a` (UAX #29).
+
+    Two regional indicators may be a flag or the halves of two, so nothing is said of them, nor of what is after a
+    mark or a joiner.
+    """
+    plain = len(list(clusters("x" + a))) == 2 and ord(a) not in _FLAGS
+    return plain and len(list(clusters(a + b))) == 2
 
 
 def _or(found: str | None, char: str) -> str:

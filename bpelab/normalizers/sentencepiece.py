@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from .._support.lazy_property import cached_property
 from .._support.textio import utf8
 from ..regex.matchers import Pattern
+from ..texts.stages import Stage
 from ..vocab.added_token_matcher import AddedTokenMatcher
 from ..vocab.added_tokens import AddedToken
 from .base import BoundedNormalizer, Normalizer, check_length
-from .characters import Prepend
+from .ends import Prepend
 from .precompiled import CharsMap, Precompiled, read_charsmap
 from .replace import Replace
 from .sequence import NormalizerSequence
@@ -112,3 +113,8 @@ class SentencePieceNormalizer(BoundedNormalizer):
             yield become, False
             at = plain = end
         yield data[plain:].decode("utf-8", "replace"), True
+
+    def stages(self) -> list[Stage]:
+        from .sentencepiece_stage import SentencePieceStage
+
+        return [SentencePieceStage(self)]

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from .base import BoundedNormalizer, Normalizer, check_depth
+from ..texts.stages import Stage
+from .base import BoundedNormalizer, Normalizer, check_depth, stages_of
 
 
 @dataclass(frozen=True)
@@ -29,3 +30,6 @@ class NormalizerSequence(BoundedNormalizer):
                 normalizer.apply_bounded(text, limit) if isinstance(normalizer, BoundedNormalizer) else normalizer(text)
             )
         return text
+
+    def stages(self) -> list[Stage]:
+        return [stage for normalizer in self.normalizers for stage in stages_of(normalizer)]

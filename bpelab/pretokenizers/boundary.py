@@ -13,9 +13,10 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..boundaries.dfa_pairs import REMEMBERED, BoundaryTable, SafePair
+from ..texts.stages import REMEMBERED, SafePair
 
 if TYPE_CHECKING:
+    from ..boundaries.dfa_pairs import BoundaryTable
     from .base import PreTokenizer
 
 

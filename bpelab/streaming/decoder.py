@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import detokenize
 from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
+from ..texts.stages import StageChain
 from .decoder_stages import (
     BufferAllTokens,
     ByteFallbackStage,
@@ -26,7 +27,6 @@ from .decoder_stages import (
     flat,
 )
 from .fused_decoder_stages import ByteLevelStage, FuseStage, fused_stages, utf8_text
-from .stages import StageChain
 
 if TYPE_CHECKING:
     from ..core.detokenize import Unknown

@@ -15,7 +15,7 @@ from ..decoders import (
     DecoderSequence,
 )
 from ..decoders.bytes import _SPELLED
-from .text_buffer import Chain, add, joined
+from ..texts.text_buffer import Chain, add, joined
 
 State = Any
 

@@ -12,9 +12,9 @@ from .._support.textio import utf8
 from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
 from ..decoders.base import longest_allowed
 from ..decoders.words import _CLEANUP
+from ..normalizers.replace_stage import replacing
+from ..texts.stages import BufferAllStage, CharStage, LiteralStage, Stage, State
 from ..unicode.byte_alphabet import from_alphabet
-from .replace_stage import replacing
-from .stages import BufferAllStage, CharStage, LiteralStage, Stage, State
 
 
 def utf8_text(begun: bytes, more: bytes) -> tuple[bytes, str]:

@@ -1,12 +1,11 @@
 """The pre-tokenizer of a tokenizer, for a text that arrives in parts."""
 
-from ..boundaries.dfa_pairs import SafePair
 from ..boundaries.from_vocabulary import VocabularyBoundaries
 from ..core.pipeline import Pipeline
 from ..pretokenizers.boundary import boundary_predicate
-from .stages import last_boundary
+from ..texts.stages import SafePair, last_boundary
+from ..texts.text_buffer import Chain, length
 from .superword_boundaries import SuperwordBoundaries
-from .text_buffer import Chain, length
 
 
 class StreamSplitter:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..core.pipeline import Pipeline
 from ..encoders.superwords import SuperwordEncoder
 from ..pretokenizers.boundary import boundary_predicate
-from .text_buffer import Chain
+from ..texts.text_buffer import Chain
 
 WINDOW = 1_000
 """Characters before the new text that are looked at: a superword is shorter by far."""
