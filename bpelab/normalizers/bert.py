@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..texts.aligned_string import AlignedString, by_character
 from ..texts.stages import BoundaryStage, CharStage, Stage
 from ..unicode.hf_normalizer_tables import bert_accents, bert_controls
 from ..unicode.tables import class_body, parse_ranges
@@ -63,3 +64,6 @@ class BertNormalizer(BaseNormalizer):
         if self._strips_accents:
             stages.append(BoundaryStage(BertNormalizer(False, False, True, False), begins_alone))
         return [*stages, *Lowercase().stages()] if self.lowercase else stages
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return by_character(self, given)

@@ -3,8 +3,9 @@
 Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/strip.rs` and `prepend.rs`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..texts.aligned_string import AlignedString
 from ..texts.stages import Stage
 from ..texts.text_buffer import Chain, add, joined
 from .base import BaseNormalizer, BoundedNormalizer, check_length
@@ -30,6 +31,11 @@ class Strip(BaseNormalizer):
     def stages(self) -> list[Stage]:
         return [StripStage(self.strip_left, self.strip_right)]
 
+    def align(self, given: AlignedString) -> AlignedString:
+        right = len(Strip(False, self.strip_right)(given.text))
+        left = len(given.text) - len(Strip(self.strip_left, False)(given.text))
+        return replace(given[left : max(left, right)], base=given.base)
+
 
 @dataclass(frozen=True)
 class Prepend(BoundedNormalizer):
@@ -49,6 +55,9 @@ class Prepend(BoundedNormalizer):
 
     def stages(self) -> list[Stage]:
         return [PrependStage(self.prepend)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return given.prepend(self.prepend)
 
 
 class PrependStage(Stage):

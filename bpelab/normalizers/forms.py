@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
+from ..texts.aligned_string import AlignedString
 from ..texts.stages import REMEMBERED, BoundaryStage, Stage
 from ..unicode.hf_normalizer_tables import assigned_after_unicode_9
 from .base import BaseNormalizer
@@ -64,6 +65,11 @@ class UnicodeNormalizer(BaseNormalizer):
     def stages(self) -> list[Stage]:
         """Return a stage that holds a character back with the marks after it (UAX #15, section 9)."""
         return [BoundaryStage(self, begins_alone)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        from .form_changes import form_changes
+
+        return given.transform(form_changes(self, given.text))
 
 
 _JOINS_BEFORE = range(0x1160, 0x1200)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from ..regex.matchers import Pattern
+from ..texts.aligned_string import AlignedString
 from ..texts.stages import Stage
 from .base import BoundedNormalizer, check_length, longest_result
 
@@ -57,3 +58,6 @@ class Replace(BoundedNormalizer):
         from .replace_stage import replacing
 
         return [replacing(self, self, longest_result)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return given.replace(self.pattern.spans(given.text), self.content)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..texts.stages import Stage, last_boundary
 from ..texts.text_buffer import Chain, add, joined
-from .precompiled import IS_VALUE, CharsMap, read_charsmap
+from .charsmap import IS_VALUE, CharsMap, read_charsmap
 from .sentencepiece import SPACE, SentencePieceNormalizer
 
 MOST_ENTRIES, LONGEST_ENTRY = 1 << 20, 1 << 10

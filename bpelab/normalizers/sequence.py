@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from ..texts.aligned_string import AlignedString
 from ..texts.stages import Stage
-from .base import BoundedNormalizer, Normalizer, check_depth, stages_of
+from .base import BoundedNormalizer, Normalizer, check_depth, normalize_aligned, stages_of
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,8 @@ class NormalizerSequence(BoundedNormalizer):
 
     def stages(self) -> list[Stage]:
         return [stage for normalizer in self.normalizers for stage in stages_of(normalizer)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        for normalizer in self.normalizers:
+            given = normalize_aligned(normalizer, given)
+        return given

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bpelab.normalizers import sentencepiece_stage
-from bpelab.normalizers.precompiled import read_charsmap
+from bpelab.normalizers.charsmap import read_charsmap
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.normalizers.sentencepiece_stage import SentencePieceStage, _entries, _sides
 
