@@ -61,7 +61,7 @@ GROUPS = {
         "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
     ),
     "stream_decoding": (
-        [f"streaming/{name}.py" for name in ("decoder", "decoder_stages", "fused_decoder_stages")],
+        ["streaming/decoder.py", "decoders/token_stages.py", "decoders/byte_fallback.py", "decoders/strip.py"],
         ["streaming/test_decoder.py", "streaming/test_stages.py"],
         "not random_ids",
     ),

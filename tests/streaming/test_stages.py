@@ -22,6 +22,7 @@ from bpelab.decoders import (
     Strip,
     WordPiece,
 )
+from bpelab.decoders.byte_level import ByteLevelStage
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.normalizers import (
     BertNormalizer,
@@ -42,10 +43,10 @@ from bpelab.normalizers.precompiled import between_clusters
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.regex.matchers import Pattern
 from bpelab.streaming.added_token_search import StreamMatcher
-from bpelab.streaming.decoder import TOKEN_STAGES, BufferAllTokens
-from bpelab.streaming.fused_decoder_stages import ByteLevelStage, fused_stages, utf8_text
+from bpelab.streaming.decoder import fused_stages
 from bpelab.texts.stages import BufferAllStage, LiteralStage, StageChain, last_boundary
 from bpelab.texts.text_buffer import add, joined, length
+from bpelab.texts.utf8_parts import utf8_text
 from bpelab.unicode.byte_alphabet import to_alphabet
 from bpelab.vocab.added_token_matcher import AddedTokenMatcher
 from bpelab.vocab.added_tokens import AddedToken
@@ -208,7 +209,7 @@ def test_any_normalizer_and_any_cuts():
 
 
 def tokens_shown(decoder, tokens) -> list[tuple]:
-    stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
+    stage = decoder.token_stage()
     state, out = stage.start, []
     for token in tokens:
         state, given = stage.push(state, token)
@@ -334,7 +335,7 @@ def test_what_is_pending_at_several_places():
     stream = StreamDecoder(level)
     assert (stream.push([2, 0]), stream.pending) == ("", b"\xc3a")
     for decoder in (BPEDecoder("</w>"), Fuse()):
-        stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
+        stage = decoder.token_stage()
         assert stage.buffered(stage.push(stage.start, "\ud800")[0]) == b"?"
         assert stage.buffered(stage.start) == b""
 
