@@ -11,11 +11,7 @@ from .._support.lazy_imports import lazy_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .base import (
-        BaseNormalizer as BaseNormalizer,
-        Normalizer as Normalizer,
-        TextTooLongError as TextTooLongError,
-    )
+    from .base import Normalizer as Normalizer, TextTooLongError as TextTooLongError
     from .bert import BertNormalizer as BertNormalizer
     from .characters import (
         ByteLevel as ByteLevel,
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "NORMALIZERS": "registry",
-    **dict.fromkeys(["BaseNormalizer", "Normalizer", "TextTooLongError"], "base"),
+    **dict.fromkeys(["Normalizer", "TextTooLongError"], "base"),
     "BertNormalizer": "bert",
     **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "StripAccents"], "characters"),
     **dict.fromkeys(["Prepend", "Strip"], "ends"),
