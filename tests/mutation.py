@@ -55,22 +55,22 @@ GROUPS = {
     ),
     "stream_encoding": (
         ["cli/stdin_stream.py", *(f"streaming/{name}.py" for name in (
-            "added_token_search", "encoder", "normalizer_stages", "pipeline", "pre_tokenizing", "replace_stage",
-            "stages", "text_buffer"))],
+            "added_token_search", "encoder", "pipeline", "pre_tokenizing")),
+         "normalizers/replace_stage.py", "texts/stages.py", "texts/text_buffer.py"],
         ["streaming/test_cutting.py", "streaming/test_encoder.py", "streaming/test_stages.py"],
         "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
     ),
     "stream_decoding": (
-        [f"streaming/{name}.py" for name in ("decoder", "decoder_stages", "fused_decoder_stages")],
+        ["streaming/decoder.py", "decoders/token_stages.py", "decoders/byte_fallback.py", "decoders/strip.py"],
         ["streaming/test_decoder.py", "streaming/test_stages.py"],
         "not random_ids",
     ),
     "stream_places": (
-        ["boundaries/dfa_pairs.py", "boundaries/pre_tokenizers.py"],
+        ["boundaries/dfa_pairs.py", "pretokenizers/boundary.py"],
         ["streaming/test_safe_pairs.py", "streaming/test_safe_places.py"],
         "test",
     ),
-    "stream_sentencepiece": (["streaming/sentencepiece_stage.py"], ["streaming/test_sentencepiece.py"], "test"),
+    "stream_sentencepiece": (["normalizers/sentencepiece_stage.py"], ["streaming/test_sentencepiece.py"], "test"),
 }  # fmt: skip
 """Modules, the tests that are run for them, and which of these: quick ones, in one process, that tell no times."""
 THREADED = ("distributed",)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bpelab import BPETokenizer
-from bpelab.alignment.aligned_string import AlignedString, normalize, pre_tokenize
+from bpelab.alignment.pieces import align_pieces
 from bpelab.normalizers import NFC, NFKC, Lowercase, NormalizerSequence, Prepend, Replace, Strip
+from bpelab.normalizers.base import normalize_aligned
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.pretokenizers.base import PreTokenizer
 from bpelab.pretokenizers.byte_level import ByteLevel
@@ -17,6 +18,7 @@ from bpelab.pretokenizers.char_types import UnicodeScripts
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.regex.matchers import Pattern
+from bpelab.texts.aligned_string import AlignedString
 
 from .conftest import amount, fuzz_text
 from .formats import random_zoo
@@ -127,7 +129,7 @@ E_ACUTE = "e\u0301"
     ],
 )
 def test_normalizers(normalizer, text, become, places):
-    found = normalize(normalizer, AlignedString.of(text))
+    found = normalize_aligned(normalizer, AlignedString.of(text))
     assert found.text == become
     assert list(zip(found.starts, found.ends)) == places
 
@@ -135,7 +137,7 @@ def test_normalizers(normalizer, text, become, places):
 @given(st.text(st.sampled_from(f"ab  ▁éﬁ½İ日{E_ACUTE}"), max_size=15), st.booleans(), st.booleans())
 def test_sentencepiece_alignment_has_every_character(text, dummy, remove):
     normalizer = SentencePieceNormalizer("", add_dummy_prefix=dummy, remove_extra_whitespaces=remove)
-    found = normalize(normalizer, AlignedString.of(text))
+    found = normalize_aligned(normalizer, AlignedString.of(text))
     assert found.text == normalizer(text)
     for char, start, end in zip(found.text, found.starts, found.ends):
         assert char == "▁" or char in text[start:end]
@@ -162,7 +164,7 @@ class Shouting(PreTokenizer):
     ],
 )
 def test_pre_tokenizers(step, text, places):
-    pieces = pre_tokenize(step, AlignedString.of(text), step.split(text))
+    pieces = align_pieces(step, AlignedString.of(text), step.split(text))
     assert {piece.text: list(zip(piece.starts, piece.ends)) for piece in pieces} == places
 
 

@@ -1,5 +1,6 @@
-"""Offsets: which characters of the original text a token stands for, through normalizers that change its length.
+"""Offsets: which characters of the original text a token stands for.
 
-It may import `normalizers` and `pretokenizers`. Begin with `aligned_string.py`, a string that knows where its
-characters come from.
+`offsets.py` counts the bytes of a piece's tokens, `pieces.py` says where the pieces of a pre-tokenizer are. How a text
+is aligned through normalizers, each of them says itself (`texts/aligned_string.py`). It may import `model`, `texts` and
+the components. Begin with `offsets.py`.
 """

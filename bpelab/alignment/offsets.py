@@ -16,8 +16,8 @@ from typing import NamedTuple
 from ..model.bpe import BPEModel
 from ..normalizers.characters import white_space
 from ..postprocessors import ByteLevel, PostProcessor, ProcessorSequence, RobertaProcessing
+from ..texts.aligned_string import AlignedString
 from ..unicode.byte_alphabet import to_alphabet
-from .aligned_string import AlignedString
 
 _CHARACTER = re.compile("[\ud800-\udbff][\udc00-\udfff]|(?s:.)")
 Offsets = tuple[int, int]

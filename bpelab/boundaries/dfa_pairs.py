@@ -10,7 +10,6 @@ Chapter: Streaming.
 Cost: states times the square of the classes, about 10 ms for a named pattern, once; then a look-up.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,9 +17,6 @@ from ..regex.charsets import Dialect, escaped
 from ..regex.dfa import DFA, NotRegular, dfa_for
 from ..regex.matchers import Pattern
 from ..regex.patterns import as_named_pattern
-
-SafePair = Callable[[str, str], bool]
-REMEMBERED = 1 << 14
 
 
 class BoundaryFacts(NamedTuple):

@@ -14,8 +14,9 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from .._support.textio import valid_text
-from ..alignment.aligned_string import AlignedString, normalize
 from ..errors import TemplateError
+from ..normalizers.base import normalize_aligned
+from ..texts.aligned_string import AlignedString
 from ..vocab.added_tokens import AddedToken
 from .tainted_string import TaintedStr, concat
 
@@ -177,7 +178,7 @@ class _TaintedEncoder:
     def _align(self, start: int, stop: int, part: str) -> AlignedString:
         """Return the normalized text `part` of [start:stop], aligned with the original."""
         given = AlignedString(self._text[start:stop], range(start, stop), range(start + 1, stop + 1))
-        return given if given.text == part else normalize(self.pipeline.normalizer, given)
+        return given if given.text == part else normalize_aligned(self.pipeline.normalizer, given)
 
     def _is_trusted_source(self, source: AlignedString, first: int, last: int, word: str) -> bool:
         """Whether `word`, which occurs in normalized text, comes from trusted characters, and from them alone."""

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..alignment.aligned_string import AlignedString
     from ..alignment.offsets import TokenSpan
     from ..encoders.dropout import DropoutEncoder
     from ..encoders.superwords import SuperwordEncoder
     from ..native._core import Encoder
+    from ..texts.aligned_string import AlignedString
     from ..vocab.special_tokens import Text
     from .spec import TokenizerSpec
 
@@ -246,12 +246,13 @@ class Pipeline:
 
     def encode_with_offsets(self, text: str, allowed: frozenset[str] = frozenset()) -> list[TokenSpan]:
         """Return the ids that `ids` returns, each with its offsets in `text`."""
-        from ..alignment.aligned_string import AlignedString, normalize
         from ..alignment.offsets import added_token
+        from ..normalizers.base import normalize_aligned
+        from ..texts.aligned_string import AlignedString
 
         spans: list[TokenSpan] = []
         aligned = AlignedString.of(text)
-        for segment, token_id, first in self.segments(aligned, allowed, partial(normalize, self.normalizer)):
+        for segment, token_id, first in self.segments(aligned, allowed, partial(normalize_aligned, self.normalizer)):
             if token_id is not None:
                 spans.append(added_token(token_id, segment))
             else:
@@ -260,13 +261,13 @@ class Pipeline:
 
     def token_spans(self, part: AlignedString, pieces: list[str]) -> Iterable[TokenSpan]:
         """Return the tokens of a segment that is cut into `pieces`, with their offsets."""
-        from ..alignment.aligned_string import pre_tokenize
         from ..alignment.offsets import token_spans, token_spans_of_pieces
+        from ..alignment.pieces import align_pieces
 
         if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
             return token_spans(self.model, self.encode_pieces(pieces), part, self.to_bytes)
         if self.split is None:
-            found = pre_tokenize(self.pre_tokenizer, part, pieces)
+            found = align_pieces(self.pre_tokenizer, part, pieces)
             return (token for piece in found for token in self._offsets_of_piece(piece))
         return token_spans_of_pieces(pieces, part, self._offsets_of_piece)
 
@@ -279,9 +280,10 @@ class Pipeline:
         """Return how many characters of the normalized text come from the first one of `text`."""
         if not self.asks_for_first:
             return 1
-        from ..alignment.aligned_string import AlignedString, normalize
+        from ..normalizers.base import normalize_aligned
+        from ..texts.aligned_string import AlignedString
 
-        starts = normalize(self.normalizer, AlignedString.of(text)).starts
+        starts = normalize_aligned(self.normalizer, AlignedString.of(text)).starts
         return next((index for index, start in enumerate(starts) if start), len(starts))
 
     @property

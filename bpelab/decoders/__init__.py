@@ -1,26 +1,33 @@
 """Decoders: turn tokens, as a file writes them, back into text.
 
 The names, fields and results are those of Hugging Face's tokenizers. `DECODERS` maps each "type" of a tokenizer.json
-to its class. It may import `normalizers`, `pretokenizers` and `unicode`. Begin with `base.py`. Chapter: File formats.
+to its class. It may import `normalizers`, `pretokenizers`, `texts` and `unicode`. Begin with `base.py`. Chapter: File
+formats.
 """
 
 from .._support.lazy_imports import lazy_attributes
 from .base import Decoder as Decoder
-from .bytes import ByteFallback as ByteFallback, ByteLevel as ByteLevel, Bytes as Bytes
+from .byte_level import ByteLevel as ByteLevel, Bytes as Bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .byte_fallback import ByteFallback as ByteFallback
+    from .metaspace import Metaspace as Metaspace
     from .registry import DECODERS as DECODERS
-    from .texts import DecoderSequence as DecoderSequence, Fuse as Fuse, Replace as Replace, Strip as Strip
-    from .words import CTC as CTC, BPEDecoder as BPEDecoder, Metaspace as Metaspace, WordPiece as WordPiece
+    from .strip import Strip as Strip
+    from .texts import DecoderSequence as DecoderSequence, Fuse as Fuse, Replace as Replace
+    from .words import CTC as CTC, BPEDecoder as BPEDecoder, WordPiece as WordPiece
 
 _HOMES = {
     "DECODERS": "registry",
-    **dict.fromkeys(["DecoderSequence", "Fuse", "Replace", "Strip"], "texts"),
-    **dict.fromkeys(["CTC", "BPEDecoder", "Metaspace", "WordPiece"], "words"),
+    "ByteFallback": "byte_fallback",
+    "Metaspace": "metaspace",
+    "Strip": "strip",
+    **dict.fromkeys(["DecoderSequence", "Fuse", "Replace"], "texts"),
+    **dict.fromkeys(["CTC", "BPEDecoder", "WordPiece"], "words"),
 }
 
-__all__ = ["ByteFallback", "ByteLevel", "Bytes", "Decoder", "decode_tokens", *_HOMES]  # noqa: PLE0604
+__all__ = ["ByteLevel", "Bytes", "Decoder", "decode_tokens", *_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = lazy_attributes(_HOMES, globals())
 
 

@@ -1,9 +1,12 @@
 """The decoders by their "type" in a tokenizer.json; their dataclass fields are its other keys."""
 
 from .base import Decoder
-from .bytes import ByteFallback, ByteLevel
-from .texts import DecoderSequence, Fuse, Replace, Strip
-from .words import CTC, BPEDecoder, Metaspace, WordPiece
+from .byte_fallback import ByteFallback
+from .byte_level import ByteLevel
+from .metaspace import Metaspace
+from .strip import Strip
+from .texts import DecoderSequence, Fuse, Replace
+from .words import CTC, BPEDecoder, WordPiece
 
 DECODERS: dict[str, type[Decoder]] = {
     "BPEDecoder": BPEDecoder,

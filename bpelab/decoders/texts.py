@@ -1,16 +1,18 @@
 """Decoders that edit the text of tokens, and the sequence of several decoders.
 
 Chapter: File formats. Cost: linear, except for the pattern of Replace. Source: Hugging Face tokenizers,
-`normalizers/replace.rs`, `decoders/strip.rs`, `fuse.rs` and `sequence.rs`.
+`normalizers/replace.rs`, `decoders/fuse.rs` and `sequence.rs`.
 """
 
 from dataclasses import dataclass
 
 from ..normalizers.base import check_depth
 from ..normalizers.replace import replace_all
-from ..pretokenizers.base import check_character
+from ..normalizers.replace_stage import replacing
 from ..regex.matchers import Pattern
+from ..texts.stages import CharStage, Stage
 from .base import Decoder, longest_allowed
+from .token_stages import PerTokenStage, TokenStage
 
 MAX_STEPS = 32
 """The most decoders in a sequence; each works on every token."""
@@ -36,6 +38,13 @@ class Replace(Decoder):
             remaining -= len(texts[-1])
         return texts
 
+    def token_stage(self) -> TokenStage:
+        return PerTokenStage(self)
+
+    def text_stages(self, empty_is_none: bool) -> list[Stage]:
+        function = lambda text: self.decode_text(text, empty_is_none)  # noqa: E731
+        return [replacing(self, function, lambda text: longest_allowed([text]))]
+
 
 @dataclass(frozen=True)
 class Fuse(Decoder):
@@ -48,40 +57,18 @@ class Fuse(Decoder):
     def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
         return ["".join(tokens)]
 
+    def joining_stage(self) -> Stage:
+        return CharStage(lambda text: text)
 
-@dataclass(frozen=True)
-class Strip(Decoder):
-    """Remove the character `content` from every token: up to `start` times at its start, up to `stop` at its end.
-
-    >>> Strip(" ", 1, 0).decode_chain(["  two ", "words"])
-    [' two ', 'words']
-
-    Raises ValueError for a `content` that is not one character and for negative counts. Hugging Face breaks off where
-    `stop` is more than what is left of a token; here the token is then empty.
-    """
-
-    content: str
-    start: int
-    stop: int
-
-    def __post_init__(self) -> None:
-        check_character(self.content, "Strip: content")
-        if self.start < 0 or self.stop < 0:
-            raise ValueError(f"Strip: start and stop are 0 or more, not {self.start} and {self.stop}")
-
-    def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        return list(map(self._strip, tokens))
-
-    def _strip(self, token: str) -> str:
-        start = min(self.start, len(token) - len(token.lstrip(self.content)))
-        stop = min(self.stop, len(token) - len(token.rstrip(self.content)), len(token) - start)
-        return token[start : len(token) - stop]
+    def text_stages(self, empty_is_none: bool) -> list[Stage]:
+        return []
 
 
 @dataclass(frozen=True)
 class DecoderSequence(Decoder):
     """Apply the `decoders` in order, each to the output of the one before.
 
+    >>> from bpelab.decoders import Strip
     >>> DecoderSequence((Fuse(), Strip(" ", 1, 0))).decode_chain([" a", " b"])
     ['a b']
 
@@ -98,3 +85,7 @@ class DecoderSequence(Decoder):
         for decoder in self.decoders:
             tokens = decoder.decode_chain(tokens, errors)
         return tokens
+
+    @property
+    def steps(self) -> tuple[Decoder, ...]:
+        return tuple(step for decoder in self.decoders for step in decoder.steps)

@@ -1,18 +1,18 @@
 """Decoders that restore the spaces between words.
 
-Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `decoders/bpe.rs`, `wordpiece.rs`, `ctc.rs` and
-`pre_tokenizers/metaspace.rs`.
+Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `decoders/bpe.rs`, `wordpiece.rs` and
+`ctc.rs`.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from ..normalizers.base import check_length
-from ..pretokenizers.base import check_character
-from ..pretokenizers.metaspace import PREPEND_SCHEMES, Metaspace as MetaspacePreTokenizer, PrependScheme
+from ..texts.stages import LiteralStage, Stage
 from .base import Decoder, longest_allowed
+from .token_stages import FirstTokenStage, LastTokenStage, TokenStage
 
 _CLEANUP = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
@@ -29,6 +29,14 @@ def cleanup(text: str) -> str:
     for old, new in _CLEANUP:
         text = text.replace(old, new)
     return text
+
+
+def _cleanup_stages() -> list[Stage]:
+    return [stage for old, new in _CLEANUP for stage in _replacing(old, new)]
+
+
+def _replacing(old: str, new: str) -> list[Stage]:
+    return [LiteralStage(lambda text: text.replace(old, new), old)] if old else []
 
 
 def _check_empty_divider(component: object, tokens: list[str], divider: str) -> None:
@@ -54,6 +62,12 @@ class BPEDecoder(Decoder):
         spaced = [token.replace(self.suffix, " ") for token in tokens[:-1]]
         return spaced + [token.replace(self.suffix, "") for token in tokens[-1:]]
 
+    def token_stage(self) -> TokenStage:
+        return LastTokenStage(self)
+
+    def text_stages(self, empty_is_none: bool) -> list[Stage]:
+        return _replacing(self.suffix, "")
+
 
 @dataclass(frozen=True)
 class WordPiece(Decoder):
@@ -73,6 +87,12 @@ class WordPiece(Decoder):
             token.removeprefix(self.prefix) if token.startswith(self.prefix) else " " + token for token in tokens[1:]
         ]
         return list(map(cleanup, texts)) if self.cleanup else texts
+
+    def token_stage(self) -> TokenStage:
+        return FirstTokenStage(self)
+
+    def text_stages(self, empty_is_none: bool) -> list[Stage]:
+        return _cleanup_stages() if self.cleanup else []
 
 
 @dataclass(frozen=True)
@@ -98,34 +118,25 @@ class CTC(Decoder):
             texts = [cleanup(text).replace(self.word_delimiter_token, " ") for text in texts]
         return [text for text in texts if text]
 
+    def token_stage(self) -> TokenStage:
+        return CTCStage(self)
 
-@dataclass(frozen=True)
-class Metaspace(Decoder):
-    """Replace `replacement` by a space; in the first token, remove every one unless the scheme is "never".
+    def text_stages(self, empty_is_none: bool) -> list[Stage]:
+        if self.cleanup and not self.word_delimiter_token:
+            return super().text_stages(empty_is_none)
+        delimited = [*_cleanup_stages(), *_replacing(self.word_delimiter_token, " ")] if self.cleanup else []
+        return [*_replacing(self.pad_token, ""), *delimited]
 
-    >>> Metaspace().decode_chain(["▁two", "▁words"])
-    ['two', ' words']
+    @property
+    def drops_empty_tokens(self) -> bool:
+        return True
 
-    Raises ValueError for a replacement that is not one character, and for a scheme that doesn't exist.
-    """
 
-    replacement: str = "▁"
-    prepend_scheme: PrependScheme = "always"
-    split: bool = True
+class CTCStage(TokenStage):
+    """CTC, which drops a token that repeats the one before. Nothing is held back."""
 
-    def __post_init__(self) -> None:
-        check_character(self.replacement, "Metaspace: replacement")
-        if self.prepend_scheme not in PREPEND_SCHEMES:
-            schemes = ", ".join(PREPEND_SCHEMES)
-            raise ValueError(f"Metaspace: prepend_scheme is one of {schemes}, not {self.prepend_scheme!r}")
+    def __init__(self, decoder: CTC) -> None:
+        self._decoder = decoder
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
-        """Return the Metaspace of a file, read as the pre-tokenizer of this name is. Raises ValueError."""
-        read = MetaspacePreTokenizer.from_json(data)
-        return cls(read.replacement, read.prepend_scheme, read.splits)
-
-    def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        first = " " if self.prepend_scheme == "never" else ""
-        texts = [token.replace(self.replacement, first) for token in tokens[:1]]
-        return texts + [token.replace(self.replacement, " ") for token in tokens[1:]]
+    def push(self, state: str | None, token: str) -> tuple[str, list[str]]:
+        return token, [] if token == state else self._decoder.decode_chain([token])

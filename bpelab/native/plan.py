@@ -1,7 +1,7 @@
 """Convert a pre-tokenizer to what C runs: a preparation of the text in Python, then patterns, one level each.
 
-Most pre-tokenizers come to one pattern; `step_patterns.py` has the others. Patterns with look-behind, or that match the
-empty string, are left to Python.
+Each pre-tokenizer says itself which patterns it comes to (`PreTokenizer.pattern_steps`); for most it is one. Patterns
+with look-behind, or that match the empty string, are left to Python.
 
 Chapter: Native code. Cost: compiling the patterns, a millisecond for most.
 """
@@ -9,27 +9,23 @@ Chapter: Native code. Cost: compiling the patterns, a millisecond for most.
 from __future__ import annotations
 
 from ..errors import PatternError
+from ..pretokenizers.base import ALL
 from ..regex.dfa import NotRegular, dfa_for
 from ..regex.pattern_families import family_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from ..model.bpe import BPEModel
-    from ..pretokenizers.base import PreTokenizer
+    from ..pretokenizers.base import Preparation, PreTokenizer
     from ..pretokenizers.split import Split
     from ..regex.charsets import Dialect
     from ..regex.dfa import DFA
 
     Level = tuple[int, bytes, tuple[Any, ...]]
     """What `Encoder` takes for a level: which pieces it keeps, bytes without which it splits nothing, and its DFA."""
-    Preparation = Callable[[str, bool], str]
-    """What is done to a text before it is split, given whether it is the beginning of the input."""
 
-ALL, MATCHES, GAPS = 0, 1, 2
-"""Which pieces a level keeps; see levels.h."""
 MAX_LEVELS = 15
 """The encoder has one more, which the model itself may need."""
 
@@ -68,9 +64,10 @@ def scan_table(split: Split | None) -> tuple[Any, ...] | None:
 def _levels(pre_tokenizer: PreTokenizer) -> tuple[Level, ...]:
     if (split := pre_tokenizer.as_single_split) is not None:
         return (_level(split.pattern, ALL, split.dialect),)
-    from .step_patterns import patterns_of
-
-    return tuple(_level(*pattern) for pattern in patterns_of(pre_tokenizer))
+    steps = pre_tokenizer.pattern_steps()
+    if steps is None:
+        raise Unsupported
+    return tuple(_level(*step) for step in steps)
 
 
 def _level(pattern: str, keep: int, dialect: Dialect, required: str = "") -> Level:
@@ -88,8 +85,4 @@ def _table(dfa: DFA) -> tuple[Any, ...]:
 
 def preparation(pre_tokenizer: PreTokenizer | None) -> Preparation | None:
     """Return what is done to a text before it is split; None for nothing."""
-    if pre_tokenizer is None or pre_tokenizer.as_single_split is not None:
-        return None
-    from . import step_patterns
-
-    return step_patterns.preparation(pre_tokenizer)
+    return None if pre_tokenizer is None else pre_tokenizer.preparation()

@@ -1,7 +1,8 @@
 """Normalizers: change a text before it is pre-tokenized. None is used unless a file or the user asks for one.
 
 The names, fields and results are those of Hugging Face's tokenizers. `NORMALIZERS` maps each "type" of a
-tokenizer.json to its class. It may import `regex` and `unicode`. Begin with `base.py`. Chapter: Regex pre-tokenization.
+tokenizer.json to its class. It may import `boundaries`, `regex`, `texts` and `unicode`. Begin with
+`base.py`. Chapter: Regex pre-tokenization.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
         ByteLevel as ByteLevel,
         Lowercase as Lowercase,
         Nmt as Nmt,
-        Prepend as Prepend,
-        Strip as Strip,
         StripAccents as StripAccents,
     )
+    from .ends import Prepend as Prepend, Strip as Strip
     from .forms import (
         FORMS as FORMS,
         NFC as NFC,
@@ -38,7 +38,8 @@ _HOMES = {
     "NORMALIZERS": "registry",
     **dict.fromkeys(["Normalizer", "TextTooLongError"], "base"),
     "BertNormalizer": "bert",
-    **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "Prepend", "Strip", "StripAccents"], "characters"),
+    **dict.fromkeys(["ByteLevel", "Lowercase", "Nmt", "StripAccents"], "characters"),
+    **dict.fromkeys(["Prepend", "Strip"], "ends"),
     **dict.fromkeys(["FORMS", "NFC", "NFD", "NFKC", "NFKD", "Form", "UnicodeNormalizer"], "forms"),
     "Precompiled": "precompiled",
     "Replace": "replace",

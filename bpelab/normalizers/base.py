@@ -1,4 +1,8 @@
-"""The interface of all normalizers, and the limit on the length of a result.
+"""The interface of all normalizers: what one does, what streams and offsets ask of it, how long a result may be.
+
+A tokenizer takes any function from str to str. Of a `BaseNormalizer` more is known: each says how it proceeds where
+the text arrives in parts, and where the characters of its result come from. What it doesn't say has an answer that is
+right for any function.
 
 A few lines in a file can ask for a text that no memory holds: "replace a by ten a", ten times, makes 10^10 characters
 of one. So a normalizer whose result can be much longer than its input checks the length before it builds the result.
@@ -8,9 +12,12 @@ Chapter: Regex pre-tokenization.
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Protocol
 
 from ..errors import BPELabError
+from ..texts.aligned_string import AlignedString, align_common_affixes, by_character, by_grapheme_clusters
+from ..texts.stages import BufferAllStage, CharStage, Stage, StageChain
 
 MAX_CHARACTERS = 2**20
 """A result of up to this many characters (1 Mi) is always allowed."""
@@ -32,7 +39,40 @@ class Normalizer(Protocol):
         """Return the normalized text."""
 
 
-class BoundedNormalizer(ABC):
+class BaseNormalizer(ABC):
+    """A normalizer that says more than what it does."""
+
+    @abstractmethod
+    def __call__(self, text: str) -> str:
+        """Return the normalized text."""
+
+    def stages(self) -> list[Stage]:
+        """Return the stages that do in a row, to a text in parts, what this does to the whole.
+
+        By default all is held back until the text ends.
+        """
+        return [BufferAllStage(self)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        """Return the normalized text, aligned with the original.
+
+        By default each grapheme cluster becomes what it becomes alone. What is returned is compared with the text that
+        the normalizer makes of the whole (`normalize_aligned`), so it is no matter if it isn't always right.
+        """
+        return by_grapheme_clusters(self, given)
+
+
+class CharacterNormalizer(BaseNormalizer):
+    """A normalizer that looks at one character at a time."""
+
+    def stages(self) -> list[Stage]:
+        return [CharStage(self)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return by_character(self, given)
+
+
+class BoundedNormalizer(BaseNormalizer):
     """A normalizer whose result can be much longer than its input.
 
     `normalizer(text)` raises TextTooLongError if the result would have more than `MAX_CHARACTERS` characters and
@@ -40,11 +80,46 @@ class BoundedNormalizer(ABC):
     """
 
     def __call__(self, text: str) -> str:
-        return self.apply_bounded(text, max(MAX_CHARACTERS, MAX_FACTOR * len(text)))
+        return self.apply_bounded(text, longest_result(text))
 
     @abstractmethod
     def apply_bounded(self, text: str, limit: int) -> str:
         """Return the normalized text. Raises TextTooLongError if it has more than `limit` characters."""
+
+
+def stages_of(normalizer: Normalizer) -> list[Stage]:
+    """Return the stages of a normalizer; of any other function, one that holds all text back until it ends."""
+    return normalizer.stages() if isinstance(normalizer, BaseNormalizer) else [BufferAllStage(normalizer)]
+
+
+def stage_of(normalizer: Normalizer | None) -> StageChain:
+    """Return a normalizer as one stage; without one, a stage that gives out the text as it comes."""
+    return StageChain([] if normalizer is None else stages_of(normalizer))
+
+
+def normalize_aligned(normalizer: Normalizer | None, given: AlignedString) -> AlignedString:
+    """Return what a normalizer makes of a text, aligned with the original.
+
+    Where its own `align` is wrong, and for any other function, short clusters of characters are tried; if what becomes
+    of them, joined, isn't what becomes of the whole, what differs between beginning and end stands for all that it
+    replaces.
+    """
+    if normalizer is None:
+        return given
+    become = normalizer(given.text)
+    if become == given.text:
+        return given
+    if not given.text:
+        return replace(given, text=become)
+    aligned = normalizer.align(given) if isinstance(normalizer, BaseNormalizer) else None
+    if aligned is None or aligned.text != become:
+        aligned = by_grapheme_clusters(normalizer, given)
+    return aligned if aligned.text == become else align_common_affixes(given, become)
+
+
+def longest_result(text: str) -> int:
+    """Return the most characters that a normalizer may make of a text."""
+    return max(MAX_CHARACTERS, MAX_FACTOR * len(text))
 
 
 def check_length(component: object, length: int, limit: int) -> None:

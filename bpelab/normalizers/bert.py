@@ -7,10 +7,13 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..texts.aligned_string import AlignedString, by_character
+from ..texts.stages import BoundaryStage, CharStage, Stage
 from ..unicode.hf_normalizer_tables import bert_accents, bert_controls
 from ..unicode.tables import class_body, parse_ranges
+from .base import BaseNormalizer
 from .characters import Lowercase, white_space
-from .forms import NFD
+from .forms import NFD, begins_alone
 
 # Blocks, as BERT lists them; the end of extension D (2B820-2B91F) was lost on the way to Rust.
 _CHINESE = re.compile(
@@ -24,7 +27,7 @@ def _spaces() -> dict[int, str]:
 
 
 @dataclass(frozen=True)
-class BertNormalizer:
+class BertNormalizer(BaseNormalizer):
     """Normalize as BERT does.
 
     Attributes:
@@ -47,6 +50,20 @@ class BertNormalizer:
             text = bert_controls().sub("", text).translate(_spaces())
         if self.handle_chinese_chars:
             text = _CHINESE.sub(r" \g<0> ", text)
-        if self.lowercase if self.strip_accents is None else self.strip_accents:
+        if self._strips_accents:
             text = bert_accents().sub("", NFD()(text))
         return Lowercase()(text) if self.lowercase else text
+
+    @property
+    def _strips_accents(self) -> bool:
+        return self.lowercase if self.strip_accents is None else self.strip_accents
+
+    def stages(self) -> list[Stage]:
+        """Return its four steps; only the accents, which are decomposed first, look at more than one character."""
+        stages: list[Stage] = [CharStage(BertNormalizer(self.clean_text, self.handle_chinese_chars, False, False))]
+        if self._strips_accents:
+            stages.append(BoundaryStage(BertNormalizer(False, False, True, False), begins_alone))
+        return [*stages, *Lowercase().stages()] if self.lowercase else stages
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return by_character(self, given)

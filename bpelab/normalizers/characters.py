@@ -1,7 +1,7 @@
-"""Normalizers that work on one character at a time, or on the ends of the text.
+"""Normalizers that work on one character at a time.
 
 Chapter: Regex pre-tokenization. Cost: linear. Source: Hugging Face tokenizers, `normalizers/strip.rs`, `unicode.rs`,
-`utils.rs`, `prepend.rs` and `byte_level.rs`.
+`utils.rs` and `byte_level.rs`.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .._support.textio import utf8
 from ..unicode.byte_alphabet import to_alphabet
 from ..unicode.hf_normalizer_tables import accents, cased, lower_case
 from ..unicode.tables import parse_ranges, property_ranges
-from .base import BoundedNormalizer, check_length
+from .base import BoundedNormalizer, CharacterNormalizer, check_length
 
 BLOCK = 256
 """Characters that are tested for ASCII together, since most are ASCII in most texts."""
@@ -24,24 +24,7 @@ def white_space() -> str:
 
 
 @dataclass(frozen=True)
-class Strip:
-    """Remove white space at the beginning, at the end, or at both.
-
-    >>> Strip(strip_right=False)(" a ")
-    'a '
-    """
-
-    strip_left: bool = True
-    strip_right: bool = True
-
-    def __call__(self, text: str) -> str:
-        if self.strip_left:
-            text = text.lstrip(white_space())
-        return text.rstrip(white_space()) if self.strip_right else text
-
-
-@dataclass(frozen=True)
-class StripAccents:
+class StripAccents(CharacterNormalizer):
     """Remove marks: `e` and an accent become `e`. A single character `é` has to be decomposed first, by NFD.
 
     >>> StripAccents()("e\\u0301é")
@@ -53,7 +36,7 @@ class StripAccents:
 
 
 @dataclass(frozen=True)
-class Lowercase:
+class Lowercase(CharacterNormalizer):
     """Convert each character to lower case by itself, so that a sigma at the end of a word is not a final one.
 
     >>> Lowercase()("ΟΔΟΣ"), "ΟΔΟΣ".lower()
@@ -82,7 +65,7 @@ _NMT: dict[int, str] = {
 
 
 @dataclass(frozen=True)
-class Nmt:
+class Nmt(CharacterNormalizer):
     """Clean as SentencePiece does for machine translation: remove controls, turn breaks and marks into spaces.
 
     >>> Nmt()("a\\x01\\tb▁c")
@@ -94,24 +77,7 @@ class Nmt:
 
 
 @dataclass(frozen=True)
-class Prepend(BoundedNormalizer):
-    """Prepend a text to every text that is not empty.
-
-    >>> Prepend("▁")("Hello"), Prepend("▁")("")
-    ('▁Hello', '')
-
-    Raises TextTooLongError for a result that is too long.
-    """
-
-    prepend: str
-
-    def apply_bounded(self, text: str, limit: int) -> str:
-        check_length(self, len(self.prepend) + len(text), limit)
-        return self.prepend + text if text else text
-
-
-@dataclass(frozen=True)
-class ByteLevel(BoundedNormalizer):
+class ByteLevel(CharacterNormalizer, BoundedNormalizer):
     """Write the bytes of the text in GPT-2's byte alphabet.
 
     >>> ByteLevel()(" é")

@@ -13,9 +13,13 @@ its stability policy; the crate `unicode-normalization-alignments`, tested on ev
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
+from ..texts.aligned_string import AlignedString
+from ..texts.stages import REMEMBERED, BoundaryStage, Stage
 from ..unicode.hf_normalizer_tables import assigned_after_unicode_9
+from .base import BaseNormalizer
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -25,7 +29,7 @@ _BLOCK = re.compile(r"(?s:.{1,512})[^\0-\x7f]*")
 """Some characters and what follows up to one of ASCII, which no normal form moves or joins with what is before it."""
 
 
-class UnicodeNormalizer:
+class UnicodeNormalizer(BaseNormalizer):
     """One of the four normal forms of Unicode; `UnicodeNormalizer("NFC")` makes an `NFC()`.
 
     >>> UnicodeNormalizer("NFC")("e\\u0301")
@@ -57,6 +61,35 @@ class UnicodeNormalizer:
         parts = assigned_after_unicode_9().split(text)
         parts[::2] = [unicodedata.normalize(self.form, part) for part in parts[::2]]
         return "".join(parts)
+
+    def stages(self) -> list[Stage]:
+        """Return a stage that holds a character back with the marks after it (UAX #15, section 9)."""
+        return [BoundaryStage(self, begins_alone)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        from .form_changes import form_changes
+
+        return given.transform(form_changes(self, given.text))
+
+
+_JOINS_BEFORE = range(0x1160, 0x1200)
+"""The vowels and finals of Korean syllables, which are no marks, but compose with what is before."""
+
+
+@lru_cache(REMEMBERED)
+def normalizes_alone(char: str) -> bool:
+    """Whether no normal form ever moves `char` or joins it with what is before it.
+
+    >>> normalizes_alone("é"), normalizes_alone("\\u0301")
+    (True, False)
+    """
+    first = unicodedata.normalize("NFKD", char)[:1]
+    return not unicodedata.category(first).startswith("M") and ord(first) not in _JOINS_BEFORE
+
+
+def begins_alone(a: str, b: str) -> bool:
+    """Whether a text may be cut between `a` and `b` and its halves be normalized each by itself."""
+    return normalizes_alone(b)
 
 
 @dataclass(frozen=True, init=False)

@@ -1,129 +1,21 @@
-"""SentencePiece's character map: a trie of byte sequences, each with its replacement text.
+"""SentencePiece's character map, applied as Hugging Face does, in its own way, which models were trained with.
 
-Hugging Face applies it in its own way, which models were trained with: the text is cut into grapheme clusters. A
-cluster of fewer than 6 bytes that *begins* with an entry becomes the text of the shortest such entry, all of it (an
-accent can be lost so); otherwise each of its characters is looked up alone.
+The text is cut into grapheme clusters. A cluster of fewer than 6 bytes that *begins* with an entry becomes the text of
+the shortest such entry, all of it (an accent can be lost so); otherwise each of its characters is looked up alone.
 
-The map is a "double array" (Aoe 1989; the library darts-clone): node n has a child for byte b if unit n ^ b carries
-the label b. Chapter: File formats. Cost: linear; each cluster is searched once in a while, then remembered. Source:
-SentencePiece `normalizer.cc`; Hugging Face `spm_precompiled` and `normalizers/precompiled.rs`.
+Chapter: File formats. Cost: linear; each cluster is searched once in a while, then remembered. Source: Hugging Face
+tokenizers, `normalizers/precompiled.rs`.
 """
 
-import base64
-import binascii
-import struct
-from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..texts.aligned_string import AlignedString, CharChange
+from ..texts.stages import REMEMBERED, BoundaryStage, Stage
 from ..unicode.graphemes import clusters
 from .base import BoundedNormalizer, check_length
-
-IS_VALUE = 1 << 31
-REMEMBERED, LONGEST_REMEMBERED = 1 << 16, 64
-MAX_UNITS = 1 << 18
-"""Four times what SentencePiece's largest map, of NFKC with case folding, has."""
-CONTINUATIONS = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
-
-
-class CharsMap:
-    """A character map, read from its bytes. Raises ValueError for what is not one."""
-
-    def __init__(self, data: bytes) -> None:
-        count = int.from_bytes(data[:4], "little") // 4
-        if count > MAX_UNITS:
-            raise ValueError(f"precompiled_charsmap says that it holds {count:,} units; at most {MAX_UNITS:,} are read")
-        if len(data) < 4 + 4 * count:
-            raise ValueError(f"precompiled_charsmap says that it holds {count:,} units, but has {len(data):,} bytes")
-        self.units: tuple[int, ...] = struct.unpack_from(f"<{count}I", data, 4)
-        if not self.units:
-            raise ValueError("precompiled_charsmap holds no trie")
-        self.texts = data[4 + 4 * count :]
-        try:
-            self.texts.decode()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"precompiled_charsmap: its texts are no UTF-8: {error}") from None
-        self._check()
-        self._known: dict[str, str | None] = {}
-
-    def next_node(self, at: int) -> int:
-        """Return the node to which unit `at` leads."""
-        unit = self.units[at]
-        return at ^ (unit >> 10 << ((unit & 0x200) >> 6))
-
-    def _check(self) -> None:
-        """Raise ValueError if an entry that can be reached has a text that doesn't exist."""
-        children: dict[int, list[int]] = defaultdict(list)
-        for at, unit in enumerate(self.units):
-            if not unit & IS_VALUE and unit & 0xFF:
-                children[at ^ unit & 0xFF].append(at)
-        seen: set[int] = set()
-        waiting = [self.next_node(0)]
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            for at in children[node]:
-                if self.units[at] & 0x100:
-                    self._start_of(self.next_node(at))
-                waiting.append(self.next_node(at))
-
-    def _start_of(self, node: int) -> int:
-        """Return the offset at which the text of the entry that ends in `node` begins."""
-        start = self.units[node] & ~IS_VALUE if node < len(self.units) else len(self.texts) + 1
-        if start > len(self.texts) or self.texts[start : start + 1] in CONTINUATIONS:
-            raise ValueError(f"precompiled_charsmap: unit {node} points to no text")
-        return start
-
-    def _text_from(self, start: int) -> str:
-        """Return the text that begins at `start`: up to the next zero byte."""
-        end = self.texts.find(b"\0", start)
-        return self.texts[start : None if end < 0 else end].decode()
-
-    def _search(self, data: bytes) -> str | None:
-        node = self.next_node(0)
-        for byte in data:
-            at = node ^ byte
-            if not byte or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != byte:
-                return None
-            node = self.next_node(at)
-            if self.units[at] & 0x100:
-                return self._text_from(self._start_of(node))
-        return None
-
-    def get(self, text: str) -> str | None:
-        """Return the replacement of the shortest entry with which `text` begins; None without one."""
-        if text in self._known:
-            return self._known[text]
-        found = self._search(text.encode("utf-8", "surrogatepass"))
-        if found is None or len(found) <= LONGEST_REMEMBERED:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[text] = found
-        return found
-
-    def longest(self, data: bytes, start: int) -> tuple[int, str] | None:
-        """Return (end, text) of the longest entry that `data` has at `start`; None without one."""
-        node, found = self.next_node(0), None
-        for end in range(start, len(data)):
-            at = node ^ data[end]
-            if not data[end] or at >= len(self.units) or self.units[at] & (IS_VALUE | 0xFF) != data[end]:
-                break
-            node = self.next_node(at)
-            if self.units[at] & 0x100:
-                found = end + 1, self._start_of(node)
-        return None if found is None else (found[0], self._text_from(found[1]))
-
-
-@lru_cache(8)
-def read_charsmap(text: str) -> CharsMap:
-    """Decode a character map from base64. Raises ValueError for one that is broken."""
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ValueError(f"precompiled_charsmap is no base64: {error}") from None
-    return CharsMap(data)
+from .charsmap import read_charsmap
 
 
 @dataclass(frozen=True)
@@ -142,13 +34,43 @@ class Precompiled(BoundedNormalizer):
         find = read_charsmap(self.precompiled_charsmap).get
         parts, length = [], 0
         for cluster in clusters(text):
-            whole = find(cluster) if len(cluster.encode("utf-8", "surrogatepass")) < 6 else None
-            become = "".join(_or(find(char), char) for char in cluster) if whole is None else whole
+            become = "".join(new for _, new in _replacements(cluster, find))
             parts.append(become)
             length += len(become)
             check_length(self, length, limit)
         return "".join(parts)
 
+    def stages(self) -> list[Stage]:
+        return [BoundaryStage(self, between_clusters)]
 
-def _or(found: str | None, char: str) -> str:
-    return char if found is None else found
+    def align(self, given: AlignedString) -> AlignedString:
+        find = read_charsmap(self.precompiled_charsmap).get
+        changes: list[CharChange] = []
+        for old, new in (pair for cluster in clusters(given.text) for pair in _replacements(cluster, find)):
+            more = len(new) - len(old)
+            changes.extend((char, int(len(new) - n <= more)) for n, char in enumerate(new))
+            if more < 0 and changes:  # what is gone is gone after the last character, whichever that is
+                changes[-1] = changes[-1][0], changes[-1][1] + more
+        return given.transform(changes)
+
+
+def _replacements(cluster: str, find: Callable[[str], str | None]) -> list[tuple[str, str]]:
+    """Return (old, new) for a cluster that becomes something as a whole, or else for each of its characters."""
+    whole = find(cluster) if len(cluster.encode("utf-8", "surrogatepass")) < 6 else None
+    if whole is not None:
+        return [(cluster, whole)]
+    return [(char, char if (become := find(char)) is None else become) for char in cluster]
+
+
+_FLAGS = range(0x1F1E6, 0x1F200)
+
+
+@lru_cache(REMEMBERED)
+def between_clusters(a: str, b: str) -> bool:
+    """Whether a grapheme cluster ends between `a` and `b`, whatever is before `a` (UAX #29).
+
+    Two regional indicators may be a flag or the halves of two, so nothing is said of them, nor of what is after a
+    mark or a joiner.
+    """
+    plain = len(list(clusters("x" + a))) == 2 and ord(a) not in _FLAGS
+    return plain and len(list(clusters(a + b))) == 2

@@ -2,7 +2,8 @@
 
 from .base import Normalizer
 from .bert import BertNormalizer
-from .characters import ByteLevel, Lowercase, Nmt, Prepend, Strip, StripAccents
+from .characters import ByteLevel, Lowercase, Nmt, StripAccents
+from .ends import Prepend, Strip
 from .forms import NFC, NFD, NFKC, NFKD
 from .precompiled import Precompiled
 from .replace import Replace

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from io import StringIO
 
 from ..regex.matchers import Pattern
-from .base import BoundedNormalizer, check_length
+from ..texts.aligned_string import AlignedString
+from ..texts.stages import Stage
+from .base import BoundedNormalizer, check_length, longest_result
 
 
 def replace_all(component: object, pattern: Pattern, text: str, content: str, limit: int) -> str:
@@ -51,3 +53,11 @@ class Replace(BoundedNormalizer):
 
     def apply_bounded(self, text: str, limit: int) -> str:
         return replace_all(self, self.pattern, text, self.content, limit)
+
+    def stages(self) -> list[Stage]:
+        from .replace_stage import replacing
+
+        return [replacing(self, self, longest_result)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        return given.replace(self.pattern.spans(given.text), self.content)

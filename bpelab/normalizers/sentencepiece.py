@@ -9,16 +9,19 @@ Chapter: File formats. Cost: linear. Source: SentencePiece `normalizer.cc`.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._support.lazy_property import cached_property
 from .._support.textio import utf8
 from ..regex.matchers import Pattern
+from ..texts.aligned_string import AlignedString, by_grapheme_clusters
+from ..texts.stages import Stage
 from ..vocab.added_token_matcher import AddedTokenMatcher
 from ..vocab.added_tokens import AddedToken
 from .base import BoundedNormalizer, Normalizer, check_length
-from .characters import Prepend
-from .precompiled import CharsMap, Precompiled, read_charsmap
+from .charsmap import CharsMap, read_charsmap
+from .ends import Prepend
+from .precompiled import Precompiled
 from .replace import Replace
 from .sequence import NormalizerSequence
 
@@ -112,3 +115,19 @@ class SentencePieceNormalizer(BoundedNormalizer):
             yield become, False
             at = plain = end
         yield data[plain:].decode("utf-8", "replace"), True
+
+    def stages(self) -> list[Stage]:
+        from .sentencepiece_stage import SentencePieceStage
+
+        return [SentencePieceStage(self)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        """Return the map, then the spaces that are dropped, then the one that is put in front."""
+        mapped = replace(self, add_dummy_prefix=False, remove_extra_whitespaces=False)
+        aligned = by_grapheme_clusters(mapped, given)
+        space = SPACE if self.escape_whitespaces else " "
+        if self.remove_extra_whitespaces:
+            extra = re.finditer(f"^{space}+|(?<={space}){space}+", aligned.text)
+            aligned = aligned.replace((match.span() for match in extra), "")
+            aligned = replace(aligned[: len(aligned.text.rstrip(space))], base=given.base)
+        return aligned.prepend(space) if self.add_dummy_prefix else aligned

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from .base import BoundedNormalizer, Normalizer, check_depth
+from ..texts.aligned_string import AlignedString
+from ..texts.stages import Stage
+from .base import BoundedNormalizer, Normalizer, check_depth, normalize_aligned, stages_of
 
 
 @dataclass(frozen=True)
@@ -29,3 +31,11 @@ class NormalizerSequence(BoundedNormalizer):
                 normalizer.apply_bounded(text, limit) if isinstance(normalizer, BoundedNormalizer) else normalizer(text)
             )
         return text
+
+    def stages(self) -> list[Stage]:
+        return [stage for normalizer in self.normalizers for stage in stages_of(normalizer)]
+
+    def align(self, given: AlignedString) -> AlignedString:
+        for normalizer in self.normalizers:
+            given = normalize_aligned(normalizer, given)
+        return given

@@ -1,8 +1,8 @@
 """Pre-tokenizers: cut a text into pieces (pre-tokens) before any merge.
 
 The names, fields and results are those of Hugging Face's tokenizers. `PRE_TOKENIZERS` maps each "type" of a
-tokenizer.json to its class. It may import `regex` and `unicode`. Begin with `base.py`, then `split.py`. Chapter: Regex
-pre-tokenization.
+tokenizer.json to its class. It may import `boundaries`, `regex` and `unicode`. Begin with `base.py`, then `split.py`.
+Chapter: Regex pre-tokenization.
 """
 
 from .._support.lazy_imports import lazy_attributes

@@ -6,57 +6,44 @@ Chapter: Regex pre-tokenization. Source: tokenizers/src/pre_tokenizers/{bert,del
 whitespace,unicode_scripts}.rs, compared with them on every code point.
 """
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..unicode import hf_pretokenizer_tables
-from ..unicode.tables import Ranges, class_body, complement, property_ranges, union
+from ..unicode.tables import complement, property_ranges, union
 from .base import PreTokenizer, check_character
+from .boundary import Boundary, boundary_by_behavior
+from .char_runs import CharRun, CharRuns, CharRunSplit
+from .pattern_steps import PatternStep, class_step, string_step
 from .split_behaviors import Behavior, check_behavior, pieces
 
 
-@lru_cache(None)
-def _compiled(kind: str) -> re.Pattern[str]:
-    space, word = property_ranges("White_Space"), property_ranges("Word")
-    mark, digit = hf_pretokenizer_tables.punctuation(), hf_pretokenizer_tables.numeric()
-    return re.compile(
-        {
-            "WhitespaceSplit": lambda: f"[^{class_body(space)}]+",
-            "Whitespace": lambda: f"{_some(word)}|{_some(complement(union(word, space)))}",
-            "BertPreTokenizer": lambda: f"{_some(mark, '')}|{_some(complement(union(mark, space)))}",
-            "Punctuation": lambda: _some(mark, ""),
-            "Digits": lambda: f"{_some(digit)}|{_some(complement(digit))}",
-            "Digit": lambda: f"{_some(digit, '')}|{_some(complement(digit))}",
-        }[kind]()
-    )
-
-
-def _some(ranges: Ranges, count: str = "++") -> str:
-    """Return a regular expression for a run of characters in `ranges`, or for one character if `count` is "".
-
-    `re` finds characters up to U+FFFF in a table, but compares every character with the ranges above that one by one,
-    even a space. So those ranges are a separate alternative, guarded by a lookahead.
-    """
-    low = tuple((first, min(last, 0xFFFF)) for first, last in ranges if first <= 0xFFFF)
-    high = tuple((max(first, 0x10000), last) for first, last in ranges if last > 0xFFFF)
-    return rf"(?:[{class_body(low)}]{count}|(?=[\U00010000-\U0010FFFF])[{class_body(high)}]{count}){count}"
+@lru_cache(1)
+def _words() -> CharRuns:
+    return CharRuns(CharRun(complement(property_ranges("White_Space"))))
 
 
 @dataclass(frozen=True)
-class WhitespaceSplit(PreTokenizer):
+class WhitespaceSplit(CharRunSplit):
     """Split at white space, which is dropped.
 
     >>> WhitespaceSplit().split("Don't panic!")
     ["Don't", 'panic!']
     """
 
-    def split(self, text: str, first: bool = True) -> list[str]:
-        return _compiled("WhitespaceSplit").findall(text)
+    @property
+    def runs(self) -> CharRuns:
+        return _words()
+
+
+@lru_cache(1)
+def _words_and_signs() -> CharRuns:
+    word = property_ranges("Word")
+    return CharRuns(CharRun(word), CharRun(complement(union(word, property_ranges("White_Space")))))
 
 
 @dataclass(frozen=True)
-class Whitespace(PreTokenizer):
+class Whitespace(CharRunSplit):
     r"""Split into the matches of `\w+|[^\w\s]+`: runs of word characters and runs of other non-space characters.
 
     White space is dropped.
@@ -65,25 +52,39 @@ class Whitespace(PreTokenizer):
     ['Don', "'", 't', 'panic', '!?']
     """
 
-    def split(self, text: str, first: bool = True) -> list[str]:
-        return _compiled("Whitespace").findall(text)
+    @property
+    def runs(self) -> CharRuns:
+        return _words_and_signs()
+
+
+@lru_cache(1)
+def _marks_and_words() -> CharRuns:
+    mark = hf_pretokenizer_tables.punctuation()
+    others = complement(union(mark, property_ranges("White_Space")))
+    return CharRuns(CharRun(mark, repeats=False), CharRun(others))
 
 
 @dataclass(frozen=True)
-class BertPreTokenizer(PreTokenizer):
+class BertPreTokenizer(CharRunSplit):
     """Split at white space, which is dropped, and isolate every punctuation character.
 
     >>> BertPreTokenizer().split("Don't panic!?")
     ['Don', "'", 't', 'panic', '!', '?']
     """
 
-    def split(self, text: str, first: bool = True) -> list[str]:
-        return _compiled("BertPreTokenizer").findall(text)
+    @property
+    def runs(self) -> CharRuns:
+        return _marks_and_words()
+
+
+@lru_cache(1)
+def _marks() -> CharRuns:
+    return CharRuns(CharRun(hf_pretokenizer_tables.punctuation(), repeats=False))
 
 
 @dataclass(frozen=True)
 class Punctuation(PreTokenizer):
-    """Split at every punctuation character; `behavior` says what becomes of it (`behaviors.BEHAVIORS`).
+    """Split at every punctuation character; `behavior` says what becomes of it (`split_behaviors.BEHAVIORS`).
 
     >>> Punctuation("MergedWithPrevious").split("Don't panic!?")
     ["Don'", 't panic!', '?']
@@ -97,11 +98,24 @@ class Punctuation(PreTokenizer):
         check_behavior(self.behavior)
 
     def split(self, text: str, first: bool = True) -> list[str]:
-        return pieces(text, (found.span() for found in _compiled("Punctuation").finditer(text)), self.behavior)
+        return pieces(text, (match.span() for match in _marks().pattern.finditer(text)), self.behavior)
+
+    def boundary(self, a: str, b: str) -> Boundary:
+        left, right = (_marks().pattern.match(char) is not None for char in (a, b))
+        return boundary_by_behavior(self.behavior, False, left, right)
+
+    def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
+        return [class_step(hf_pretokenizer_tables.punctuation(), self.behavior)]
+
+
+@lru_cache(2)
+def _digits(individual: bool) -> CharRuns:
+    digit = hf_pretokenizer_tables.numeric()
+    return CharRuns(CharRun(digit, repeats=not individual), CharRun(complement(digit)))
 
 
 @dataclass(frozen=True)
-class Digits(PreTokenizer):
+class Digits(CharRunSplit):
     """Separate numbers from other text, digit by digit if `individual_digits`. `½`, `²` and `Ⅷ` count as digits.
 
     >>> Digits().split("Route 66"), Digits(individual_digits=True).split("Route 66")
@@ -110,8 +124,9 @@ class Digits(PreTokenizer):
 
     individual_digits: bool = False
 
-    def split(self, text: str, first: bool = True) -> list[str]:
-        return _compiled("Digit" if self.individual_digits else "Digits").findall(text)
+    @property
+    def runs(self) -> CharRuns:
+        return _digits(bool(self.individual_digits))
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,13 @@ class CharDelimiterSplit(PreTokenizer):
 
     def split(self, text: str, first: bool = True) -> list[str]:
         return [piece for piece in text.split(self.delimiter) if piece]
+
+    def boundary(self, a: str, b: str) -> Boundary:
+        return Boundary.CUT if self.delimiter in (a, b) else Boundary.BROKEN
+
+    def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
+        step = string_step(self.delimiter, "Removed")
+        return None if step is None else [step]
 
 
 @dataclass(frozen=True)
@@ -152,6 +174,10 @@ class FixedLength(PreTokenizer):
     def split(self, text: str, first: bool = True) -> list[str]:
         return [text[start : start + self.length] for start in range(0, len(text), self.length)]
 
+    @property
+    def piece_length(self) -> int:
+        return self.length
+
 
 @dataclass(frozen=True)
 class UnicodeScripts(PreTokenizer):
@@ -172,3 +198,9 @@ class UnicodeScripts(PreTokenizer):
                 cuts.append(position)
                 last = script
         return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)])]
+
+    def boundary(self, a: str, b: str) -> Boundary:
+        before, after = map(hf_pretokenizer_tables.script, (a, b))
+        if not after:
+            return Boundary.UNSAFE  # at the beginning of a text it would be dropped
+        return Boundary.CUT if before and before != after else Boundary.BROKEN

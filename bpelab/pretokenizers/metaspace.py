@@ -4,11 +4,20 @@ Cost: linear. Chapter: Regex pre-tokenization.
 Source: tokenizers/src/pre_tokenizers/metaspace.rs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..unicode.byte_alphabet import BYTE_OF_CHAR
 from .base import PreTokenizer, check_character
+from .boundary import Boundary
+from .pattern_steps import string_step
+
+if TYPE_CHECKING:
+    from .base import Preparation
+    from .pattern_steps import PatternStep
 
 PrependScheme = Literal["first", "never", "always"]
 PREPEND_SCHEMES: tuple[PrependScheme, ...] = ("first", "never", "always")
@@ -40,29 +49,50 @@ class Metaspace(PreTokenizer):
             raise ValueError(f"Metaspace: prepend_scheme is one of {schemes}, not {self.prepend_scheme!r}")
 
     def split(self, text: str, first: bool = True) -> list[str]:
-        text = text.replace(" ", self.replacement)
-        prepends = self.prepend_scheme == "always" or (self.prepend_scheme == "first" and first)
-        if text and prepends and not text.startswith(self.replacement):
-            text = self.replacement + text
+        text = self._escaped(text, first)
         if not self.splits:
             return [text] if text else []
         before, *words = text.split(self.replacement)
         pieces = [self.replacement + word for word in words]
         return [before, *pieces] if before else pieces
 
+    def _escaped(self, text: str, first: bool) -> str:
+        text = text.replace(" ", self.replacement)
+        prepends = self.prepend_scheme == "always" or (self.prepend_scheme == "first" and first)
+        return self.replacement + text if text and prepends and not text.startswith(self.replacement) else text
+
     @property
     def prepends(self) -> bool:
         return self.prepend_scheme == "always"
 
-    def without_prefix(self) -> "Metaspace":
+    def without_prefix(self) -> Metaspace:
         return Metaspace(self.replacement, "never", self.splits)
 
     @property
     def asks_for_first(self) -> bool:
         return self.prepend_scheme == "first"
 
+    @property
+    def keeps_byte_alphabet(self) -> bool:
+        return self.replacement in BYTE_OF_CHAR
+
+    def for_next_step(self, pieces: list[str]) -> list[str]:
+        return [piece.replace(" ", self.replacement) for piece in pieces]
+
+    def boundary(self, a: str, b: str) -> Boundary:
+        return Boundary.CUT if self.splits and b in (" ", self.replacement) else Boundary.BROKEN
+
+    def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
+        if not first:
+            return None
+        step = string_step(self.replacement, "MergedWithNext") if self.splits else None
+        return [] if step is None else [step]
+
+    def preparation(self) -> Preparation | None:
+        return self._escaped
+
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Metaspace":
+    def from_json(cls, data: Mapping[str, Any]) -> Metaspace:
         """Return the Metaspace of a file, which may have the keys `add_prefix_space` and `str_rep` of older versions.
 
         They are read as Hugging Face reads them: `str_rep` is ignored, and `add_prefix_space` may be false only if the

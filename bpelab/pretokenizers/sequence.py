@@ -8,16 +8,20 @@ Chapter: Regex pre-tokenization. Cost: the sum of the steps'. Source: tokenizers
 tokenizers/src/tokenizer/normalizer.rs (alignments), compared on random sequences.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from .._support.lazy_property import cached_property
-from ..unicode.byte_alphabet import BYTE_OF_CHAR, to_alphabet
 from .base import PreTokenizer
-from .byte_level import ByteLevel
 from .metaspace import Metaspace
 from .split import Split
-from .split_pattern import SplitPattern
+
+if TYPE_CHECKING:
+    from .base import Preparation
+    from .pattern_steps import PatternStep
 
 MAX_STEPS = 256
 MAX_METASPACES = 8
@@ -29,6 +33,7 @@ MAX_DEPTH = 50
 class PreTokenizerSequence(PreTokenizer):
     """Apply the `pretokenizers` in order, each to every piece of the one before.
 
+    >>> from bpelab.pretokenizers.byte_level import ByteLevel
     >>> from bpelab.pretokenizers.char_types import Digits, Punctuation
     >>> falcon = [Punctuation("Contiguous"), ByteLevel(add_prefix_space=False), Digits()]
     >>> PreTokenizerSequence(falcon).split("n²=49!")  # in GPT-2's alphabet, since a step follows ByteLevel
@@ -42,11 +47,12 @@ class PreTokenizerSequence(PreTokenizer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pretokenizers", tuple(self.pretokenizers))
-        kinds = [type(step) for step in self.steps]
+        byte_levels = sum(step.byte_level for step in self.steps)
+        metaspaces = sum(isinstance(step, Metaspace) for step in self.steps)
         for count, limit, what in (
-            (kinds.count(ByteLevel), 1, "ByteLevel, as a second one would write the alphabet in the alphabet"),
-            (kinds.count(Metaspace), MAX_METASPACES, "Metaspaces"),
-            (len(kinds), MAX_STEPS, "steps"),
+            (byte_levels, 1, "ByteLevel, as a second one would write the alphabet in the alphabet"),
+            (metaspaces, MAX_METASPACES, "Metaspaces"),
+            (len(self.steps), MAX_STEPS, "steps"),
             (self.depth, MAX_DEPTH, "sequences within sequences"),
         ):
             if count > limit:
@@ -63,7 +69,7 @@ class PreTokenizerSequence(PreTokenizer):
     def depth(self) -> int:
         return 1 + max((part.depth for part in self.pretokenizers if isinstance(part, PreTokenizerSequence)), default=0)
 
-    def without_prefix(self) -> "PreTokenizerSequence":
+    def without_prefix(self) -> PreTokenizerSequence:
         return PreTokenizerSequence((self.steps[0].without_prefix(), *self.steps[1:])) if self.steps else self
 
     def split(self, text: str, first: bool = True) -> list[str]:
@@ -73,9 +79,7 @@ class PreTokenizerSequence(PreTokenizer):
             return self.split_with_origins(text, 1)
         parts = self.steps[0].split(text, first) if self.steps else [text]
         for before, step in zip(self.steps, self.steps[1:]):
-            if isinstance(before, ByteLevel):
-                parts = [to_alphabet(part.encode()) for part in parts]
-            parts = [piece for part in parts for piece in step.split(part, False)]
+            parts = [piece for part in before.for_next_step(parts) for piece in step.split(part, False)]
         return parts
 
     @cached_property
@@ -87,8 +91,10 @@ class PreTokenizerSequence(PreTokenizer):
         parts = [(text, chars_from_first)] if text else []
         for index, step in enumerate(self.steps):
             parts = [cut for part, chars_from_first in parts for cut in _cut(step, part, chars_from_first)]
-            if isinstance(step, ByteLevel) and index < len(self.steps) - 1:
-                parts = [(to_alphabet(part.encode()), len(part[:origin].encode())) for part, origin in parts]
+            if index < len(self.steps) - 1:
+                texts = step.for_next_step([part for part, _ in parts])
+                origins = step.for_next_step([part[:origin] for part, origin in parts])
+                parts = list(zip(texts, map(len, origins)))
         return [part for part, _ in parts]
 
     @property
@@ -99,8 +105,7 @@ class PreTokenizerSequence(PreTokenizer):
     def as_single_split(self) -> Split | None:
         """The `as_single_split` of the only step, not counting a final ByteLevel that cuts nothing."""
         steps = list(self.steps)
-        last = steps[-1] if steps else None
-        if len(steps) > 1 and isinstance(last, ByteLevel) and not (last.add_prefix_space or last.use_regex):
+        if len(steps) > 1 and steps[-1].cuts_nothing:
             steps.pop()
         return steps[0].as_single_split if len(steps) == 1 else None
 
@@ -108,35 +113,36 @@ class PreTokenizerSequence(PreTokenizer):
     def byte_level(self) -> bool:
         """False where a Metaspace adds a character that is not in the byte alphabet."""
         steps = iter(self.steps)
-        found = any(isinstance(step, ByteLevel) for step in steps)
-        return found and all(step.replacement in BYTE_OF_CHAR for step in steps if isinstance(step, Metaspace))
+        return any(step.byte_level for step in steps) and all(step.keeps_byte_alphabet for step in steps)
 
     @property
     def alphabet(self) -> bool:
-        return any(isinstance(step, ByteLevel) for step in self.steps[:-1])
+        return any(step.byte_level for step in self.steps[:-1])
+
+    @property
+    def piece_length(self) -> int:
+        """That of the first step: the pieces that it cuts are cut by the others one by one."""
+        return self.steps[0].piece_length if self.steps else 0
+
+    def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
+        steps: list[PatternStep] = []
+        for index, step in enumerate(self.steps):
+            patterns = step.pattern_steps(first and not index)
+            if patterns is None:
+                return None
+            steps += patterns
+        return steps
+
+    def preparation(self) -> Preparation | None:
+        return self.steps[0].preparation() if self.steps else None
 
 
 def _cut(step: PreTokenizer, text: str, chars_from_first: int) -> list[tuple[str, int]]:
     """Return (piece, origin) pairs: how many leading characters of a piece are among the first `chars_from_first`."""
-    found = step.split(text, chars_from_first > 0)
-    lengths = list(map(len, found))
+    pieces = step.split(text, chars_from_first > 0)
+    lengths = list(map(len, pieces))
     added = sum(lengths) - len(text)
-    starts = accumulate(lengths, initial=0) if added >= 0 else _starts(step, text, found)
+    starts = accumulate(lengths, initial=0) if added >= 0 else step.piece_starts(text, pieces)
     if chars_from_first and added > 0:
         chars_from_first += added  # what is put in front counts as part of the first character
-    return [(piece, min(len(piece), max(0, chars_from_first - start))) for piece, start in zip(found, starts)]
-
-
-def _starts(step: PreTokenizer, text: str, found: list[str]) -> list[int]:
-    """Return the offsets at which the pieces `found` begin, for a step that drops part of the text."""
-    if isinstance(step, (Split, SplitPattern)):
-        matches = step.spans_of(text) if isinstance(step, Split) else step.pattern.spans(text)
-        spans = [(0, 0), *matches, (len(text), len(text))]
-        kept = spans if step.invert else [(a, b) for (_, a), (b, _) in zip(spans, spans[1:])]
-        return [start for start, end in kept if start < end]
-    # The other steps drop every occurrence of some characters, or spaces at the front.
-    starts, end = [], 0
-    for piece in found:
-        starts.append(text.index(piece, end))
-        end = starts[-1] + len(piece)
-    return starts
+    return [(piece, min(len(piece), max(0, chars_from_first - start))) for piece, start in zip(pieces, starts)]

@@ -14,10 +14,12 @@ from .base import PreTokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..regex.charsets import Dialect
+    from .boundary import Boundary
+    from .pattern_steps import PatternStep
 
 
 class Split(PreTokenizer):
@@ -123,3 +125,20 @@ class Split(PreTokenizer):
         """Iterate over the matches. tiktoken ignores an empty match; Hugging Face cuts there."""
         spans: Iterator[tuple[int, int]] = self._matcher.spans(text)
         return spans if self.dialect == "oniguruma" else ((start, end) for start, end in spans if start < end)
+
+    def boundary(self, a: str, b: str) -> Boundary:
+        from ..boundaries.dfa_pairs import pairs_of
+        from .boundary import boundary_of_pattern
+
+        return boundary_of_pattern(pairs_of(self.pattern, self.dialect), a, b, self.behavior, self.invert)
+
+    def piece_starts(self, text: str, pieces: Sequence[str]) -> list[int]:
+        from .split_behaviors import starts_of_remaining
+
+        return starts_of_remaining(self.spans_of(text), len(text), self.invert)
+
+    def pattern_steps(self, first: bool = True) -> list[PatternStep] | None:
+        from .pattern_steps import regex_step
+
+        step = regex_step(self.pattern, self.behavior, self.invert, self.dialect)
+        return None if step is None else [step]

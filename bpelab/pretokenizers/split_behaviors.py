@@ -40,6 +40,15 @@ def pieces(text: str, spans: Iterable[tuple[int, int]], behavior: str, invert: b
     return [text[start:end] for start, end in joined if start < end]
 
 
+def starts_of_remaining(spans: Iterable[tuple[int, int]], length: int, invert: bool) -> list[int]:
+    """Return the offsets at which the pieces begin that the behaviour Removed leaves of a text of `length` characters.
+
+    >>> starts_of_remaining([(1, 2), (3, 4)], 5, invert=False), starts_of_remaining([(1, 2)], 5, invert=True)
+    ([0, 2, 4], [1])
+    """
+    return [start for start, end, matched in _with_gaps(length, spans) if matched == invert and start < end]
+
+
 def _with_gaps(length: int, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
     """Iterate over (start, end, matched): the spans, and the gaps between them, which are not matched."""
     previous = 0

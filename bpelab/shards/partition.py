@@ -1,7 +1,7 @@
 """Partition documents into parts that can be encoded independently, and batch these to keep several threads at work.
 
 A document that comes in several fragments, perhaps all of a huge file, is cut at boundaries, where a cut changes no id
-(see boundaries/pre_tokenizers.py): each of its parts has, alone, the ids that it has in the whole. If a tokenizer
+(see `pretokenizers/boundary.py`): each of its parts has, alone, the ids that it has in the whole. If a tokenizer
 allows no such cuts, because a normalizer or the flags of a token look further, the fragments go through a
 `StreamEncoder`, in order.
 

@@ -11,9 +11,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ..texts.text_buffer import Chain, add, joined
 from ..vocab.added_token_matcher import AddedTokenMatcher, _spaces, _word
 from ..vocab.added_tokens import AddedToken
-from .text_buffer import Chain, add, joined
 
 
 class MatchState(NamedTuple):

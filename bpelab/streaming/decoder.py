@@ -8,29 +8,18 @@ what it needs. Chapter: Streaming. Cost: as `decode`, however few ids come at a 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import detokenize
-from ..decoders import CTC, BPEDecoder, ByteFallback, ByteLevel, Decoder, Fuse, Metaspace, Replace, Strip, WordPiece
-from .decoder_stages import (
-    BufferAllTokens,
-    ByteFallbackStage,
-    CTCStage,
-    FirstTokenStage,
-    LastTokenStage,
-    PerTokenStage,
-    SpaceJoinStage,
-    State,
-    TokenStage,
-    flat,
-)
-from .fused_decoder_stages import ByteLevelStage, FuseStage, fused_stages, utf8_text
-from .stages import StageChain
+from ..decoders.token_stages import SpaceJoinStage, State, TokenStage
+from ..texts.stages import Stage, StageChain
+from ..texts.utf8_parts import utf8_text
 
 if TYPE_CHECKING:
     from ..core.detokenize import Unknown
     from ..core.vocabulary import Vocabulary
+    from ..decoders import Decoder
 
 
 class _DecodePath(Protocol):
@@ -63,16 +52,13 @@ class _BytePath:
         return state
 
 
-TOKEN_STAGES: dict[type[Decoder], Callable[[Any], TokenStage]] = {
-    BPEDecoder: LastTokenStage,
-    ByteFallback: lambda decoder: ByteFallbackStage(),
-    CTC: CTCStage,
-    Metaspace: FirstTokenStage,
-    Replace: PerTokenStage,
-    Strip: PerTokenStage,
-    WordPiece: FirstTokenStage,
-}
-"""What a decoder is where it sees one token after another; any other waits for the last token."""
+def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
+    """Return the stages that do to a text in parts what `decoders` do to a single token."""
+    stages, empty_is_none = list[Stage](), False
+    for decoder in decoders:
+        stages += decoder.text_stages(empty_is_none)
+        empty_is_none = decoder.drops_empty_tokens or (empty_is_none and decoder.joining_stage() is None)
+    return stages
 
 
 class _DecoderPath:
@@ -80,13 +66,16 @@ class _DecoderPath:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.token_strings = vocabulary.token_strings
-        steps = flat(vocabulary.decoder)
-        fuse = next((n for n, step in enumerate(steps) if isinstance(step, (Fuse, ByteLevel))), len(steps))
-        self._stages: list[TokenStage] = [TOKEN_STAGES.get(type(step), BufferAllTokens)(step) for step in steps[:fuse]]
-        if vocabulary.decoder is None:
-            self._stages = [SpaceJoinStage()]
-        fuses = fuse < len(steps) and isinstance(steps[fuse], ByteLevel)
-        self._row = StageChain([ByteLevelStage() if fuses else FuseStage(), *fused_stages(steps[fuse + 1 :])])
+        steps = () if vocabulary.decoder is None else vocabulary.decoder.steps
+        self._stages: list[TokenStage] = [SpaceJoinStage()] if vocabulary.decoder is None else []
+        row: list[Stage] = []
+        for number, step in enumerate(steps):
+            joining = step.joining_stage()
+            if joining is not None:
+                row = [joining, *fused_stages(steps[number + 1 :])]
+                break
+            self._stages.append(step.token_stage())
+        self._row = StageChain(row)
         self.start: tuple[State, ...] = (*(stage.start for stage in self._stages), self._row.start)
 
     def push(self, state: State, ids: Iterable[int], unknown: Unknown) -> tuple[State, str]:

@@ -11,11 +11,11 @@ from typing import Any
 from .._support.textio import valid_text
 from ..core.pipeline import Pipeline
 from ..errors import SpecialTokenError
+from ..normalizers.base import stage_of
+from ..texts.text_buffer import Chain, add, joined, length
 from ..vocab.added_tokens import AddedToken
 from .added_token_search import MatchState, StreamMatcher
-from .normalizer_stages import normalizing
 from .pre_tokenizing import StreamSplitter
-from .text_buffer import Chain, add, joined, length
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class StreamPipeline:
         self.pipeline = pipeline
         self._check = StreamMatcher(special.matcher_for(disallowed), lambda token: True)
         self._search = StreamMatcher(special.raw_matcher, wanted)
-        self._normalize = normalizing(pipeline.normalizer)
+        self._normalize = stage_of(pipeline.normalizer)
         self._late = None if late is None else StreamMatcher(late, wanted)
         self._cutter = StreamSplitter(pipeline)
         self._keeps_opening = pipeline.asks_for_first

@@ -1,13 +1,11 @@
 """The pre-tokenizer of a tokenizer, for a text that arrives in parts."""
 
-from ..boundaries.dfa_pairs import SafePair
 from ..boundaries.from_vocabulary import VocabularyBoundaries
-from ..boundaries.pre_tokenizers import boundary_predicate
 from ..core.pipeline import Pipeline
-from ..pretokenizers.char_types import FixedLength
-from .stages import last_boundary
+from ..pretokenizers.boundary import boundary_predicate
+from ..texts.stages import SafePair, last_boundary
+from ..texts.text_buffer import Chain, length
 from .superword_boundaries import SuperwordBoundaries
-from .text_buffer import Chain, length
 
 
 class StreamSplitter:
@@ -16,8 +14,7 @@ class StreamSplitter:
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline, pre_tokenizer = pipeline, pipeline.pre_tokenizer
         self._later = None if pre_tokenizer is None else pre_tokenizer.without_prefix()
-        steps = () if pre_tokenizer is None else pre_tokenizer.steps
-        self._every = steps[0].length if steps and isinstance(steps[0], FixedLength) else 0
+        self._piece_length = 0 if pre_tokenizer is None else pre_tokenizer.piece_length
         cuts = VocabularyBoundaries.of(pipeline.model)
 
         def implied(a: str, b: str) -> bool:
@@ -31,8 +28,8 @@ class StreamSplitter:
 
         It is in `text`, or, between words that no superword joins, before it.
         """
-        if self._every:
-            rest = (length(buffered) + len(text)) % self._every
+        if self._piece_length:
+            rest = (length(buffered) + len(text)) % self._piece_length
             return len(text) - rest if rest < len(text) else None
         found = last_boundary(buffered, text, self._safe)
         if self._superwords is None:

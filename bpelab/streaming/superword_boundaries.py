@@ -9,10 +9,10 @@ Chapter: Streaming. Cost: encoding the words of the last part of the text, which
 
 from __future__ import annotations
 
-from ..boundaries.pre_tokenizers import boundary_predicate
 from ..core.pipeline import Pipeline
 from ..encoders.superwords import SuperwordEncoder
-from .text_buffer import Chain
+from ..pretokenizers.boundary import boundary_predicate
+from ..texts.text_buffer import Chain
 
 WINDOW = 1_000
 """Characters before the new text that are looked at: a superword is shorter by far."""

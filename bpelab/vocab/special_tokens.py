@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Literal, TypeVar
 
-    from ..alignment.aligned_string import AlignedString
+    from ..texts.aligned_string import AlignedString
     from .added_token_matcher import AddedTokenMatcher
     from .added_tokens import Span
 

@@ -12,7 +12,7 @@ from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.regex.matchers import Pattern
 from bpelab.streaming.pre_tokenizing import StreamSplitter
-from bpelab.streaming.text_buffer import add
+from bpelab.texts.text_buffer import add
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from bpelab.boundaries.dfa_pairs import BoundaryTable
-from bpelab.boundaries.pre_tokenizers import Boundary, boundary, boundary_predicate
 from bpelab.errors import PatternError
 from bpelab.pretokenizers import PATTERNS, Split
+from bpelab.pretokenizers.boundary import Boundary, boundary_predicate
 from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
     CharDelimiterSplit,
@@ -114,7 +114,7 @@ def test_random_patterns():
 
 
 def check_place(step, left: str, right: str) -> None:
-    found = boundary(step, left[-1], right[0])
+    found = step.boundary(left[-1], right[0])
     whole, halves = step.split(left + right), step.split(left) + step.split(right)
     if found is Boundary.CUT:
         assert whole == halves, (step, left, right)

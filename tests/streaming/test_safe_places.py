@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from bpelab.boundaries.dfa_pairs import BoundaryTable, pairs_of, pairs_of_pattern
-from bpelab.boundaries.pre_tokenizers import Boundary, _by_behavior, boundary, boundary_predicate
 from bpelab.pretokenizers import Split
+from bpelab.pretokenizers.boundary import Boundary, boundary_by_behavior, boundary_predicate
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.char_types import (
     BertPreTokenizer,
@@ -70,7 +70,7 @@ def test_what_matches_do():
     assert len(BEHAVED) == 2 * len(BEHAVIORS)
     for (behavior, invert), expected in BEHAVED.items():
         sides = product((True, False, None), repeat=2)
-        assert [_by_behavior(behavior, invert, *each) for each in sides] == [
+        assert [boundary_by_behavior(behavior, invert, *each) for each in sides] == [
             Boundary.CUT if sign == "c" else Boundary.BROKEN for sign in expected
         ], (behavior, invert)
 
@@ -107,7 +107,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("step", "pairs", "expected"), PLACES, ids=lambda value: str(value)[:40])
 def test_what_a_step_does(step, pairs, expected):
-    assert [boundary(step, *pair) for pair in pairs.split("|")] == [Boundary("?.c".index(sign)) for sign in expected]
+    assert [step.boundary(*pair) for pair in pairs.split("|")] == [Boundary("?.c".index(sign)) for sign in expected]
 
 
 def safe_in(steps, pairs, implied=None):

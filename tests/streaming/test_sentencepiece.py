@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from bpelab.normalizers.precompiled import read_charsmap
+from bpelab.normalizers import sentencepiece_stage
+from bpelab.normalizers.charsmap import read_charsmap
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
-from bpelab.streaming import sentencepiece_stage
-from bpelab.streaming.sentencepiece_stage import SentencePieceStage, _entries, _sides
+from bpelab.normalizers.sentencepiece_stage import SentencePieceStage, _entries, _sides
 
 from ..conftest import amount
 from ..test_normalizers import charsmap

@@ -22,6 +22,7 @@ from bpelab.decoders import (
     Strip,
     WordPiece,
 )
+from bpelab.decoders.byte_level import ByteLevelStage
 from bpelab.model.initial_symbols import InitialSymbols
 from bpelab.normalizers import (
     BertNormalizer,
@@ -35,14 +36,17 @@ from bpelab.normalizers import (
     UnicodeNormalizer,
     base,
 )
+from bpelab.normalizers.base import stage_of
+from bpelab.normalizers.ends import StripStage
+from bpelab.normalizers.forms import normalizes_alone
+from bpelab.normalizers.precompiled import between_clusters
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.regex.matchers import Pattern
 from bpelab.streaming.added_token_search import StreamMatcher
-from bpelab.streaming.decoder import TOKEN_STAGES, BufferAllTokens
-from bpelab.streaming.fused_decoder_stages import ByteLevelStage, fused_stages, utf8_text
-from bpelab.streaming.normalizer_stages import between_clusters, normalizes_alone, normalizing
-from bpelab.streaming.stages import BufferAllStage, LiteralStage, StageChain, StripStage, last_boundary
-from bpelab.streaming.text_buffer import add, joined, length
+from bpelab.streaming.decoder import fused_stages
+from bpelab.texts.stages import BufferAllStage, LiteralStage, StageChain, last_boundary
+from bpelab.texts.text_buffer import add, joined, length
+from bpelab.texts.utf8_parts import utf8_text
 from bpelab.unicode.byte_alphabet import to_alphabet
 from bpelab.vocab.added_token_matcher import AddedTokenMatcher
 from bpelab.vocab.added_tokens import AddedToken
@@ -82,7 +86,7 @@ def test_the_last_place():
 
 
 def test_marks_wait_for_what_follows():
-    stage = normalizing(UnicodeNormalizer("NFC"))
+    stage = stage_of(UnicodeNormalizer("NFC"))
     parts = ["e", "\u0301", "\u0323", "x", "", "yz"]
     assert shown(stage, parts) == [
         ("", "e"), ("", "e\u0301"), ("", "e\u0301\u0323"), ("\u1eb9\u0301", "x"), ("", "x"), ("xy", "z"), "z"
@@ -97,10 +101,10 @@ def test_marks_wait_for_what_follows():
 
 
 def test_what_looks_at_characters_holds_nothing():
-    assert shown(normalizing(Lowercase()), ["Ab", "", "C"]) == [("ab", ""), ("", ""), ("c", ""), ""]
-    assert shown(normalizing(None), ["Ab"]) == [("Ab", ""), ""]
-    assert shown(normalizing(BertNormalizer(lowercase=False)), ["É\n"]) == [("É ", ""), ""]
-    assert shown(normalizing(BertNormalizer()), ["É", "\u0301x"]) == [("", "É"), ("e", "x"), "x"]
+    assert shown(stage_of(Lowercase()), ["Ab", "", "C"]) == [("ab", ""), ("", ""), ("c", ""), ""]
+    assert shown(stage_of(None), ["Ab"]) == [("Ab", ""), ""]
+    assert shown(stage_of(BertNormalizer(lowercase=False)), ["É\n"]) == [("É ", ""), ""]
+    assert shown(stage_of(BertNormalizer()), ["É", "\u0301x"]) == [("", "É"), ("e", "x"), "x"]
 
 
 class Backwards(Normalizer):
@@ -112,26 +116,26 @@ class Backwards(Normalizer):
 
 def test_maps_and_unknown_normalizers():
     packed = base64.b64encode(charsmap({"½": "1/2", "ab": "c"})).decode()
-    assert shown(normalizing(Precompiled(packed)), ["½", "\u0301", "ab", "x"]) == [
+    assert shown(stage_of(Precompiled(packed)), ["½", "\u0301", "ab", "x"]) == [
         ("", "½"), ("", "½\u0301"), ("1/2a", "b"), ("b", "x"), "x"
     ]  # fmt: skip
-    sentencepiece = normalizing(SentencePieceNormalizer(packed))
+    sentencepiece = stage_of(SentencePieceNormalizer(packed))
     assert shown(sentencepiece, ["½x", "y z"]) == [("", "½x"), ("▁1/2xy", " z"), "▁z"]
-    assert shown(normalizing(Backwards()), ["ab", "c"]) == [("", "ab"), ("", "abc"), "cba"]
+    assert shown(stage_of(Backwards()), ["ab", "c"]) == [("", "ab"), ("", "abc"), "cba"]
 
 
 def test_replacements():
     string, behind = ReplaceText(Pattern("String", "ab"), "-"), ReplaceText(Pattern("Regex", r"(?<=a)b|\s{2,}"), "-")
-    assert shown(normalizing(string), ["xa", "b", "a"]) == [("x", "a"), ("-", ""), ("", "a"), "a"]
-    assert shown(normalizing(behind), ["x", "a", "b", "b", " ", " ", "ab"]) == [
+    assert shown(stage_of(string), ["xa", "b", "a"]) == [("x", "a"), ("-", ""), ("", "a"), "a"]
+    assert shown(stage_of(behind), ["x", "a", "b", "b", " ", " ", "ab"]) == [
         ("", "x"), ("x", "a"), ("a", "b"), ("-", "b"), ("b", " "), ("", "  "), ("-a", "b"), "-"
     ]  # fmt: skip
     plain = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
-    assert shown(normalizing(plain), ["É\x01日", "x"]) == [("E\x01", "日"), ("日", "x"), "x"]
+    assert shown(stage_of(plain), ["É\x01日", "x"]) == [("E\x01", "日"), ("日", "x"), "x"]
 
 
 def test_a_pattern_without_a_table_holds_all():
-    stage = normalizing(ReplaceText(Pattern("Regex", r"(a)\1"), "-"))
+    stage = stage_of(ReplaceText(Pattern("Regex", r"(a)\1"), "-"))
     assert shown(stage, ["aa", "b"]) == [("", "aa"), ("", "aab"), "-b"]
 
 
@@ -139,7 +143,7 @@ def test_a_replacement_that_grows_too_long(monkeypatch):
     monkeypatch.setattr(base, "MAX_CHARACTERS", 10)
     monkeypatch.setattr(base, "MAX_FACTOR", 3)
     for size, fits, grows in ((3, 5, None), (4, 2, 3), (10, 1, 2)):
-        stage = normalizing(ReplaceText(Pattern("Regex", "[ab]"), "x" * size))
+        stage = stage_of(ReplaceText(Pattern("Regex", "[ab]"), "x" * size))
         assert shown(stage, ["a" * fits + "-"]) == [("x" * size * fits, "-"), "-"]
         if grows:
             with pytest.raises(TextTooLongError, match="Replace would make"):
@@ -147,7 +151,7 @@ def test_a_replacement_that_grows_too_long(monkeypatch):
 
 
 def test_in_front():
-    stage = normalizing(Prepend("_"))
+    stage = stage_of(Prepend("_"))
     assert shown(stage, ["", "a", "", "b"]) == [("", ""), ("_a", ""), ("", ""), ("b", ""), ""]
     assert shown(stage, []) == [""]
 
@@ -162,7 +166,7 @@ def test_white_space_at_the_ends(sides):
     }[sides]
     parts = [" ", "a ", " ", "b", "\t"]
     assert shown(StripStage(*sides), parts) == expected
-    assert shown(normalizing(StripText(*sides)), parts) == expected
+    assert shown(stage_of(StripText(*sides)), parts) == expected
 
 
 def test_white_space_is_that_of_hugging_face():
@@ -205,7 +209,7 @@ def test_any_normalizer_and_any_cuts():
 
 
 def tokens_shown(decoder, tokens) -> list[tuple]:
-    stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
+    stage = decoder.token_stage()
     state, out = stage.start, []
     for token in tokens:
         state, given = stage.push(state, token)
@@ -331,7 +335,7 @@ def test_what_is_pending_at_several_places():
     stream = StreamDecoder(level)
     assert (stream.push([2, 0]), stream.pending) == ("", b"\xc3a")
     for decoder in (BPEDecoder("</w>"), Fuse()):
-        stage = TOKEN_STAGES.get(type(decoder), BufferAllTokens)(decoder)
+        stage = decoder.token_stage()
         assert stage.buffered(stage.push(stage.start, "\ud800")[0]) == b"?"
         assert stage.buffered(stage.start) == b""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...notebook.messages import code
 from ...pretokenizers.split import Split
-from ...streaming.fused_decoder_stages import utf8_text
+from ...texts.utf8_parts import utf8_text
 from ...tokenizer import BPETokenizer
 from ..checker import Exercise
 from ..fixtures import trained_tokenizer

@@ -1,17 +1,17 @@
-"""Decoders of byte tokens, in GPT-2's byte alphabet or spelled out as `<0xE4>`.
+"""The decoder of tokens in GPT-2's byte alphabet.
 
-Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_tokenizers/byte_level.rs` and
-`decoders/byte_fallback.rs`.
+Chapter: File formats. Cost: linear. Source: Hugging Face tokenizers, `pre_tokenizers/byte_level.rs`.
 """
 
 import re
 from dataclasses import dataclass
 
 from .._support.textio import utf8
+from ..texts.stages import Stage
+from ..texts.utf8_parts import utf8_text
 from ..unicode.byte_alphabet import from_alphabet
 from .base import Decoder
 
-_SPELLED = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")  # Rust reads +A as a number
 _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
@@ -43,6 +43,13 @@ class ByteLevel(Decoder):
                 data += _bytes_of(token, errors)
         return [data.decode("utf-8", errors)]
 
+    def joining_stage(self) -> Stage:
+        """Return a stage for its first use; what is joined already is text, of which all is held back.
+
+        One character that isn't in the alphabet makes text of all bytes before it.
+        """
+        return ByteLevelStage()
+
 
 class Bytes(ByteLevel):
     """ByteLevel for tokenizers that were not read from a file: added tokens are decoded as plain text.
@@ -52,32 +59,19 @@ class Bytes(ByteLevel):
     """
 
 
-@dataclass(frozen=True)
-class ByteFallback(Decoder):
-    """Byte fallback: turn tokens such as `<0xE4>` into the text of their bytes.
+class ByteLevelStage(Stage):
+    """ByteLevel, a whole token at a time. Held back: the beginning of a character."""
 
-    If the bytes of a run of such tokens are not valid UTF-8, each of them becomes U+FFFD, even where a part is valid.
+    start = b""
 
-    >>> ByteFallback().decode_chain(["a", "<0xC3>", "<0xA9>", "b", "<0x61>", "<0xFF>"])
-    ['a', 'é', 'b', '\ufffd', '\ufffd']
-    """
+    def push(self, state: bytes, text: str) -> tuple[bytes, str]:
+        try:
+            return utf8_text(state, from_alphabet(text))
+        except ValueError:
+            return utf8_text(state, utf8(text))
 
-    def decode_chain(self, tokens: list[str], errors: str = "replace") -> list[str]:
-        texts: list[str] = []
-        data = bytearray()
-        for token in tokens:
-            if spelled := _SPELLED.fullmatch(token):
-                data.append(int(spelled[1], 16))
-            else:
-                texts += [*_texts_of(data, errors), token]
-                data.clear()
-        return texts + _texts_of(data, errors)
+    def finish(self, state: bytes) -> str:
+        return state.decode("utf-8", "replace")
 
-
-def _texts_of(data: bytearray, errors: str) -> list[str]:
-    if not data:
-        return []
-    try:
-        return [data.decode()]
-    except UnicodeDecodeError:
-        return ["\ufffd"] * len(data) if errors == "replace" else [data.decode("utf-8", errors)]
+    def buffered(self, state: bytes) -> str:
+        return state.decode("utf-8", "surrogateescape")

@@ -4,22 +4,16 @@ A text carries, for every character, the (start, end) of the original characters
 a new such text: what is put in place of a character stands for it, what is put in front for the first character, what
 takes the place of a match for the last character of the match, and a composed character for the first of its parts.
 These are the rules of Hugging Face's tokenizers, so that offsets are equal, whether one would choose them or not.
-What a normalizer really made is compared at every step. One that has no rules here is tried on short clusters of
-characters; if their results joined are not that of the whole, what differs between beginning and end stands for all
-that it replaces.
 
 Chapter: File formats. Cost: linear. Source: `tokenizer/normalizer.rs` and the crate
 `unicode-normalization-alignments`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from ..normalizers import Normalizer, NormalizerSequence
-from ..pretokenizers.base import PreTokenizer
-from ..pretokenizers.byte_level import ByteLevel
-from ..pretokenizers.sequence import PreTokenizerSequence, _starts
+from ..unicode.graphemes import clusters
 
 CharChange = tuple[str, int]
 """A character and what it is: 1 for one put in, 0 for one in place of another, -n if n more are gone after that."""
@@ -119,29 +113,27 @@ class AlignedString:
         return AlignedString("".join(found), starts, ends, self.base)
 
 
-def normalize(normalizer: Normalizer | None, given: AlignedString) -> AlignedString:
-    """Return what a normalizer makes of a text, with the alignment."""
-    if normalizer is None or not given.text:
-        return given if normalizer is None else replace(given, text=normalizer(given.text))
-    become = normalizer(given.text)
-    if become == given.text:
-        return given
-    if isinstance(normalizer, NormalizerSequence):
-        found = given
-        for step in normalizer.normalizers:
-            found = normalize(step, found)
-        return found
-    from .normalizer_rules import RULES, by_grapheme_clusters
+def by_character(function: Callable[[str], str], given: AlignedString) -> AlignedString:
+    """Each character becomes what the function makes of it alone.
 
-    rule: Callable[[Normalizer, AlignedString], AlignedString] = RULES.get(type(normalizer), by_grapheme_clusters)
-    found = rule(normalizer, given)
-    if found.text != become and rule is not by_grapheme_clusters:
-        found = by_grapheme_clusters(normalizer, given)
-    return found if found.text == become else _align_common_affixes(given, become)
+    >>> by_character(lambda char: char.replace("½", "1/2"), AlignedString.of("½ a")).starts
+    [0, 0, 0, 1, 2]
+    """
+    become = {char: function(char) for char in set(given.text)}
+    return given.map_spans(given.text, map(become.__getitem__, given.text))
 
 
-def _align_common_affixes(given: AlignedString, become: str) -> AlignedString:
-    """Beginning and end stand for themselves where they are the same, and what is between for all that it replaces."""
+def by_grapheme_clusters(function: Callable[[str], str], given: AlignedString) -> AlignedString:
+    """Each grapheme cluster becomes what the function makes of it alone."""
+    parts = list(clusters(given.text))
+    return given.map_spans(parts, map(function, parts))
+
+
+def align_common_affixes(given: AlignedString, become: str) -> AlignedString:
+    """Return `become` aligned with the text that it replaces.
+
+    Beginning and end stand for themselves where they are the same, and what is between for all that it replaces.
+    """
     text = given.text
     most = min(len(text), len(become))
     front = next((n for n in range(most) if text[n] != become[n]), most)
@@ -152,53 +144,3 @@ def _align_common_affixes(given: AlignedString, become: str) -> AlignedString:
     starts = [*given.starts[:front], *[given.starts[first]] * width, *given.starts[end:]]
     ends = [*given.ends[:front], *[given.ends[max(0, last)]] * width, *given.ends[end:]]
     return AlignedString(become, starts, ends, given.base)
-
-
-def pre_tokenize(pre_tokenizer: PreTokenizer | None, given: AlignedString, pieces: list[str]) -> list[AlignedString]:
-    """Return the `pieces` that a pre-tokenizer cuts a text into, with the alignment.
-
-    `pre_tokenizer` may be None where the pieces only cut the text.
-    """
-    if not isinstance(pre_tokenizer, PreTokenizerSequence) and "".join(pieces) == given.text:
-        return given.split(pieces)
-    assert pre_tokenizer is not None  # else nothing is changed
-    found = list(steps(pre_tokenizer, given))
-    return found if [piece.text for piece in found] == pieces else list(_locate(given, pieces))
-
-
-def steps(step: PreTokenizer, given: AlignedString) -> Iterator[AlignedString]:
-    if isinstance(step, PreTokenizerSequence):
-        parts = [given]
-        for index, inner in enumerate(step.steps):
-            parts = [piece for part in parts for piece in steps(inner, part)]
-            if isinstance(inner, ByteLevel) and index < len(step.steps) - 1:
-                parts = [_in_alphabet(part) for part in parts]
-        yield from parts
-        return
-    found = step.split(given.text, given.base == 0)
-    added = sum(map(len, found)) - len(given.text)
-    if added > 0:
-        given = given.prepend(" " * added)
-    try:
-        yield from given.split(found, _starts(step, given.text, found) if added < 0 else None)
-    except ValueError:  # a pre-tokenizer that changes the text in ways not known here
-        yield from _locate(given, found)
-
-
-def _in_alphabet(given: AlignedString) -> AlignedString:
-    from ..unicode.byte_alphabet import to_alphabet
-
-    return given.map_spans(given.text, [to_alphabet(char.encode()) for char in given.text])
-
-
-def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
-    """Yield the pieces where they are found in the text, in order; one that is not found stands for all of it."""
-    at = 0
-    for piece in pieces:
-        start = given.text.find(piece, at)
-        if start >= 0:
-            at = start + len(piece)
-            yield given[start:at]
-        else:
-            ends = [given.ends[-1] if given.text else given.base] * len(piece)
-            yield AlignedString(piece, [given.base] * len(piece), ends, given.base)

@@ -9,11 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..boundaries.dfa_pairs import SafePair
-from ..normalizers.characters import white_space
 from .text_buffer import Chain, add, joined
 
 State = Any
+SafePair = Callable[[str, str], bool]
+"""Whether a text may be cut between two characters, whatever is around them."""
+REMEMBERED = 1 << 14
+"""The most pairs, or characters, of which one such function remembers what it has said."""
 
 
 class Stage(ABC):
@@ -122,50 +124,6 @@ class LiteralStage(Stage):
 
     def buffered(self, state: str) -> str:
         return state
-
-
-class PrependStage(Stage):
-    """A string in front of a text that is not empty."""
-
-    start = False
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def push(self, state: bool, text: str) -> tuple[bool, str]:
-        return (True, text if state else self._prefix + text) if text else (state, "")
-
-    def finish(self, state: bool) -> str:
-        return ""
-
-    def buffered(self, state: bool) -> str:
-        return ""
-
-
-class StripStage(Stage):
-    """No white space at the ends. Held back: white space, which could be the end."""
-
-    start = (False, None)
-
-    def __init__(self, left: bool, right: bool) -> None:
-        self._left, self._right = left, right
-
-    def push(self, state: tuple[bool, Chain], text: str) -> tuple[tuple[bool, Chain], str]:
-        begun, space = state
-        if self._left and not begun:
-            text = text.lstrip(white_space())
-        if not text or not self._right:
-            return (begun or bool(text), space), text
-        kept = text.rstrip(white_space())
-        if not kept:
-            return (True, add(space, text)), ""
-        return (True, add(None, text[len(kept) :])), joined(add(space, kept))
-
-    def finish(self, state: tuple[bool, Chain]) -> str:
-        return ""
-
-    def buffered(self, state: tuple[bool, Chain]) -> str:
-        return joined(state[1])
 
 
 class StageChain(Stage):

@@ -16,10 +16,10 @@ from functools import lru_cache
 from operator import add as add_strings
 from typing import NamedTuple
 
-from ..normalizers.precompiled import IS_VALUE, CharsMap, read_charsmap
-from ..normalizers.sentencepiece import SPACE, SentencePieceNormalizer
-from .stages import Stage, last_boundary
-from .text_buffer import Chain, add, joined
+from ..texts.stages import Stage, last_boundary
+from ..texts.text_buffer import Chain, add, joined
+from .charsmap import IS_VALUE, CharsMap, read_charsmap
+from .sentencepiece import SPACE, SentencePieceNormalizer
 
 MOST_ENTRIES, LONGEST_ENTRY = 1 << 20, 1 << 10
 

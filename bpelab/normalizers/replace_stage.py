@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..boundaries.dfa_pairs import BoundaryTable, pairs_of_pattern
-from ..normalizers.replace import replace_all
 from ..regex.matchers import Pattern
-from .stages import BufferAllStage, LiteralStage, Stage, last_boundary
-from .text_buffer import Chain, add, joined
+from ..texts.stages import BufferAllStage, LiteralStage, Stage, last_boundary
+from ..texts.text_buffer import Chain, add, joined
+from .replace import replace_all
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+"""The pieces of a pre-tokenizer, each aligned with the original text.
+
+Each step of a Sequence is asked for the pieces of the texts before it, and for where these begin. What the whole
+pre-tokenizer really made is compared; if that is something else, its pieces are searched for in the text.
+
+Chapter: File formats. Cost: linear.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from ..pretokenizers.base import PreTokenizer
+from ..texts.aligned_string import AlignedString
+
+
+def align_pieces(pre_tokenizer: PreTokenizer | None, given: AlignedString, pieces: list[str]) -> list[AlignedString]:
+    """Return the `pieces` that a pre-tokenizer cuts a text into, with the alignment.
+
+    `pre_tokenizer` may be None where the pieces only cut the text.
+    """
+    steps = () if pre_tokenizer is None else pre_tokenizer.steps
+    if len(steps) <= 1 and "".join(pieces) == given.text:
+        return given.split(pieces)
+    parts = [given]
+    for index, step in enumerate(steps):
+        if index:
+            parts = [_as_seen_by_next(steps[index - 1], part) for part in parts]
+        parts = [piece for part in parts for piece in _split(step, part)]
+    return parts if [part.text for part in parts] == pieces else list(_locate(given, pieces))
+
+
+def _split(step: PreTokenizer, given: AlignedString) -> Iterable[AlignedString]:
+    """Return the pieces that one step cuts a text into; it may drop something, or put something in front."""
+    pieces = step.split(given.text, given.base == 0)
+    added = sum(map(len, pieces)) - len(given.text)
+    if added > 0:
+        given = given.prepend(" " * added)
+    try:
+        return given.split(pieces, step.piece_starts(given.text, pieces) if added < 0 else None)
+    except ValueError:  # a pre-tokenizer that changes the text in ways not known here
+        return _locate(given, pieces)
+
+
+def _as_seen_by_next(step: PreTokenizer, given: AlignedString) -> AlignedString:
+    chars = list(given.text)
+    become = step.for_next_step(chars)
+    return given if become == chars else given.map_spans(chars, become)
+
+
+def _locate(given: AlignedString, pieces: Iterable[str]) -> Iterator[AlignedString]:
+    """Yield the pieces where they are found in the text, in order; one that is not found stands for all of it."""
+    at = 0
+    for piece in pieces:
+        start = given.text.find(piece, at)
+        if start >= 0:
+            at = start + len(piece)
+            yield given[start:at]
+        else:
+            ends = [given.ends[-1] if given.text else given.base] * len(piece)
+            yield AlignedString(piece, [given.base] * len(piece), ends, given.base)
