@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
     from .shards import Shards
-    from .trainers.corpus import Corpus
+    from .trainers.counting.corpus import Corpus
     from .trainers.superwords import Superwords
     from .vocab.special_tokens import Special
 
@@ -303,7 +303,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
         model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
         """
-        from .trainers.add_superwords import add_superwords
+        from .editing.add_superwords import add_superwords
 
         spec = add_superwords(
             self.spec,
@@ -352,9 +352,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
         what `train` raises for a corpus.
-        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `trainers/extend.py`, which names the source.
+        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `editing/extend.py`, which names the source.
         """
-        from .trainers.extend import extend
+        from .editing.extend import extend
 
         spec = extend(
             self.spec,

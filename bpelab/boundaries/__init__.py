@@ -4,7 +4,7 @@ Four answers live here. `named_patterns.py`: before which characters do the publ
 `dfa_pairs.py`: between which two characters does a pattern surely cut, proved from its table? `pre_tokenizers.py`:
 the same for every other pre-tokenizer. `from_vocabulary.py`: between which characters is there no token, so that no
 merge crosses? Four others need more than a pattern and live with their users: `streaming/pre_tokenizing.py` cuts a
-stream, `shards/partition.py` a document too large for memory, `trainers/partition.py` a file among workers, and
-`native/cuts.h` and `native/neighbours.h` a long piece inside the encoder. It may import `pretokenizers`, `regex` and
-`unicode`. Begin with `named_patterns.py`.
+stream, `shards/partition.py` a document too large for memory, `trainers/counting/partition.py` a file among workers,
+and `native/cuts.h` and `native/neighbours.h` a long piece inside the encoder. It may import `pretokenizers`, `regex`
+and `unicode`. Begin with `named_patterns.py`.
 """

@@ -28,8 +28,8 @@ from ..core.spec import TokenizerSpec
 from ..errors import VocabularyError
 from ..formats.listing import printable
 from ..model.bpe import BPEModel
-from ..trainers.corpus import Corpus
-from ..trainers.piece_counts import count_pieces, piece_encoder
+from ..trainers.counting.by_tokenizer import count_pieces, piece_encoder
+from ..trainers.counting.corpus import Corpus
 from .renumber import without_tokens
 
 

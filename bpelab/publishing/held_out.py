@@ -12,7 +12,7 @@ from ..errors import ConversionError
 from ..formats.huggingface import merge_pairs
 from ..pretokenizers.split import Split
 from ..tokenizer import BPETokenizer
-from ..trainers.corpus import count_words
+from ..trainers.counting.corpus import count_words
 from ..trainers.ties import TIES, train_with_ties
 from ..vocab.special_tokens import SpecialTokens
 

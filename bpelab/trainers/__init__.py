@@ -6,9 +6,9 @@ may import `core`, `native` and `corpus`. Begin with `naive.py`, then `increment
 
 from .. import native as core
 from ..model.trace import Trainer
+from .counting.native import train_native
 from .incremental import train_incremental
 from .naive import train_naive
-from .native import train_native
 
 TRAINERS: dict[str, Trainer] = {"naive": train_naive, "incremental": train_incremental}
 

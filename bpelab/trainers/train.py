@@ -19,14 +19,14 @@ from ..model.trace import BYTES
 from ..pretokenizers.split import Split
 from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
-from .continuation import Phrases
-from .corpus import Corpus, count_words, rereadable, training_texts
-from .native import MAX_MEMORY, count_native, train_native
-from .pretoken_counts import Words
-from .python_phrases import PythonPhrases
-from .superbpe import LearnedMerge
-from .superword_learner import compete, learn_superwords
-from .superwords import Superwords
+from .continue_training import Phrases
+from .counting.corpus import Corpus, count_words, rereadable, training_texts
+from .counting.native import MAX_MEMORY, count_native, train_native
+from .counting.pre_token_counts import Words
+from .superwords.learner import compete, learn_superwords
+from .superwords.python_phrases import PythonPhrases
+from .superwords.settings import Superwords
+from .superwords.superbpe import LearnedMerge
 from .ties import check_ties, train_with_ties
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def train_model(
     with rereadable(corpus) if superwords is not None and trainer != DISTRIBUTED else nullcontext(corpus) as again:
         reading = Reading(again, placeholder, normalize, input_format, field, progress, max_memory)
         if trainer == DISTRIBUTED:
-            from .distributed import KEPT, Job, count_files
+            from .counting.distributed import KEPT, Job, count_files
 
             count = partial(
                 count_files,
@@ -150,7 +150,7 @@ def train_model(
         if superwords is not None:
             model = BPEModel.from_merges([(left, right) for left, right, _ in merges])
             if trainer == DISTRIBUTED:
-                from .distributed_phrases import DistributedPhrases
+                from .superwords.distributed_phrases import DistributedPhrases
 
                 phrases: Phrases[Superwords] = DistributedPhrases(
                     lambda job, what: count(job, what=what),
@@ -220,7 +220,7 @@ class Reading(NamedTuple):
         texts = partial(self.texts, superwords.split, "phrases", inside)
         if not native:
             return PythonPhrases(texts, model, words, superwords)
-        from .native_phrases import NativePhrases
+        from .superwords.native_phrases import NativePhrases
 
         return NativePhrases(texts, model, words, superwords, self.max_memory)
 

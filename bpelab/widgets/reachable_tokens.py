@@ -11,7 +11,7 @@ from ..encoders.heap import HeapEncoder
 from ..errors import BPELabError
 from ..model.bpe import BPEModel
 from ..tokenizer import BPETokenizer
-from ..trainers.continuation import as_list_of_merges
+from ..trainers.continue_training import as_list_of_merges
 from ..trainers.naive import train_naive
 from .base import Figure
 from .visible import pluralize, quoted, visible

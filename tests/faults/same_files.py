@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bpelab import BPETokenizer
 from bpelab.notebook import book_text
-from bpelab.trainers import corpus, distributed, partition
+from bpelab.trainers.counting import corpus, distributed, partition
 
 DOCUMENTS = [book_text()[at : at + 311] for at in range(0, 40_000, 311)]
 SPECIAL = ["<|end|>", "<b>", "<a>"]

@@ -22,8 +22,8 @@ from bpelab._support.textio import valid_text
 from bpelab.encoders import ENCODERS, make_encoder
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.trainers import corpus
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers.counting import corpus
+from bpelab.trainers.counting.corpus import count_words
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..encoders.test_encoders import defined

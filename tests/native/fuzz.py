@@ -19,14 +19,14 @@ from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split
 from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.regex.matchers import Pattern
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers.counting.corpus import count_words
+from bpelab.trainers.counting.native import WordCounter, count_native, train_native
+from bpelab.trainers.counting.pre_token_counts import Words
 from bpelab.trainers.incremental import train_incremental
-from bpelab.trainers.native import WordCounter, count_native, train_native
-from bpelab.trainers.native_phrases import NativePhrases
-from bpelab.trainers.pretoken_counts import Words
-from bpelab.trainers.python_phrases import PythonPhrases
-from bpelab.trainers.superword_learner import learn_superwords
 from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords.learner import learn_superwords
+from bpelab.trainers.superwords.native_phrases import NativePhrases
+from bpelab.trainers.superwords.python_phrases import PythonPhrases
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from .. import superword_vocabularies

@@ -17,10 +17,10 @@ from bpelab import BPEModel, native
 from bpelab.native.arrays import build_encoder
 from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
-from bpelab.trainers.native_phrases import PairCounter, PartCounter, PhraseEncoding, learn_parts
-from bpelab.trainers.pretoken_counts import Words
-from bpelab.trainers.superword_learner import key_of
+from bpelab.trainers.counting.pre_token_counts import Words
 from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords.learner import key_of
+from bpelab.trainers.superwords.native_phrases import PairCounter, PartCounter, PhraseEncoding, learn_parts
 
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 from .fuzz import random_model

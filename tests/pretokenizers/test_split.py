@@ -16,7 +16,7 @@ from bpelab.pretokenizers import PATTERNS, Split, find_pattern
 from bpelab.regex import backtracking, matchers
 from bpelab.regex.patterns import ALIASES, refuse_misspelt
 from bpelab.regex.translate import NotPortable, portable
-from bpelab.trainers.corpus import HardlyCut
+from bpelab.trainers.counting.corpus import HardlyCut
 
 from ..conftest import amount, fuzz_text, needs_extension
 

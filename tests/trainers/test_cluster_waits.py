@@ -22,9 +22,9 @@ from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as encoding
 from bpelab.shards.distributed import write_part
 from bpelab.shards.lock import locked
-from bpelab.trainers import distributed as counting
-from bpelab.trainers.corpus import count_words
-from bpelab.trainers.distributed import Job, count_files, count_part
+from bpelab.trainers.counting import distributed as counting
+from bpelab.trainers.counting.corpus import count_words
+from bpelab.trainers.counting.distributed import Job, count_files, count_part
 from bpelab.vocab.special_tokens import SpecialTokens
 
 dask = pytest.importorskip("distributed")

@@ -10,8 +10,9 @@ from bpelab import BPETokenizer, TrainingError, native
 from bpelab.boundaries.named_patterns import Cut, safe_cuts
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trainers import TRAINERS, corpus, find_trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
+from bpelab.trainers import TRAINERS, find_trainer, train_incremental, train_naive, train_native
+from bpelab.trainers.counting import corpus
+from bpelab.trainers.counting.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text

@@ -12,10 +12,10 @@ from bpelab import TrainingError
 from bpelab.corpus import parquet
 from bpelab.corpus.inputs import find_inputs
 from bpelab.pretokenizers import Split
-from bpelab.trainers import count_table, spill_runs as runs
-from bpelab.trainers.count_table import Counts, NativeCounter, PythonCounter, concat_counts
-from bpelab.trainers.partition import parts_of
-from bpelab.trainers.spill_runs import Runs
+from bpelab.trainers.counting import count_table, spill_runs as runs
+from bpelab.trainers.counting.count_table import Counts, NativeCounter, PythonCounter, concat_counts
+from bpelab.trainers.counting.partition import parts_of
+from bpelab.trainers.counting.spill_runs import Runs
 
 from ..conftest import needs_extension
 

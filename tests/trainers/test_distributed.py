@@ -31,15 +31,15 @@ from bpelab.pretokenizers import Split
 from bpelab.shards import distributed as shards_distributed, open_shards
 from bpelab.shards.distributed import write_part
 from bpelab.shards.lock import locked
-from bpelab.trainers import corpus, distributed, partition
-from bpelab.trainers.corpus import count_words
-from bpelab.trainers.count_table import Counts, concat_counts, sum_counts
-from bpelab.trainers.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
-from bpelab.trainers.distributed_phrases import PhraseJob, PythonPhraseCounter
-from bpelab.trainers.partition import parts_of, texts_of
-from bpelab.trainers.python_phrases import Sequences
-from bpelab.trainers.spill_runs import Runs
+from bpelab.trainers.counting import corpus, distributed, partition
+from bpelab.trainers.counting.corpus import count_words
+from bpelab.trainers.counting.count_table import Counts, concat_counts, sum_counts
+from bpelab.trainers.counting.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
+from bpelab.trainers.counting.partition import parts_of, texts_of
+from bpelab.trainers.counting.spill_runs import Runs
 from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords.distributed_phrases import PhraseJob, PythonPhraseCounter
+from bpelab.trainers.superwords.python_phrases import Sequences
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
@@ -717,7 +717,7 @@ def test_a_worker_killed_while_phrases_are_counted(client, tmp_path, monkeypatch
 def test_phrases_of_workers_with_and_without_a_compiler(tmp_path, monkeypatch, built):
     """The same tables from C and from Python, spilled or not."""
     if not built:
-        monkeypatch.setattr("bpelab.trainers.distributed_phrases.extension", lambda: None)
+        monkeypatch.setattr("bpelab.trainers.superwords.distributed_phrases.extension", lambda: None)
     texts = [text for text in made(17, 20) if text]
     (tmp_path / "a.txt").write_text("".join(texts), encoding="utf-8", newline="")
     model = BPETokenizer.train(texts, 400).model

@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.errors import BPELabError, TrainingError
 from bpelab.model.initial_symbols import InitialSymbols
-from bpelab.trainers.continued import train_continued
+from bpelab.trainers.continue_naive import train_continued
 from bpelab.trainers.train import TrainingStopped
 
 from ..conftest import amount

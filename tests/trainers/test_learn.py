@@ -14,8 +14,9 @@ from bpelab.boundaries.named_patterns import last_boundary, split_at_boundaries
 from bpelab.notebook import book_text
 from bpelab.postprocessors import TemplateProcessing
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trainers import corpus, train_naive
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers import train_naive
+from bpelab.trainers.counting import corpus
+from bpelab.trainers.counting.corpus import count_words
 from bpelab.trainers.train import TrainingStopped
 from bpelab.vocab.special_tokens import SpecialTokens
 

@@ -9,7 +9,7 @@ import pytest
 from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.pretokenizers import Split
 from bpelab.trainers import train as module, train_incremental, train_native
-from bpelab.trainers.count_table import Counts
+from bpelab.trainers.counting.count_table import Counts
 from bpelab.trainers.train import TrainingStopped, train_model
 
 from ..conftest import needs_extension
@@ -168,7 +168,7 @@ def test_what_a_cluster_is_given(monkeypatch, built):
         needs_extension()
     else:
         monkeypatch.setattr("bpelab.native.extension", lambda: None)
-    distributed = pytest.importorskip("bpelab.trainers.distributed")
+    distributed = pytest.importorskip("bpelab.trainers.counting.distributed")
     asked = []
 
     def count_files(corpus, job, cluster, **options):

@@ -15,10 +15,11 @@ from bpelab import BPETokenizer, MissingDependencyError, TrainingError, native
 from bpelab.model.trace import trace_train
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trainers import corpus, find_trainer, native as trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import count_words, training_texts
-from bpelab.trainers.native import WordCounter, count_native
-from bpelab.trainers.pretoken_counts import Words
+from bpelab.trainers import find_trainer, train_incremental, train_naive, train_native
+from bpelab.trainers.counting import corpus, native as trainer
+from bpelab.trainers.counting.corpus import count_words, training_texts
+from bpelab.trainers.counting.native import WordCounter, count_native
+from bpelab.trainers.counting.pre_token_counts import Words
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
@@ -163,7 +164,7 @@ def test_many_distinct_words_and_long_ones():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")  # no letter of the pattern is left
+@pytest.mark.filterwarnings("ignore::bpelab.trainers.counting.corpus.HardlyCut")  # no letter of the pattern is left
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
     rng = random.Random(18)
@@ -227,7 +228,7 @@ def test_ctrl_c_stops_counting_and_merging():
     program = """
 import signal, sys, threading, time
 from bpelab import BPETokenizer, Split
-from bpelab.trainers.native import count_native, train_native
+from bpelab.trainers.counting.native import count_native, train_native
 import random
 rng = random.Random(1)
 train = lambda: list(train_native({bytes(rng.choices(b"abcdefghij", k=3_000_000)): 1}, 10**6, 1))

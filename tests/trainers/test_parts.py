@@ -9,8 +9,8 @@ import pytest
 from bpelab.boundaries.named_patterns import safe_cuts
 from bpelab.corpus.inputs import Input, find_inputs
 from bpelab.errors import CorpusError
-from bpelab.trainers import corpus, partition
-from bpelab.trainers.partition import Part, boundary_after, parts_of, texts_of
+from bpelab.trainers.counting import corpus, partition
+from bpelab.trainers.counting.partition import Part, boundary_after, parts_of, texts_of
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount

@@ -18,19 +18,19 @@ from bpelab.native import extension
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.split import Split
-from bpelab.trainers import corpus, native as trainer, native_phrases
-from bpelab.trainers.boundless import train_boundless
-from bpelab.trainers.corpus import training_texts
-from bpelab.trainers.count_table import concat_counts, sum_counts
-from bpelab.trainers.distributed_phrases import DistributedPhrases
+from bpelab.trainers.counting import corpus, native as trainer
+from bpelab.trainers.counting.corpus import training_texts
+from bpelab.trainers.counting.count_table import concat_counts, sum_counts
+from bpelab.trainers.counting.native import count_native, train_native
+from bpelab.trainers.counting.spill_runs import WordRuns
 from bpelab.trainers.incremental import train_incremental
-from bpelab.trainers.native import count_native, train_native
-from bpelab.trainers.native_phrases import NativePhrases
-from bpelab.trainers.python_phrases import PythonPhrases
-from bpelab.trainers.spill_runs import WordRuns
-from bpelab.trainers.superbpe import TwoStages, named_merges, train_superbpe
-from bpelab.trainers.superword_learner import compete, learn_superwords
-from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords import Superwords, native_phrases
+from bpelab.trainers.superwords.boundless import train_boundless
+from bpelab.trainers.superwords.distributed_phrases import DistributedPhrases
+from bpelab.trainers.superwords.learner import compete, learn_superwords
+from bpelab.trainers.superwords.native_phrases import NativePhrases
+from bpelab.trainers.superwords.python_phrases import PythonPhrases
+from bpelab.trainers.superwords.superbpe import TwoStages, named_merges, train_superbpe
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import SOAK, amount, fuzz_text, needs_extension
@@ -280,7 +280,7 @@ def test_words_in_bounded_memory(tmp_path, monkeypatch):
 def test_a_guess_that_is_too_high_is_mended(bounded, monkeypatch):
     text, model, superwords = bounded
     expected = list(learn_superwords(NativePhrases(lambda: [text], model, None, superwords, 1 << 30), 500, superwords))
-    monkeypatch.setattr("bpelab.trainers.continuation._guess", lambda *given: 1_000)
+    monkeypatch.setattr("bpelab.trainers.continue_training._guess", lambda *given: 1_000)
     phrases = NativePhrases(lambda: [text], model, None, superwords, 1 << 30)
     assert list(learn_superwords(phrases, 500, superwords)) == expected
     assert len(expected) == 500 and expected[-1].frequency < 100

@@ -1,6 +1,6 @@
 """Continued training written out: after each new token all text is encoded anew by the tokenizer that there is then.
 
-Nothing here is shared with `bpelab/trainers/extend.py`: no sequences are kept and changed, no parts are left out, and
+Nothing here is shared with `bpelab/editing/extend.py`: no sequences are kept and changed, no parts are left out, and
 the tokenizer is put together by hand.
 """
 

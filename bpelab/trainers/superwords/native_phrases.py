@@ -19,23 +19,23 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
-from ..core.batch import thread_count
-from ..errors import TrainingError
-from ..model.bpe import BPEModel, Pair
-from ..model.trace import TrainStep
-from ..native import extension
-from ..native.arrays import build_encoder
-from ..native.plan import LETTER, levels_for, scan_table
-from ..pretokenizers.split import Split
-from .native import MAX_BYTES, MAX_COUNT, MAX_THREADS, WordCounter, count_on_threads
-from .pretoken_counts import BEYOND_64_BITS, Words
+from ...core.batch import thread_count
+from ...errors import TrainingError
+from ...model.bpe import BPEModel, Pair
+from ...model.trace import TrainStep
+from ...native import extension
+from ...native.arrays import build_encoder
+from ...native.plan import LETTER, levels_for, scan_table
+from ...pretokenizers.split import Split
+from ..counting.native import MAX_BYTES, MAX_COUNT, MAX_THREADS, WordCounter, count_on_threads
+from ..counting.pre_token_counts import BEYOND_64_BITS, Words
+from ..counting.spill_runs import WordTables
+from .learner import Texts, key_of, pairs_of
 from .python_phrases import Sequences
-from .spill_runs import WordTables
-from .superword_learner import Texts, key_of, pairs_of
-from .superwords import Superwords
+from .settings import Superwords
 
 if TYPE_CHECKING:
-    from ..native._core import Encoder, PhraseCounter
+    from ...native._core import Encoder, PhraseCounter
 
 BREAK = 0xFFFFFFFF
 """After each sequence of tokens."""
@@ -63,7 +63,7 @@ class PhraseEncoding:
 
     def counter(self, max_memory: int) -> PhraseCounter:
         """Return a counter of pairs that takes about `max_memory` bytes."""
-        from ..native._core import PhraseCounter
+        from ...native._core import PhraseCounter
 
         return PhraseCounter(self.encoder, max_memory, *(self._tables if self.encoder else []))
 
@@ -160,7 +160,7 @@ def learn_parts(
 
     Raises TrainingError for more than C can take.
     """
-    from ..native._core import MergeLearner
+    from ...native._core import MergeLearner
 
     forbidden = [text.encode() for text in superwords.forbidden]
     limits = superwords.max_words or NO_LIMIT, b"".join(forbidden), ends_of(forbidden)

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from .. import native as core
-from .._support.numpy_import import NDArray, np
-from .._support.textio import utf8_counts
-from ..pretokenizers.split import Split
+from ... import native as core
+from ..._support.numpy_import import NDArray, np
+from ..._support.textio import utf8_counts
+from ...pretokenizers.split import Split
 from .native import WordCounter
-from .pretoken_counts import Words
+from .pre_token_counts import Words
 
 WORD_BYTES = 150
 """Approximate bytes of a pre-token in a dictionary."""

@@ -1,6 +1,6 @@
 """Phrases in pure Python: a corpus as sequences of tokens, its pairs of neighbours counted, and its parts.
 
-`superword_learner.py` says what for. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
+`learner.py` says what for. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
 the distinct parts.
 """
 
@@ -12,18 +12,18 @@ from heapq import nlargest
 from itertools import chain, islice, pairwise
 from typing import TypeVar
 
-from .._support.lazy_property import cached_property
-from .._support.textio import valid_text
-from ..core.pipeline import Pipeline
-from ..core.spec import TokenizerSpec
-from ..model.bpe import BPEModel, Pair
-from ..model.trace import TrainStep
-from ..pretokenizers.split import Split
+from ..._support.lazy_property import cached_property
+from ..._support.textio import valid_text
+from ...core.pipeline import Pipeline
+from ...core.spec import TokenizerSpec
+from ...model.bpe import BPEModel, Pair
+from ...model.trace import TrainStep
+from ...pretokenizers.split import Split
+from ..continue_training import Limits
+from ..incremental import train_incremental
 from .boundless import whole_runs
-from .continuation import Limits
-from .incremental import train_incremental
-from .superword_learner import Texts
-from .superwords import Superwords
+from .learner import Texts
+from .settings import Superwords
 
 Key = TypeVar("Key")
 AT_ONCE = 1 << 12
@@ -87,7 +87,7 @@ class CountedSequences:
     `sequences` returns counts and the sequences that occur so often, which are indices into `tokens`, each time that
     it is called.
 
-    >>> from .continuation import learn_on
+    >>> from ..continue_training import learn_on
     >>> counted = CountedSequences(lambda: [(2, [[0, 1, 1]])], [b"of", b" the"])
     >>> [step.token for step in learn_on(counted, 9, Superwords())]
     [b'of the', b'of the the']

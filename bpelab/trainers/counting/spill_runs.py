@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..errors import TrainingError
+from ...errors import TrainingError
 from .native import WordCounter
-from .pretoken_counts import Words
+from .pre_token_counts import Words
 
 BUCKETS = 16
 

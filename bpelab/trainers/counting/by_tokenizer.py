@@ -10,17 +10,17 @@ leave words together are sentences.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from .. import native as core
-from .._support.progress import progress_bar
-from .._support.textio import utf8_size
-from ..core.pipeline import Pipeline
-from ..core.spec import TokenizerSpec
-from ..errors import TrainingError
-from ..normalizers import UnicodeNormalizer
+from ... import native as core
+from ..._support.progress import progress_bar
+from ..._support.textio import utf8_size
+from ...core.pipeline import Pipeline
+from ...core.spec import TokenizerSpec
+from ...errors import TrainingError
+from ...normalizers import UnicodeNormalizer
+from ..superwords.python_phrases import encode_in_batches
+from ..train import corpus_size
 from .corpus import Corpus, document_parts, documents
 from .native import count_native
-from .python_phrases import encode_in_batches
-from .train import corpus_size
 
 
 def count_pieces(

@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from .._support.textio import utf8_counts
-from ..core.batch import thread_count
-from ..errors import TrainingError
-from ..model.trace import TrainStep
-from ..native import counter_for, require_extension
-from ..pretokenizers.split import Split
+from ..._support.textio import utf8_counts
+from ...core.batch import thread_count
+from ...errors import TrainingError
+from ...model.trace import TrainStep
+from ...native import counter_for, require_extension
+from ...pretokenizers.split import Split
+from ..incremental import train_incremental
 from .corpus import BLOCK
-from .incremental import train_incremental
-from .pretoken_counts import BEYOND_64_BITS, Words, concat_words
+from .pre_token_counts import BEYOND_64_BITS, Words, concat_words
 
 MAX_THREADS = 8
 """One thread reads for all others."""
@@ -51,7 +51,7 @@ def train_native(
         plain = words.as_dict() if isinstance(words, Words) else words
         yield from train_incremental(plain, num_merges, min_frequency, keep_counts)
         return
-    from ..native._core import MergeLearner
+    from ...native._core import MergeLearner
 
     table = words if isinstance(words, Words) else Words.of(words)
     size = len(table.content) + len(table.ends)

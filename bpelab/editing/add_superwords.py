@@ -13,11 +13,11 @@ from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
 from ..model.bpe import RankMerges
 from ..native import extension
-from .continuation import append_merges, as_list_of_merges
-from .corpus import Corpus, rereadable
-from .superword_learner import learn_superwords
-from .superwords import Superwords
-from .train import Reading, TrainingStopped, check_memory
+from ..trainers.continue_training import append_merges, as_list_of_merges
+from ..trainers.counting.corpus import Corpus, rereadable
+from ..trainers.superwords.learner import learn_superwords
+from ..trainers.superwords.settings import Superwords
+from ..trainers.train import Reading, TrainingStopped, check_memory
 
 
 def add_superwords(

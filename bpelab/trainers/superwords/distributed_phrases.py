@@ -17,22 +17,22 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .._support.lazy_property import cached_property
-from .._support.numpy_import import np
-from ..boundaries.named_patterns import Cut
-from ..model.bpe import BPEModel, Pair
-from ..model.trace import TrainStep
-from ..native import extension
-from ..pretokenizers.split import Split
-from ..vocab.special_tokens import SpecialTokens
-from .corpus import cut_for
-from .count_table import WORD_BYTES, Counts
-from .incremental import train_incremental
+from ..._support.lazy_property import cached_property
+from ..._support.numpy_import import np
+from ...boundaries.named_patterns import Cut
+from ...model.bpe import BPEModel, Pair
+from ...model.trace import TrainStep
+from ...native import extension
+from ...pretokenizers.split import Split
+from ...vocab.special_tokens import SpecialTokens
+from ..counting.corpus import cut_for
+from ..counting.count_table import WORD_BYTES, Counts
+from ..counting.pre_token_counts import Words
+from ..incremental import train_incremental
+from .learner import key_of, pairs_of
 from .native_phrases import NO_DROPS, TOKEN_BYTES, PairCounter, PartCounter, PhraseEncoding, learn_parts
-from .pretoken_counts import Words
 from .python_phrases import Sequences, parts_of
-from .superword_learner import key_of, pairs_of
-from .superwords import Superwords
+from .settings import Superwords
 
 
 class PhraseJob(NamedTuple):

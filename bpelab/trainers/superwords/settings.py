@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._support.nearest_name import nearest
-from .._support.validate import whole_number
-from ..errors import TrainingError
-from ..pretokenizers.split import Split
-from ..regex.patterns import refuse_misspelt
+from ..._support.nearest_name import nearest
+from ..._support.validate import whole_number
+from ...errors import TrainingError
+from ...pretokenizers.split import Split
+from ...regex.patterns import refuse_misspelt
 
 METHODS = ("superbpe", "boundless")
 

@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar
 
 from ..model.bpe import BPEModel, Merge, Pair, RankMerges
 from ..model.trace import TrainStep
-from .superbpe import LearnedMerge
+from .superwords.superbpe import LearnedMerge
 
 
 class Limits(Protocol):

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from ..boundaries.named_patterns import Cut, safe_cuts
-from ..corpus.documents import ReadOptions, json_texts, text_blocks
-from ..corpus.fsspec_files import open_path
-from ..corpus.inputs import Input, check_unchanged
-from ..errors import CorpusError
-from ..vocab.special_tokens import SpecialTokens
+from ...boundaries.named_patterns import Cut, safe_cuts
+from ...corpus.documents import ReadOptions, json_texts, text_blocks
+from ...corpus.fsspec_files import open_path
+from ...corpus.inputs import Input, check_unchanged
+from ...errors import CorpusError
+from ...vocab.special_tokens import SpecialTokens
 from .corpus import blocks_at_boundaries, document_parts
 
 WINDOW, MAX_SEARCHED = 1 << 16, 1 << 26
@@ -44,7 +44,7 @@ def _parts(source: Input, size: int, cut: Cut | bool) -> Iterator[Part]:
         bounds = [*range(0, source.size, size), source.size]
         yield from (Part(source, (a, b), b - a) for a, b in zip(bounds, bounds[1:]))
     elif source.size > size and source.form == "parquet":
-        from ..corpus.parquet import row_groups
+        from ...corpus.parquet import row_groups
 
         first = pending = 0
         for number, taken in enumerate(sizes := row_groups(source), 1):
@@ -89,7 +89,7 @@ def _documents(
     source: Input, options: ReadOptions, span: tuple[int, int] | None, advance: Callable[[int], object]
 ) -> Iterator[str]:
     if source.form == "parquet":
-        from ..corpus.parquet import column_texts
+        from ...corpus.parquet import column_texts
 
         return column_texts(source, options, advance, span)
     return json_texts(source, options, advance)

@@ -1,10 +1,10 @@
 """Extend a tokenizer: training goes on from its own merges, on text that its own pre-tokenizer cuts.
 
 The pieces of the corpus are encoded by the tokenizer as it is; then the most frequent pair of neighbouring tokens is
-merged, again and again, as in the textbook (`continued.py` is that page). The new merges rank after all others and make
-tokens that are new, so a text in which none of the new tokens occurs keeps its ids. Ids follow the highest one in use,
-special tokens included: nothing is renumbered, and no place that a file leaves free or reserves is taken, since files
-don't say what for.
+merged, again and again, as in the textbook (`trainers/continue_naive.py`). The new merges rank after all others and
+make tokens that are new, so a text in which none of the new tokens occurs keeps its ids. Ids follow the highest one in
+use, special tokens included: nothing is renumbered, and no place that a file leaves free or reserves is taken, since
+files don't say what for.
 
 What a new token must not be, so that this holds:
 
@@ -12,9 +12,9 @@ What a new token must not be, so that this holds:
 - the beginning or the end of a token that no merge makes. In a table of ranks, where any two neighbours merge whose
   concatenation is a token, it could bring that one to life; and lists of merges are converted to such tables.
 
-Where nothing cuts text into words (SentencePiece's kind of model, superwords), new tokens keep the habits of the old:
-see `habits.py`. Where units are characters, one that the vocabulary lacks becomes a token once it is more frequent than
-any pair: it is written as two halves that merge with nothing else, so that it is found as a pair is.
+Where nothing cuts text into words (SentencePiece's kind of model, superwords), new tokens keep to the limits of the
+old: see `token_constraints.py`. Where units are characters, one that the vocabulary lacks becomes a token once it is
+more frequent than any pair: it is written as two halves that merge with nothing else, so that it is found as a pair is.
 
 Chapter: New words for an old model. Cost: 5 to 9 s of processor time for 10 MB in forty languages and 8,000 tokens.
 Memory for the distinct pieces and their ids.
@@ -34,14 +34,14 @@ from .._support.validate import whole_number
 from ..core.derivations import Derivations, derive_tokens
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
+from ..trainers.continue_training import append_merges, learn_on
+from ..trainers.counting.by_tokenizer import count_pieces, piece_encoder
+from ..trainers.counting.corpus import Corpus
+from ..trainers.superwords.python_phrases import CountedSequences
+from ..trainers.superwords.superbpe import named_merges
+from ..trainers.train import TrainingStopped
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
-from .continuation import append_merges, learn_on
-from .corpus import Corpus
-from .habits import Habits
-from .piece_counts import count_pieces, piece_encoder
-from .python_phrases import CountedSequences
-from .superbpe import named_merges
-from .train import TrainingStopped
+from .token_constraints import Habits
 
 
 def extend(

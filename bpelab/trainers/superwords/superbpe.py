@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..model.trace import BYTES, TrainStep
-from ..pretokenizers.split import Split
-from .naive import count_pairs, replace_pair, train_naive
-from .superwords import Superwords
+from ...model.trace import BYTES, TrainStep
+from ...pretokenizers.split import Split
+from ..naive import count_pairs, replace_pair, train_naive
+from .settings import Superwords
 
 
 class LearnedMerge(NamedTuple):

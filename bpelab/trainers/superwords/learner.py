@@ -1,6 +1,6 @@
 """Superwords, learned incrementally: the merges of the textbooks, `superbpe.py` and `boundless.py`, for long texts.
 
-- The second stage is training that goes on (`continuation.py`), on text that is cut less often.
+- The second stage is training that goes on (`continue_training.py`), on text that is cut less often.
 - *Counts fall.* Merges inside words are learned in the order of their counts, and so are superwords. A pre-token is one
   token before its merge is rarer than any pair that it is in. So the competition of BoundlessBPE is that of two sorted
   lists, each learned by itself.
@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from ..model.bpe import Pair
-from .continuation import Phrases, learn_on
+from ...model.bpe import Pair
+from ..continue_training import Phrases, learn_on
+from .settings import Superwords
 from .superbpe import LearnedMerge, TwoStages, named_merges
-from .superwords import Superwords
 
 Texts = Callable[[], Iterable[str]]
 """Returns the texts of a corpus, document by document, each time that it is called."""
@@ -37,7 +37,7 @@ def learn_superwords(
     `least` is a count that nothing learned is below, where it is known.
 
     >>> from bpelab import BPEModel
-    >>> from bpelab.trainers.python_phrases import PythonPhrases
+    >>> from bpelab.trainers.superwords.python_phrases import PythonPhrases
     >>> model = BPEModel.from_merges([(b" ", b"o"), (b" o", b"f"), (b" ", b"t")])
     >>> phrases = PythonPhrases(lambda: ["all of them, most of that"], model, None, Superwords())
     >>> [merge.left + merge.right for merge in learn_superwords(phrases, 2, Superwords())]

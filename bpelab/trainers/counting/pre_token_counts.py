@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from ..errors import TrainingError
+from ...errors import TrainingError
 
 BEYOND_64_BITS = "the words occur so often that their counts don't fit into 64 bits"
 

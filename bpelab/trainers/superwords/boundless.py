@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from ..model.trace import BYTES
-from ..pretokenizers.split import Split
-from ..unicode.tables import class_body, property_ranges
-from .naive import count_pairs, replace_pair, train_naive
+from ...model.trace import BYTES
+from ...pretokenizers.split import Split
+from ...unicode.tables import class_body, property_ranges
+from ..naive import count_pairs, replace_pair, train_naive
+from .settings import Superwords
 from .superbpe import LearnedMerge, TwoStages, encode_in_order, named_merges, tokens_of
-from .superwords import Superwords
 
 
 def train_boundless(

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from .._support.dask_client import Cluster, connect
-from .._support.dask_wait import Watch, check_timeout
-from ..boundaries.named_patterns import Cut
-from ..corpus.fsspec_files import absolute, is_address
-from ..corpus.inputs import find_inputs
-from ..pretokenizers.split import Split
-from ..vocab.special_tokens import SpecialTokens
+from ..._support.dask_client import Cluster, connect
+from ..._support.dask_wait import Watch, check_timeout
+from ...boundaries.named_patterns import Cut
+from ...corpus.fsspec_files import absolute, is_address
+from ...corpus.inputs import find_inputs
+from ...pretokenizers.split import Split
+from ...vocab.special_tokens import SpecialTokens
 from .corpus import cut_for, refuse_json_lines, strip_special
 from .count_table import Counts, concat_counts, make_counter, sum_counts
 from .native import batches
@@ -34,7 +34,7 @@ from .spill_runs import Runs
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from .distributed_phrases import PhraseJob
+    from ..superwords.distributed_phrases import PhraseJob
 
     AnyJob: TypeAlias = "Job | PhraseJob"
 

@@ -19,13 +19,13 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from .._support.textio import utf8_counts, utf8_size
-from ..boundaries.named_patterns import Cut, last_boundary
-from ..corpus.documents import decode_blocks
-from ..corpus.file_formats import detect_format
-from ..errors import TrainingError
-from ..pretokenizers.split import Split
-from ..vocab.special_tokens import SpecialTokens
+from ..._support.textio import utf8_counts, utf8_size
+from ...boundaries.named_patterns import Cut, last_boundary
+from ...corpus.documents import decode_blocks
+from ...corpus.file_formats import detect_format
+from ...errors import TrainingError
+from ...pretokenizers.split import Split
+from ...vocab.special_tokens import SpecialTokens
 
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
@@ -64,7 +64,7 @@ def document_parts(
     `form` and `field` are `input_format` and `field` of `encode_files`; a file whose name tells no format is text.
     """
     if isinstance(document, Path) and (pending := detect_format(str(document), form) or "text") != "text":
-        from ..corpus.inputs import stat_input
+        from ...corpus.inputs import stat_input
         from .partition import Part, texts_of
 
         yield from texts_of(Part(stat_input(str(document), pending), None, 0), field, cut, special)
