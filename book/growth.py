@@ -76,7 +76,7 @@ def measure(megabytes: float) -> dict[str, Any]:
             peaks = [*client.run(memory_peak).values()]
     counting, memory = memory_peak(), MemoryMeter()
     memory.restart()
-    merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table.words(), VOCABULARY - 256)))
+    merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table, VOCABULARY - 256)))
     return {
         "megabytes": megabytes,
         "parts": parts,

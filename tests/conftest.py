@@ -29,7 +29,7 @@ SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
 SLOW = 2_400
 NOT_BUILT = "the extension was not built: no C compiler"
-NEED_C = ("bpelab.trainers.native.", "bpelab.trainers.counting.native.")
+NEED_C = tuple(f"bpelab.trainers.{name}." for name in ("native", "counting.native", "superwords.native_phrases"))
 """Modules whose docstrings have examples that need the extension."""
 collect_ignore = ["conformance/peers"]  # other projects' tests, which tests/conformance/test_peers.py runs
 ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")

@@ -38,12 +38,12 @@ GROUPS = {
         "not rustbpe and not hash_seed and not real_text and not names_its_caller",
     ),
     "parts": (
-        [f"trainers/counting/{name}.py" for name in ("count_table", "partition", "spill_runs")],
+        [f"trainers/counting/{name}.py" for name in ("counters", "partition", "pre_token_counts", "spill_runs")],
         ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
         "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
     "native_trainer": (
-        ["trainers/counting/native.py", "trainers/counting/pre_token_counts.py"],
+        ["trainers/native.py", "trainers/counting/native.py", "trainers/counting/pre_token_counts.py"],
         ["trainers/test_native.py"],
         "small_corp or runs_and or odd or kept or counted_as or behaviours or least or texts or often or sums",
     ),

@@ -3,7 +3,8 @@
 Every id, merge and special token is kept; new merges rank after all others. A table of ranks becomes the one list of
 merges that has its ids (`model/merge_recovery.py`), since the pieces are longer now than those that it was made for.
 
-Chapter: Superwords. Cost: that of `native_phrases.py`, or of `python_phrases.py` without a compiler.
+Chapter: Superwords. Cost: that of `trainers/superwords/native_phrases.py`, or of `python_phrases.py` there without a
+compiler.
 """
 
 import warnings
@@ -13,11 +14,13 @@ from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
 from ..model.bpe import RankMerges
 from ..native import extension
-from ..trainers.continue_training import append_merges, as_list_of_merges
 from ..trainers.counting.corpus import Corpus, rereadable
+from ..trainers.counting.local import LocalCorpus, check_memory
 from ..trainers.superwords.learner import learn_superwords
+from ..trainers.superwords.phrases import phrases_of
 from ..trainers.superwords.settings import Superwords
-from ..trainers.train import Reading, TrainingStopped, check_memory
+from ..trainers.train import TrainingStopped
+from .append_merges import append_merges, as_list_of_merges
 
 
 def add_superwords(
@@ -51,17 +54,18 @@ def add_superwords(
         raise TrainingError(f"vocab_size={vocab_size:,}, but the tokenizer has {len(taken):,} tokens already")
     limit = check_memory(max_memory)
     with rereadable(corpus) as again:
-        reading = Reading(again, spec.special_tokens, spec.normalizer, input_format, field, progress, limit)
-        phrases = reading.phrases(model, split, chosen, extension() is not None)
-        found = list(learn_superwords(phrases, more, chosen, min_frequency))
-    if len(found) < more:
+        special, normalize = spec.special_tokens, spec.normalizer
+        counted = LocalCorpus(again, split, special, normalize, input_format, field, progress, limit)
+        phrases = phrases_of(counted, model, chosen, extension() is not None)
+        learned = list(learn_superwords(phrases, more, chosen, min_frequency))
+    if len(learned) < more:
         warnings.warn(
-            f"training stopped at {len(taken) + len(found)} tokens instead of {vocab_size}: no pair of tokens is left "
-            f"that occurs at least {min_frequency} times",
+            f"training stopped at {len(taken) + len(learned)} tokens instead of {vocab_size}: no pair of tokens is "
+            f"left that occurs at least {min_frequency} times",
             TrainingStopped,
             stacklevel=3,
         )
     arguments = {name: value for name, value in spec.arguments().items() if name != "pre_tokenizer"}
     return TokenizerSpec(
-        append_merges(as_list_of_merges(model), found, max(taken) + 1), **{**arguments, "pattern": chosen.pattern}
+        append_merges(as_list_of_merges(model), learned, max(taken) + 1), **{**arguments, "pattern": chosen.pattern}
     )

@@ -34,14 +34,15 @@ from .._support.validate import whole_number
 from ..core.derivations import Derivations, derive_tokens
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
-from ..trainers.continue_training import append_merges, learn_on
-from ..trainers.counting.by_tokenizer import count_pieces, piece_encoder
+from ..trainers.continue_training import continue_training
+from ..trainers.counted_sequences import CountedSequences
+from ..trainers.counting.by_tokenizer import count_by_tokenizer, pre_token_encoder
 from ..trainers.counting.corpus import Corpus
-from ..trainers.superwords.python_phrases import CountedSequences
-from ..trainers.superwords.superbpe import named_merges
+from ..trainers.learned_merge import named_merges
 from ..trainers.train import TrainingStopped
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
-from .token_constraints import Habits
+from .append_merges import append_merges
+from .token_constraints import TokenConstraints
 
 
 def extend(
@@ -66,11 +67,13 @@ def extend(
             "merges that put such tokens together are not learned here"
         )
     derived = derive_tokens(model)
-    limits = NewTokens(spec, derived, Habits.of(spec, derived, max_words))
-    counts = count_pieces(spec, corpus, input_format=input_format, field=field, progress=progress)
+    limits = NewTokens(spec, derived, TokenConstraints.of(spec, derived, max_words))
+    counts = count_by_tokenizer(spec, corpus, input_format=input_format, field=field, progress=progress)
     with progress_bar(progress, None, "encoding and merging", " merges") as advance:
         numbered = _Numbered(spec, counts)
-        steps = learn_on(CountedSequences(numbered.sequences, numbered.tokens), new_tokens, limits, min_frequency)
+        steps = continue_training(
+            CountedSequences(numbered.sequences, numbered.tokens), new_tokens, limits, min_frequency
+        )
         advance(len(steps))
     if len(steps) < new_tokens:
         warnings.warn(
@@ -93,7 +96,7 @@ class NewTokens:
 
     monotone = False
 
-    def __init__(self, spec: TokenizerSpec, derived: Derivations, habits: Habits) -> None:
+    def __init__(self, spec: TokenizerSpec, derived: Derivations, constraints: TokenConstraints) -> None:
         model = spec.model
         taken = set(model.tokens.values())
         for name in spec.special_tokens.contents.values():
@@ -104,11 +107,15 @@ class NewTokens:
         for token_id in (*derived.unreachable, *(i for i in spelled if i not in model.alphabet.values())):
             token = model.tokens[token_id]
             taken.update(part for cut in range(1, len(token)) for part in (token[:cut], token[cut:]))
-        self._taken, self._habits, self._utf8_only = taken, habits, not spec.is_byte_level
+        self._taken, self._constraints, self._utf8_only = taken, constraints, not spec.is_byte_level
 
     def allows(self, token: bytes) -> bool:
         """Whether a merge may make this token."""
-        return token not in self._taken and self._habits.allow(token) and not (self._utf8_only and not _is_utf8(token))
+        return (
+            token not in self._taken
+            and self._constraints.allow(token)
+            and not (self._utf8_only and not _is_utf8(token))
+        )
 
 
 def _is_utf8(token: bytes) -> bool:
@@ -123,7 +130,7 @@ class _Numbered:
     """Counted pieces as sequences of indices into `tokens`: the model's, by id, and two for each missing character."""
 
     def __init__(self, spec: TokenizerSpec, counts: Mapping[str, int]) -> None:
-        model, units, self._encode = spec.model, spec.model.units, piece_encoder(spec)
+        model, units, self._encode = spec.model, spec.model.units, pre_token_encoder(spec)
         ids = sorted(model.tokens)
         self._number = {token_id: index for index, token_id in enumerate(ids)}
         self.tokens = [model.tokens[token_id] for token_id in ids]

@@ -1,4 +1,4 @@
-"""Habits: what the tokens of a vocabulary don't do, where no pre-tokenizer keeps new ones from doing it.
+"""Token constraints: limits that the tokens of a vocabulary keep to, where no pre-tokenizer enforces them.
 
 SentencePiece's trainer cuts words, and often digits, before it merges, and its files don't say so: there is no
 pre-tokenizer. SuperBPE's tokens have a limit on words, and none holds `: `. Training that goes on must not break
@@ -23,7 +23,7 @@ COLON = b": "
 _DIGITS = re.compile(rb"[0-9]+")
 
 
-class Habits(NamedTuple):
+class TokenConstraints(NamedTuple):
     """Limits on new tokens.
 
     Attributes:
@@ -31,7 +31,7 @@ class Habits(NamedTuple):
         digits: the most digits of ASCII in a row; None for any number.
         colon: whether one may hold a colon with a space after it.
 
-    >>> Habits(words=1, digits=2).allow("▁of".encode()), Habits(words=1).allow("▁of▁the".encode())
+    >>> TokenConstraints(words=1, digits=2).allow("▁of".encode()), TokenConstraints(words=1).allow("▁of▁the".encode())
     (True, False)
     """
 
@@ -40,8 +40,8 @@ class Habits(NamedTuple):
     colon: bool = True
 
     @staticmethod
-    def of(spec: TokenizerSpec, derived: Derivations, max_words: int | None = None) -> Habits:
-        """Return the habits of a tokenizer's tokens, as far as nothing else enforces them.
+    def of(spec: TokenizerSpec, derived: Derivations, max_words: int | None = None) -> TokenConstraints:
+        """Return the limits that a tokenizer's tokens keep to, as far as nothing else enforces them.
 
         A pattern that cuts words needs none, and tokens of bytes without a pre-tokenizer have none. `max_words` is
         another limit on words. Raises TrainingError for one below 1.
@@ -52,14 +52,14 @@ class Habits(NamedTuple):
         tokens = [model.tokens[token_id] for token_id in derived.parts]
         words = max(map(_words, tokens), default=0)
         if spec.pre_tokenizer is None and not spec.is_byte_level and tokens:
-            return Habits(max_words or max(words, 1), max(map(_digits, tokens)) or 1)
+            return TokenConstraints(max_words or max(words, 1), max(map(_digits, tokens)) or 1)
         split = None if spec.pre_tokenizer is None else spec.pre_tokenizer.as_single_split
         if split is not None and not split.cuts_words and words > 1:  # superwords
-            return Habits(max_words or words, colon=any(COLON in token for token in tokens))
-        return Habits(max_words)
+            return TokenConstraints(max_words or words, colon=any(COLON in token for token in tokens))
+        return TokenConstraints(max_words)
 
     def allow(self, token: bytes) -> bool:
-        """Whether a token has these habits."""
+        """Whether a token keeps to the limits."""
         return (
             (self.words is None or _words(token) <= self.words)
             and (self.digits is None or _digits(token) <= self.digits)

@@ -1,13 +1,13 @@
-"""Continued training, as in the textbook: encode the words with the merges that there are, and go on merging.
+"""Continued training, as in the textbook: encode the pre-tokens with the merges that there are, and go on merging.
 
-The words are sequences of the old tokens to begin with, instead of bytes; all else is as in `naive.py`. Of equally
+The pre-tokens are sequences of the old tokens to begin with, instead of bytes; all else is as in `naive.py`. Of equally
 frequent pairs the one with the smaller left id wins, then the one with the smaller right id, and new tokens come after
-all old ones. So training that is interrupted and continued on the same words learns what it would have learned.
+all old ones. So training that is interrupted and continued on the same pre-tokens learns what it would have learned.
 
 A pair whose token exists is left apart. That happens only where the old merges can't make a token of theirs: everywhere
 else its parts are merged before they can be side by side.
 
-Chapter: New words for an old model. Cost: O(size of all distinct words) for each merge. `editing/extend.py` does
+Chapter: New words for an old model. Cost: O(size of all distinct pre-tokens) for each merge. `editing/extend.py` does
 the same with `incremental.py`, for tokenizers of all kinds.
 Source: Purason et al. 2025, arXiv 2512.03989.
 """
@@ -16,22 +16,22 @@ from collections.abc import Iterator, Mapping
 
 from ..encoders.naive import NaiveEncoder
 from ..model.bpe import BPEModel
+from .learned_merge import LearnedMerge
 from .naive import count_pairs, replace_pair
-from .superwords.superbpe import LearnedMerge
 
 
-def train_continued(
-    words: Mapping[bytes, int], model: BPEModel, num_merges: int, min_frequency: int = 2
+def continue_naive(
+    pre_tokens: Mapping[bytes, int], model: BPEModel, num_merges: int, min_frequency: int = 2
 ) -> Iterator[LearnedMerge]:
     """Yield the merges that follow those of a model of bytes, most frequent first, no more than `num_merges`.
 
     >>> model = BPEModel.from_merges([(b"e", b"s"), (b"es", b"t")])
-    >>> found = train_continued({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, model, 2)
-    >>> [merge.left + merge.right for merge in found]
+    >>> learned = continue_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, model, 2)
+    >>> [merge.left + merge.right for merge in learned]
     [b'lo', b'low']
     """
     encoder = NaiveEncoder(model)
-    sequences = [(encoder.encode_piece(word), occurrences) for word, occurrences in words.items()]
+    sequences = [(encoder.encode_piece(pre_token), occurrences) for pre_token, occurrences in pre_tokens.items()]
     tokens = dict(model.tokens)
     first = 1 + max(tokens)
     for new in range(first, first + num_merges):

@@ -1,4 +1,4 @@
-"""Training that goes on: merges learned from sequences of tokens that exist, and a model with these merges added.
+"""Training that goes on: merges learned from sequences of tokens that exist.
 
 Two facts make it affordable for long sequences, and neither changes a merge.
 
@@ -9,7 +9,8 @@ Two facts make it affordable for long sequences, and neither changes a merge.
 - *Monotone limits hold for parts.* Where limits that refuse a token refuse all that contain it, as one on the number of
   words does, a sequence can be cut between two tokens that must not be one, too.
 
-Who counts is one of `Phrases`: `python_phrases.py`, `native_phrases.py` or, on a cluster, `distributed_phrases.py`.
+Who counts is one of `Phrases`: `counted_sequences.py` in Python, `superwords/native_phrases.py` in C, or
+`superwords/distributed_phrases.py` on a cluster.
 
 Chapters: Superwords; New words for an old model. Cost: two passes over the sequences, then O(places that change).
 Memory: the frequent pairs of tokens, and the distinct parts between rare ones.
@@ -17,14 +18,12 @@ Memory: the frequent pairs of tokens, and the distinct parts between rare ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from heapq import nlargest
-from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from ..model.bpe import BPEModel, Merge, Pair, RankMerges
+from ..model.bpe import Pair
 from ..model.trace import TrainStep
-from .superwords.superbpe import LearnedMerge
 
 
 class Limits(Protocol):
@@ -61,14 +60,16 @@ class Phrases(Protocol[L_contra]):
     def pairs(self, least: int) -> dict[Pair, int]:
         """Return the pairs of neighbours that were counted `least` times, and their counts."""
 
-    def learn(self, kept: Collection[Pair] | None, num_merges: int, least: int, limits: L_contra) -> list[TrainStep]:
-        """Return the merges that occur `least` times, learned from the parts between pairs that are not `kept`.
+    def learn(
+        self, mergeable: Collection[Pair] | None, num_merges: int, least: int, limits: L_contra
+    ) -> list[TrainStep]:
+        """Return the merges that occur `least` times, learned from the parts between pairs that are not `mergeable`.
 
         None keeps all pairs.
         """
 
 
-def learn_on(
+def continue_training(
     phrases: Phrases[L_contra],
     num_merges: int,
     limits: L_contra,
@@ -90,10 +91,10 @@ def learn_on(
 
     bound = max(least or _guess(phrases, allowed, num_merges), min_frequency)
     while True:
-        kept: Collection[Pair] | None = None
+        mergeable: Collection[Pair] | None = None
         if phrases.dropped < bound:
-            kept = (allowed if limits.monotone else phrases.pairs)(bound - phrases.dropped)
-        steps = phrases.learn(kept, num_merges, bound, limits)
+            mergeable = (allowed if limits.monotone else phrases.pairs)(bound - phrases.dropped)
+        steps = phrases.learn(mergeable, num_merges, bound, limits)
         if len(steps) >= num_merges or bound == min_frequency or least is not None:
             return steps
         bound = max(bound // 4, min_frequency)
@@ -106,47 +107,3 @@ def _guess(phrases: Phrases[L_contra], allowed: Callable[[int], dict[Pair, int]]
         least //= 2
     most = nlargest(num_merges, found.values())
     return most[-1] // 2 if len(most) == num_merges else 1
-
-
-def as_list_of_merges(model: BPEModel) -> BPEModel:
-    """Return the model with the one list of merges that has the ids of its ranks; itself, where it has merges."""
-    if not isinstance(model.merges, RankMerges):
-        return model
-    merges = {pair: (rank, token) for rank, (token, pair) in enumerate(model.recovered_merges.splits.items())}
-    return BPEModel(model.tokens, MappingProxyType(merges), model.alphabet, model.ignore_merges, model.units)
-
-
-def append_merges(
-    model: BPEModel, found: Iterable[LearnedMerge], next_id: int, characters: frozenset[bytes] = frozenset()
-) -> BPEModel:
-    """Return the model with more merges, which rank after all others; a token that is new has the next id.
-
-    Tokens in `characters` are units, which no merge makes. In a table of ranks a token's merges follow from its rank.
-
-    >>> model = append_merges(BPEModel.from_merges([(b"l", b"o")]), [LearnedMerge(b"lo", b"w", 2)], 300)
-    >>> model.tokens[300], model.merges[256, ord("w")]
-    (b'low', (1, 300))
-    """
-    tokens, ids, alphabet = dict(model.tokens), dict(model.ids), dict(model.alphabet)
-    pairs: list[Pair] = []
-    for left, right, _ in found:
-        token = left + right
-        if token not in ids:
-            ids[token], tokens[next_id] = next_id, token
-            next_id += 1
-        if token in characters:
-            alphabet[token] = ids[token]
-        else:
-            pairs.append((ids[left], ids[right]))
-    merges: Mapping[Pair, Merge]
-    if isinstance(model.merges, RankMerges):
-        merges = model.merges.extended({i: token for i, token in tokens.items() if i not in model.tokens})
-    else:
-        table = dict(model.merges)
-        rank = 1 + max((rank for rank, _ in table.values()), default=-1)
-        for left_id, right_id in pairs:
-            new = ids[tokens[left_id] + tokens[right_id]]
-            if table.setdefault((left_id, right_id), (rank, new)) == (rank, new):
-                rank += 1
-        merges = MappingProxyType(table)
-    return BPEModel(MappingProxyType(tokens), merges, MappingProxyType(alphabet), model.ignore_merges, model.units)

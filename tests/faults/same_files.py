@@ -48,7 +48,7 @@ def main() -> None:
 
             options = {"n_workers": int(way), "threads_per_worker": 1, "processes": False, "dashboard_address": None}
             with LocalCluster(**options) as cluster, Client(cluster) as client:
-                made = shuffled(Path(folder), rng, partial(BPETokenizer.train, trainer="distributed", client=client))
+                made = shuffled(Path(folder), rng, partial(BPETokenizer.train, client=client))
         else:
             made = shuffled(Path(folder), rng, partial(BPETokenizer.train, trainer=way))
         made.save(Path(folder, "saved"))

@@ -23,7 +23,7 @@ from bpelab.shards import distributed as encoding
 from bpelab.shards.distributed import write_part
 from bpelab.shards.lock import locked
 from bpelab.trainers.counting import distributed as counting
-from bpelab.trainers.counting.corpus import count_words
+from bpelab.trainers.counting.corpus import count_pre_tokens
 from bpelab.trainers.counting.distributed import Job, count_files, count_part
 from bpelab.vocab.special_tokens import SpecialTokens
 
@@ -68,7 +68,7 @@ def work(request, path, tmp_path):
     tokenizer = BPETokenizer.train(TEXT, 265)
 
     def count(client, **options):
-        assert count_files(path, JOB, client, **options).as_dict() == count_words(path, JOB.split, JOB.special)
+        assert count_files(path, JOB, client, **options).as_dict() == count_pre_tokens(path, JOB.split, JOB.special)
 
     def encode(client, **options):
         shards = tokenizer.encode_files(path, tmp_path / "shards", client=client, **options)

@@ -12,7 +12,13 @@ from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trainers import TRAINERS, find_trainer, train_incremental, train_naive, train_native
 from bpelab.trainers.counting import corpus
-from bpelab.trainers.counting.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
+from bpelab.trainers.counting.corpus import (
+    blocks_at_boundaries,
+    count_pre_tokens,
+    document_parts,
+    documents,
+    training_texts,
+)
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
@@ -27,7 +33,7 @@ def test_names_of_trainers():
     assert find_trainer("native") is train_native
     with pytest.raises(
         ValueError,
-        match=r"^there is no trainer 'quick'; choose auto, native, distributed, or one of naive, incremental$",
+        match=r"^there is no trainer 'quick'; choose auto, native, or one of naive, incremental$",
     ):
         find_trainer("quick")
 
@@ -56,12 +62,12 @@ def test_sizes_are_told(tmp_path, monkeypatch):
     """In bytes, special tokens included, a part at a time, as the sizes of files are."""
     told: list[int] = []
     special = SpecialTokens({"<|end|>": 0})
-    count_words(["ab<|end|>é", "", "c"], Split("gpt2"), special, None, told.append)
+    count_pre_tokens(["ab<|end|>é", "", "c"], Split("gpt2"), special, None, told.append)
     assert told == [11, 0, 1]
     told.clear()
     monkeypatch.setattr(corpus, "BLOCK", 8)
     (tmp_path / "a.txt").write_text("one two 日本語 four", encoding="utf-8")
-    count_words(tmp_path / "a.txt", Split("gpt2"), NONE, None, told.append)
+    count_pre_tokens(tmp_path / "a.txt", Split("gpt2"), NONE, None, told.append)
     assert sum(told) == (tmp_path / "a.txt").stat().st_size == 22
     assert len(told) > 1
 
@@ -109,7 +115,7 @@ def test_records_have_a_field_that_is_taken_for_granted(tmp_path):
     path = write(tmp_path / "a.jsonl", ["a b", "c"])
     assert list(document_parts(path, True, NONE)) == ["a b", "c"]
     assert list(training_texts(path, None, NONE)) == ["a b", "c"]
-    assert count_words(path, None, NONE) == {b"a b": 1, b"c": 1}
+    assert count_pre_tokens(path, None, NONE) == {b"a b": 1, b"c": 1}
 
 
 def test_bytes_that_are_no_utf8(tmp_path, monkeypatch):
@@ -120,21 +126,21 @@ def test_bytes_that_are_no_utf8(tmp_path, monkeypatch):
         for block in (1, 2, 3, 5, 100):
             monkeypatch.setattr(corpus, "BLOCK", block)
             with pytest.raises(TrainingError, match=rf"^{file} is not UTF-8: .+ at byte {at}; convert the file first$"):
-                count_words(file, Split("gpt2"), NONE)
+                count_pre_tokens(file, Split("gpt2"), NONE)
     file.write_bytes(b"a" * 1_500 + b"\xff")
     with pytest.raises(TrainingError, match="at byte 1,500;"):
-        count_words(file, None, NONE)
+        count_pre_tokens(file, None, NONE)
     with pytest.raises(TrainingError, match=rf"^{tmp_path}/none can't be read: No such file or directory$"):
-        count_words(tmp_path / "none", None, NONE)
+        count_pre_tokens(tmp_path / "none", None, NONE)
 
 
 def test_what_is_counted():
     special = SpecialTokens({"<|end|>": 0})
-    assert count_words("a a<|end|>b", Split("gpt2"), special) == {b"a": 1, b" a": 1, b"b": 1}
-    assert count_words("a a<|end|>b", None, special) == {b"a a": 1, b"b": 1}
-    assert count_words("A a<|end|>", None, special, str.lower) == {b"a a": 1}
-    assert count_words(["", "<|end|>"], None, special) == {}
-    assert count_words("a<|end|>x", None, special, lambda text: text.replace("x", "")) == {b"a": 1}
+    assert count_pre_tokens("a a<|end|>b", Split("gpt2"), special) == {b"a": 1, b" a": 1, b"b": 1}
+    assert count_pre_tokens("a a<|end|>b", None, special) == {b"a a": 1, b"b": 1}
+    assert count_pre_tokens("A a<|end|>", None, special, str.lower) == {b"a a": 1}
+    assert count_pre_tokens(["", "<|end|>"], None, special) == {}
+    assert count_pre_tokens("a<|end|>x", None, special, lambda text: text.replace("x", "")) == {b"a": 1}
 
 
 def test_a_pattern_of_your_own_sees_whole_documents(tmp_path, monkeypatch):
@@ -143,7 +149,7 @@ def test_a_pattern_of_your_own_sees_whole_documents(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("one two one two")
     for split, expected in ((Split(r"one two|\w+"), {b"one two": 2, b" ": 1}), (None, {b"one two one two": 1})):
         for form in ("one two one two", tmp_path / "a.txt"):
-            assert count_words(form, split, NONE) == expected
+            assert count_pre_tokens(form, split, NONE) == expected
 
 
 def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
@@ -151,7 +157,7 @@ def test_no_cut_in_a_token_behind_others_that_overlap(monkeypatch):
     special, text = SpecialTokens({"pq": 0, "qqr": 1, "r st": 2}), "pqqr st uv"
     for block in range(1, 12):
         monkeypatch.setattr(corpus, "BLOCK", block)
-        assert count_words(text, Split("gpt2"), special) == {b"q": 1, b" uv": 1}
+        assert count_pre_tokens(text, Split("gpt2"), special) == {b"q": 1, b" uv": 1}
 
 
 def test_the_name_of_a_file_is_no_text(tmp_path, monkeypatch):
@@ -176,11 +182,11 @@ def test_json_lines_under_another_name(tmp_path):
     """What would be learned is JSON's signs; saying what is meant goes on."""
     path = tmp_path / "texts.json"
     path.write_text('{"text": "low lower"}\n{"text": "lowest"}\n' * 20, encoding="utf-8")
-    for trainer in ("incremental", "distributed"):
-        if trainer == "distributed":
+    for client in (None, "local"):
+        if client is not None:
             pytest.importorskip("distributed")
         with pytest.raises(TrainingError, match="holds JSON Lines, and its name doesn't say so"):
-            BPETokenizer.train([path], 262, trainer=trainer)
+            BPETokenizer.train([path], 262, client=client)
     of_field = BPETokenizer.train(path, 262, input_format="jsonl")
     assert b'"' not in b"".join(of_field.model.tokens[token_id] for token_id in range(256, 262))
     assert BPETokenizer.train(path, 262, input_format="text").model != of_field.model
@@ -193,7 +199,7 @@ def test_a_name_that_tells_nothing_is_text_for_a_cluster_too(tmp_path):
     pytest.importorskip("distributed")
     path = tmp_path / "program.py"
     path.write_text("def lower(low):\n    return low\n" * 50, encoding="utf-8")
-    assert BPETokenizer.train([path], 262, trainer="distributed").model == BPETokenizer.train(path, 262).model
+    assert BPETokenizer.train([path], 262, client="local").model == BPETokenizer.train(path, 262).model
 
 
 def test_parquets_string_view(tmp_path):
@@ -231,4 +237,4 @@ def test_a_document_of_phrases_is_read_in_blocks(tmp_path, monkeypatch):
     for document in (text, tmp_path / "a.txt"):
         parts = list(training_texts(document, split, NONE))
         assert len(parts) > 20 and [piece for part in parts for piece in split.split(part)] == split.split(text)
-        assert len(list(training_texts(document, split, NONE, words=Split(r"\w+|\W")))) == 1
+        assert len(list(training_texts(document, split, NONE, whole=Split(r"\w+|\W")))) == 1

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,10 +33,11 @@ from bpelab.shards import distributed as shards_distributed, open_shards
 from bpelab.shards.distributed import write_part
 from bpelab.shards.lock import locked
 from bpelab.trainers.counting import corpus, distributed, partition
-from bpelab.trainers.counting.corpus import count_words
-from bpelab.trainers.counting.count_table import Counts, concat_counts, sum_counts
+from bpelab.trainers.counting.corpus import count_pre_tokens
+from bpelab.trainers.counting.counters import sum_counts
 from bpelab.trainers.counting.distributed import OPEN_ROUNDS, Job, count_files, count_part, count_parts
 from bpelab.trainers.counting.partition import parts_of, texts_of
+from bpelab.trainers.counting.pre_token_counts import PreTokenCounts, concat_counts
 from bpelab.trainers.counting.spill_runs import Runs
 from bpelab.trainers.superwords import Superwords
 from bpelab.trainers.superwords.distributed_phrases import PhraseJob, PythonPhraseCounter
@@ -110,10 +112,10 @@ def test_tables_are_cut_and_added(monkeypatch, built):
         some, number = [random_table(rng) for _ in range(4)], rng.choice((1, 2, 16))
         total = {}
         for table in some:
-            assert Counts.of(table).as_dict() == table
+            assert PreTokenCounts.of(table).as_dict() == table
             for word, count in table.items():
                 total[word] = total.get(word, 0) + count
-        cut = [Counts.of(table).buckets(number) for table in some]
+        cut = [PreTokenCounts.of(table).buckets(number) for table in some]
         sums = [sum_counts(table[bucket] for table in cut) for bucket in range(number)]
         assert sum(len(table.ends) for table in sums) == len(total)  # no word is in two buckets
         assert concat_counts(sums).as_dict() == total
@@ -127,14 +129,14 @@ def test_runs_in_files_add_up_and_go_away(tmp_path):
             table = random_table(rng)
             for word, count in table.items():
                 total[word] = total.get(word, 0) + count
-            for bucket, part in enumerate(Counts.of(table).buckets(4)):
+            for bucket, part in enumerate(PreTokenCounts.of(table).buckets(4)):
                 runs.add(bucket, part)
         assert concat_counts([runs.sum(bucket) for bucket in range(4)]).as_dict() == total
         assert (runs.spilled > 0) == (limit < 1 << 30)
         runs.close()
         assert not list(tmp_path.iterdir())
     with pytest.raises(TrainingError, match=r"can't be written to .*nowhere: .*TMPDIR"):
-        Runs(1, 0, str(tmp_path / "nowhere")).add(0, Counts.of({b"a": 1}))
+        Runs(1, 0, str(tmp_path / "nowhere")).add(0, PreTokenCounts.of({b"a": 1}))
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def test_parts_of_any_size_give_the_counts_of_the_whole(tmp_path, split):
     text = "".join(made(3, amount(15, 400))) + "the <|end|> the words of<|end|>one w" * 20
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode())
-    expected = count_words(path, split, special)
+    expected = count_pre_tokens(path, split, special)
     for size in (100, 5_000, 10**9):
         assert counted(path, size, Job(split, special)) == expected, size
 
@@ -155,7 +157,7 @@ def test_windows_that_are_too_small_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(partition, "WINDOW", 3)
     text = "one two " + "日本語、" * 50 + "1234 " * 100 + "é" * 70 + " end. " + "7" * 50
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
-    expected = count_words(tmp_path / "a.txt", CL100K, NONE)
+    expected = count_pre_tokens(tmp_path / "a.txt", CL100K, NONE)
     for size in (7, 100):
         assert counted(tmp_path / "a.txt", size) == expected
     monkeypatch.setattr(partition, "MAX_SEARCHED", 100)
@@ -165,20 +167,20 @@ def test_windows_that_are_too_small_grow(tmp_path, monkeypatch):
 
 def test_records_and_packed_files(tmp_path):
     documents = [text for text in made(4, 30) if text]
-    expected = count_words(documents, CL100K, NONE)
+    expected = count_pre_tokens(documents, CL100K, NONE)
     for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.parquet"):
         assert counted(write(tmp_path / name, documents), 1_000) == expected, name
     assert len(parts_of(find_inputs(tmp_path / "a.parquet"), 1_000, False)) > 2
     for name in ("b.txt", "b.txt.gz", "b.txt.zst"):
         path = write(tmp_path / name, documents)
-        assert counted(path, 1_000) == count_words(tmp_path / "b.txt", CL100K, NONE), name
+        assert counted(path, 1_000) == count_pre_tokens(tmp_path / "b.txt", CL100K, NONE), name
 
 
 def test_a_table_that_is_too_large_is_spilled(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text(book_text()[:100_000] * 60)
     spilled = []
     monkeypatch.setattr(Runs, "close", lambda runs, close=Runs.close: (spilled.append(runs.spilled), close(runs)))
-    expected = count_words(tmp_path / "a.txt", CL100K, NONE)
+    expected = count_pre_tokens(tmp_path / "a.txt", CL100K, NONE)
     assert counted(tmp_path / "a.txt", 1 << 30, Job(CL100K, NONE, limit=1)) == expected
     assert max(spilled) > 0
 
@@ -193,15 +195,15 @@ def test_the_same_merges_from_all_forms(client, tmp_path):
         write(tmp_path / name, documents)
     ours = {"special_tokens": ["<|endoftext|>"], "normalizer": "NFC"}
     for name, plain in (("a.txt", tmp_path / "a.txt"), ("b.jsonl", documents), ("c.parquet", documents)):
-        found = BPETokenizer.train(tmp_path / name, 900, trainer="distributed", client=client, **ours)
+        found = BPETokenizer.train(tmp_path / name, 900, client=client, **ours)
         for trainer in ("native", "incremental"):
             assert found.model == BPETokenizer.train(plain, 900, trainer=trainer, **ours).model
     for least in (2, 7):
         often = {"min_pre_token_frequency": least, **ours}
-        found = BPETokenizer.train(tmp_path / "b.jsonl", 600, trainer="distributed", client=client, **often)
+        found = BPETokenizer.train(tmp_path / "b.jsonl", 600, client=client, **often)
         for trainer in ("native", "incremental"):
             assert found.model == BPETokenizer.train(documents, 600, trainer=trainer, **often).model
-    both = BPETokenizer.train(str(tmp_path / "[bc].*"), 700, trainer="distributed", client=client)
+    both = BPETokenizer.train(str(tmp_path / "[bc].*"), 700, client=client)
     assert both.model == BPETokenizer.train(documents * 2, 700, trainer="native").model
 
 
@@ -211,7 +213,7 @@ def test_rounds_and_small_parts(here, tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text("".join(made(6, 100)), encoding="utf-8", newline="")
     job = Job(CL100K, NONE, buckets=3, limit=1)
-    expected = count_words(path, CL100K, NONE)
+    expected = count_pre_tokens(path, CL100K, NONE)
     size = path.stat().st_size // 30
     assert count_files(path, job, here, part=size, kept=1).as_dict() == expected
     often = {word: count for word, count in expected.items() if count >= 3}
@@ -252,7 +254,7 @@ def test_rounds_are_of_some_size_and_few_are_open(here, tmp_path, monkeypatch):
     rounds.clear()
     monkeypatch.setattr(distributed, "count_part", broken)
     with pytest.raises(ZeroDivisionError):
-        count_files(path, job._replace(retries=0), here, part=300)
+        count_files(path, replace(job, retries=0), here, part=300)
     assert len(rounds) == OPEN_ROUNDS
 
 
@@ -326,7 +328,7 @@ def test_a_worker_killed_in_mid_run(client, tmp_path, monkeypatch):
     thread.start()
     found = count_files(path, Job(CL100K, NONE, buckets=4), client, part=path.stat().st_size // 19)
     thread.join()
-    assert found.as_dict() == count_words(path, CL100K, NONE)
+    assert found.as_dict() == count_pre_tokens(path, CL100K, NONE)
     done = [note.read_text().split() for note in notes.iterdir()]
     assert len(done) == 20
     assert any(len(pids) > 1 for pids in done)  # what was lost was done again
@@ -349,7 +351,7 @@ def test_tasks_that_fail_are_tried_again(here, tmp_path, monkeypatch):
     path.write_text(book_text()[:50_000])
     monkeypatch.setattr(distributed, "count_part", fails_first)
     SEEN.clear()
-    assert count_files(path, Job(CL100K, NONE), here, part=9_000).as_dict() == count_words(path, CL100K, NONE)
+    assert count_files(path, Job(CL100K, NONE), here, part=9_000).as_dict() == count_pre_tokens(path, CL100K, NONE)
     assert len(SEEN) == 6
 
 
@@ -408,7 +410,7 @@ def test_addresses_of_the_web(client, tmp_path, ranges):
         root = f"http://127.0.0.1:{server.server_port}"
         for name in ("a.txt", "b.jsonl.gz"):
             found = count_files(f"{root}/{name}", Job(CL100K, NONE), client, part=10_000)
-            assert found.as_dict() == count_words([text], CL100K, NONE), name
+            assert found.as_dict() == count_pre_tokens([text], CL100K, NONE), name
         divided = len(parts_of(find_inputs(f"{root}/a.txt"), 10_000, False)) > 1
         assert divided == ranges
         with pytest.raises(CorpusError, match=rf"{root}/none\.txt: can't be read"):
@@ -424,7 +426,7 @@ def test_what_cannot_be_read_is_named(here, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"a word " * 10_000 + b"\xff" + b" more" * 10_000)
     (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{}\n')
     (tmp_path / "empty.txt").touch()
-    train = partial(BPETokenizer.train, vocab_size=300, trainer="distributed", client=here)
+    train = partial(BPETokenizer.train, vocab_size=300, client=here)
     with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: invalid start byte at byte 70,000"):
         train(tmp_path / "bad.txt")
     with pytest.raises(CorpusError, match=r"bad\.txt: is not UTF-8: .* at byte 70,000"):
@@ -446,20 +448,20 @@ def test_clusters_that_are_not_there(monkeypatch, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
-            BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed", client="tcp://127.0.0.1:9")
+            BPETokenizer.train(tmp_path / "a.txt", 300, client="tcp://127.0.0.1:9")
     with pytest.raises(TypeError, match="not int"), connect(5):
         pass
-    with pytest.raises(ValueError, match="client is for trainer='distributed', not 'auto'"):
-        BPETokenizer.train("a", 300, client="local")
+    with pytest.raises(ValueError, match="worker_timeout is for a cluster: pass client, too"):
+        BPETokenizer.train("a", 300, worker_timeout=60)
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingDependencyError, match=re.escape(install_command("distributed"))):
-        BPETokenizer.train(tmp_path / "a.txt", 300, trainer="distributed")
+        BPETokenizer.train(tmp_path / "a.txt", 300, client="local")
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        "BPETokenizer.train('a.txt', 300, trainer='distributed')",
+        "BPETokenizer.train('a.txt', 300, client='local')",
         "BPETokenizer.from_pretrained('tok').encode_files(['a.txt'], 'shards', client='local')",
     ],
 )
@@ -482,7 +484,7 @@ def test_a_script_without_a_guard_is_told_so_once(tmp_path, call):
 def test_the_bar_of_a_cluster_names_its_dashboard(here, tmp_path, capsys, monkeypatch):
     (tmp_path / "a.txt").write_text(book_text()[:20_000])
     monkeypatch.setattr(dask.Client, "dashboard_link", "http://10.0.0.7:8787/status")
-    tokenizer = BPETokenizer.train(tmp_path / "a.txt", 400, trainer="distributed", client=here, progress=True)
+    tokenizer = BPETokenizer.train(tmp_path / "a.txt", 400, client=here, progress=True)
     shown = capsys.readouterr().err
     assert re.search(r"counting, http://10\.0\.0\.7:8787/status: 100%\|[^|]*\| 20\.\dk/20\.\dk \[.*B(/s)?\]", shown), (
         shown
@@ -516,7 +518,7 @@ def test_a_gigabyte_with_workers_killed(client, tmp_path):
     with path.open("w") as file:
         file.writelines(made_text(1_000_000_000))
     expected = BPETokenizer.train(path, 32_000, trainer="native").model
-    assert BPETokenizer.train(path, 32_000, trainer="distributed", client=client).model == expected
+    assert BPETokenizer.train(path, 32_000, client=client).model == expected
     killed, rng = [], random.Random(11)
 
     def kill():
@@ -527,7 +529,7 @@ def test_a_gigabyte_with_workers_killed(client, tmp_path):
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        found = BPETokenizer.train(path, 32_000, trainer="distributed", client=client)
+        found = BPETokenizer.train(path, 32_000, client=client)
     finally:
         done.set()
         thread.join()
@@ -677,7 +679,7 @@ def test_superwords_from_all_forms(here, tmp_path, method):
         write(tmp_path / name, documents)
     ours = {"superwords": method, "special_tokens": ["<|endoftext|>"], "normalizer": "NFC"}
     for name, plain in (("a.txt", tmp_path / "a.txt"), ("b.jsonl", documents), ("c.parquet", documents)):
-        found = BPETokenizer.train(tmp_path / name, 700, trainer="distributed", client=here, **ours)
+        found = BPETokenizer.train(tmp_path / name, 700, client=here, **ours)
         for trainer in ("native", "incremental"):
             assert found == BPETokenizer.train(plain, 700, trainer=trainer, **ours), (name, trainer)
 
@@ -706,7 +708,7 @@ def test_a_worker_killed_while_phrases_are_counted(client, tmp_path, monkeypatch
 
     thread = threading.Thread(target=kill)
     thread.start()
-    found = BPETokenizer.train(path, 800, trainer="distributed", client=client, superwords="superbpe")
+    found = BPETokenizer.train(path, 800, client=client, superwords="superbpe")
     thread.join()
     assert found == BPETokenizer.train(path, 800, superwords="superbpe")
     assert any(len(note.read_text().split()) > 2 for note in notes.iterdir())  # pairs, parts, and what was lost
@@ -730,7 +732,7 @@ def test_phrases_of_workers_with_and_without_a_compiler(tmp_path, monkeypatch, b
         parts.feed(texts_of(parts_of(find_inputs(tmp_path / "a.txt"), 1 << 30, cut)[0], "text", cut, NONE))
         for kept, expected in ((None, whole), (keys, parts)):
             for size, limit in ((3_000, 1 << 28), (1 << 30, 1)):
-                job = PhraseJob(pickled, kept, cut, NONE, limit=limit)
+                job = PhraseJob(CL100K, NONE, limit=limit, encoding=pickled, mergeable=kept, cut=cut)
                 tables = [count_part(part, job) for part in parts_of(find_inputs(tmp_path / "a.txt"), size, cut)]
                 sums = [sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)]
                 assert concat_counts(sums).as_dict() == expected.table().as_dict()

@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.errors import BPELabError, TrainingError
 from bpelab.model.initial_symbols import InitialSymbols
-from bpelab.trainers.continue_naive import train_continued
+from bpelab.trainers.continue_naive import continue_naive
 from bpelab.trainers.train import TrainingStopped
 
 from ..conftest import amount
@@ -56,7 +56,7 @@ def test_training_that_is_interrupted_and_continued():
         words: dict[bytes, int] = {}
         for piece in (piece.encode() for text in texts for piece in pieces_of(begun, text)):
             words[piece] = words.get(piece, 0) + 1
-        found = [merge.left + merge.right for merge in train_continued(words, begun.model, more)]
+        found = [merge.left + merge.right for merge in continue_naive(words, begun.model, more)]
         assert found == [whole.model.tokens[256 + first + at] for at in range(len(found))]
         assert len(found) == len(whole) - len(begun)
 

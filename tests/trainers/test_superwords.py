@@ -20,17 +20,21 @@ from bpelab.pretokenizers.metaspace import Metaspace
 from bpelab.pretokenizers.split import Split
 from bpelab.trainers.counting import corpus, native as trainer
 from bpelab.trainers.counting.corpus import training_texts
-from bpelab.trainers.counting.count_table import concat_counts, sum_counts
-from bpelab.trainers.counting.native import count_native, train_native
-from bpelab.trainers.counting.spill_runs import WordRuns
+from bpelab.trainers.counting.counters import sum_counts
+from bpelab.trainers.counting.distributed import Job
+from bpelab.trainers.counting.native import count_native
+from bpelab.trainers.counting.pre_token_counts import concat_counts
+from bpelab.trainers.counting.spill_runs import Runs
 from bpelab.trainers.incremental import train_incremental
+from bpelab.trainers.learned_merge import named_merges
+from bpelab.trainers.native import train_native
 from bpelab.trainers.superwords import Superwords, native_phrases
 from bpelab.trainers.superwords.boundless import train_boundless
 from bpelab.trainers.superwords.distributed_phrases import DistributedPhrases
-from bpelab.trainers.superwords.learner import compete, learn_superwords
+from bpelab.trainers.superwords.learner import learn_superwords, merge_by_frequency
 from bpelab.trainers.superwords.native_phrases import NativePhrases
 from bpelab.trainers.superwords.python_phrases import PythonPhrases
-from bpelab.trainers.superwords.superbpe import TwoStages, named_merges, train_superbpe
+from bpelab.trainers.superwords.superbpe import TwoStages, train_superbpe
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import SOAK, amount, fuzz_text, needs_extension
@@ -71,7 +75,9 @@ def fast(phrases, texts, words, num_merges, superwords, min_frequency) -> TwoSta
         more = num_merges - len(inside)
         return TwoStages(inside, list(learn_superwords(counted, more, superwords, min_frequency)))
     least = inside[-1].frequency + 1 if len(inside) == num_merges and inside else None
-    return compete(inside, learn_superwords(counted, num_merges, superwords, min_frequency, least=least), num_merges)
+    return merge_by_frequency(
+        inside, learn_superwords(counted, num_merges, superwords, min_frequency, least=least), num_merges
+    )
 
 
 def in_parts(texts, model, words, superwords) -> DistributedPhrases:
@@ -85,7 +91,7 @@ def in_parts(texts, model, words, superwords) -> DistributedPhrases:
             tables.append(counter.table().buckets(job.buckets))
         return concat_counts([sum_counts(table[bucket] for table in tables) for bucket in range(job.buckets)])
 
-    return DistributedPhrases(count, model, words, superwords, SpecialTokens({}), None, "text")
+    return DistributedPhrases(count, Job(words, SpecialTokens({})), model, superwords)
 
 
 WAYS = {"python": lambda texts, *given: PythonPhrases(lambda: texts, *given)}
@@ -241,7 +247,7 @@ def test_memory_threads_and_blocks_change_nothing(bounded, monkeypatch, tmp_path
     """Tables that drop pairs, parts in files, threads and texts cut anywhere that is safe."""
     text, model, superwords = bounded
     files, dropped = [], []
-    monkeypatch.setattr(WordRuns, "close", lambda runs, close=WordRuns.close: (files.append(runs.spilled), close(runs)))
+    monkeypatch.setattr(Runs, "close", lambda runs, close=Runs.close: (files.append(runs.spilled), close(runs)))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for method in ("superbpe", "boundless"):
         chosen, found = replace(Superwords.of(method), transition=superwords.transition), []
@@ -249,7 +255,7 @@ def test_memory_threads_and_blocks_change_nothing(bounded, monkeypatch, tmp_path
             monkeypatch.setattr(native_phrases, "thread_count", lambda given, threads=threads: threads)
             monkeypatch.setattr(trainer, "BLOCK", block)
             monkeypatch.setattr(corpus, "BLOCK", block)
-            texts = partial(training_texts, text, chosen.split, SpecialTokens({}), words=Split("cl100k"))
+            texts = partial(training_texts, text, chosen.split, SpecialTokens({}), whole=Split("cl100k"))
             phrases = NativePhrases(texts, model, Split("cl100k"), chosen, memory)
             found.append(list(learn_superwords(phrases, 300, chosen)))
             dropped.append(phrases.dropped)

@@ -1,11 +1,11 @@
-"""Word counts of a corpus: what every trainer starts from.
+"""Pre-tokens of a corpus, counted: what every trainer starts from.
 
 A corpus is a text (`str`), a file (`pathlib.Path`), or an iterable of either. Each text, each file of text and each
 record of JSON Lines or Parquet is one document: no pre-token crosses the end of one. Text is read in blocks of a
 megabyte and cut only at boundaries (`boundaries/named_patterns.py`), so the counts are those of the whole, whatever the
 size of the blocks. Nothing is known of the boundaries of other patterns; then the file is read whole.
 
-Cost: linear. Memory: the distinct words and one block.
+Cost: linear. Memory: the distinct pre-tokens and one block.
 """
 
 import json
@@ -41,8 +41,8 @@ CHECKED_ITEMS = 100
 """Texts of an iterable that are checked for names of files: a caller who passes names does so from the first on."""
 
 
-class HardlyCut(UserWarning):
-    """The pattern matches almost nothing of the corpus, so that whole texts are pieces."""
+class PatternMatchesLittle(UserWarning):
+    """The pattern matches almost nothing of the corpus, so that whole texts are pre-tokens."""
 
 
 def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
@@ -197,14 +197,14 @@ def training_texts(
     advance: Callable[[int], object] = lambda size: None,
     form: str | None = None,
     field: str = "text",
-    words: Split | None = None,
+    whole: Split | None = None,
 ) -> Iterator[str]:
     """Yield the texts to pre-tokenize, each by itself: normalized, of about a block at most, without special tokens.
 
-    `words` is a second pattern whose pieces must stay whole. The other arguments, and errors, are those of
-    `count_words`. Warns with HardlyCut, at the end.
+    `whole` is a second pattern whose pieces must stay whole. The other arguments, and errors, are those of
+    `count_pre_tokens`. Warns with PatternMatchesLittle, at the end.
     """
-    cut = cut_for(pre_tokenizer, words or pre_tokenizer)
+    cut = cut_for(pre_tokenizer, whole or pre_tokenizer)
     seen = matched = 0
     for document in documents(corpus):
         for text in document_parts(document, cut, special, form, field):
@@ -221,7 +221,7 @@ def training_texts(
             f"the pattern {pre_tokenizer and pre_tokenizer.pattern!r} matches {matched:,} of the first "
             f"{min(seen, SAMPLE):,} characters: what is between two matches is one piece, however long, so that hardly "
             "anything was cut",
-            HardlyCut,
+            PatternMatchesLittle,
             stacklevel=2,
         )
 
@@ -245,7 +245,7 @@ def strip_special(text: str, special: SpecialTokens, normalize: Callable[[str], 
             yield normalize(ordinary) if normalize else ordinary
 
 
-def count_words(
+def count_pre_tokens(
     corpus: Corpus,
     pre_tokenizer: Split | None,
     special: SpecialTokens,
@@ -260,7 +260,7 @@ def count_words(
     text that can't be read or is not UTF-8, CorpusError for records and compressed files, TypeError for what is not a
     corpus.
     """
-    words: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in training_texts(corpus, pre_tokenizer, special, normalize, advance, form, field):
-        words.update(pre_tokenizer.split(text) if pre_tokenizer else [text] if text else [])
-    return utf8_counts(words)
+        counts.update(pre_tokenizer.split(text) if pre_tokenizer else [text] if text else [])
+    return utf8_counts(counts)

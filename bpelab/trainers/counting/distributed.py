@@ -1,4 +1,4 @@
-"""Training on a cluster: workers of Dask count the pre-tokens of parts of the corpus, one machine learns the merges.
+"""Counting on a cluster: workers of Dask count the pre-tokens of parts of the corpus, one machine learns the merges.
 
 Each part becomes a table of counts, partitioned by hash into buckets. Parts are taken in rounds; a round's tables are
 summed bucket by bucket on the workers, and the sums are fetched and kept here, in files if they are large. A task
@@ -11,11 +11,12 @@ of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from ..._support.dask_client import Cluster, connect
@@ -26,17 +27,14 @@ from ...corpus.inputs import find_inputs
 from ...pretokenizers.split import Split
 from ...vocab.special_tokens import SpecialTokens
 from .corpus import cut_for, refuse_json_lines, strip_special
-from .count_table import Counts, concat_counts, make_counter, sum_counts
+from .counters import PreTokenCounter, make_counter, sum_counts
 from .native import batches
 from .partition import Part, parts_of, texts_of
+from .pre_token_counts import PreTokenCounts, concat_counts
 from .spill_runs import Runs
 
 if TYPE_CHECKING:
     from distributed import Client, Future
-
-    from ..superwords.distributed_phrases import PhraseJob
-
-    AnyJob: TypeAlias = "Job | PhraseJob"
 
 PART = 1 << 25
 """Bytes of a part of a text: some seconds of work."""
@@ -48,11 +46,12 @@ KEPT = 1 << 30
 """Bytes of counts that are kept in memory here before they go to files."""
 
 
-class Job(NamedTuple):
+@dataclass(frozen=True)
+class Job:
     """How parts are counted.
 
     Attributes:
-        split, special, normalize: as for `count_words`.
+        split, special, normalize: as for `count_pre_tokens`.
         field: of JSON Lines, or column of Parquet, that holds the text.
         buckets: of a table.
         limit: bytes of memory that a worker's task takes for a table before its counts go to files.
@@ -72,12 +71,12 @@ class Job(NamedTuple):
         """Where texts may be cut."""
         return cut_for(self.split)
 
-    def counter(self) -> Any:
+    def counter(self) -> PreTokenCounter:
         """Return what counts texts."""
         return make_counter(self.split)
 
 
-def count_part(part: Part, job: AnyJob) -> list[Counts]:
+def count_part(part: Part, job: Job) -> list[PreTokenCounts]:
     """Return the counts of a part, by bucket. Raises CorpusError naming the file.
 
     It has no effect but its result: done twice, it gives the same twice.
@@ -92,13 +91,12 @@ def count_part(part: Part, job: AnyJob) -> list[Counts]:
                 _add_buckets(counter.table(), runs, job.buckets)
                 counter = job.counter()
         if not runs.spilled:
-            table: Counts = counter.table()
-            return table.buckets(job.buckets)
+            return counter.table().buckets(job.buckets)
         _add_buckets(counter.table(), runs, job.buckets)
         return [runs.sum(bucket) for bucket in range(job.buckets)]
 
 
-def _add_buckets(table: Counts, runs: Runs, buckets: int) -> None:
+def _add_buckets(table: PreTokenCounts, runs: Runs, buckets: int) -> None:
     for bucket, part in enumerate(table.buckets(buckets)):
         runs.add(bucket, part)
 
@@ -113,7 +111,7 @@ def _worker_folder() -> str | None:
         return None
 
 
-def select_bucket(tables: Sequence[Counts], bucket: int) -> Counts:
+def select_bucket(tables: Sequence[PreTokenCounts], bucket: int) -> PreTokenCounts:
     """Return a table's bucket, as a task of its own, so that no other bucket goes where it is needed."""
     return tables[bucket]
 
@@ -121,11 +119,11 @@ def select_bucket(tables: Sequence[Counts], bucket: int) -> Counts:
 def count_parts(
     watch: Watch,
     parts: Sequence[Part],
-    job: AnyJob,
+    job: Job,
     advance: Callable[[int], object],
     kept: int = KEPT,
     least: int = 1,
-) -> Counts:
+) -> PreTokenCounts:
     """Return the counts of all parts.
 
     Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
@@ -164,10 +162,10 @@ def count_parts(
                     begin_rounds()
         finally:
             watch.drop()  # after an error the rest is not needed
-        return concat_counts([runs.sum(bucket).at_least(least) for bucket in range(job.buckets)])
+        return concat_counts([runs.sum(bucket, least) for bucket in range(job.buckets)])
 
 
-def _submit(client: Client, parts: Sequence[Part], job: AnyJob) -> tuple[list[Future[Any]], list[Future[Any]]]:
+def _submit(client: Client, parts: Sequence[Part], job: Job) -> tuple[list[Future[Any]], list[Future[Any]]]:
     """Return the tables of a round's parts, and their sums, one for each bucket."""
     name = uuid4().hex
     tables = [
@@ -186,7 +184,7 @@ def _submit(client: Client, parts: Sequence[Part], job: AnyJob) -> tuple[list[Fu
 
 def count_files(
     paths: Any,
-    job: AnyJob,
+    job: Job,
     cluster: Cluster = None,
     *,
     form: str | None = None,
@@ -196,7 +194,7 @@ def count_files(
     least: int = 1,
     worker_timeout: float | None = None,
     what: str = "counting",
-) -> Counts:
+) -> PreTokenCounts:
     """Count the pre-tokens of files, folders, patterns or addresses on a cluster.
 
     `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `kept` the
@@ -220,3 +218,34 @@ def count_files(
         watch.progress_bar(progress, sum(item.size for item in parts), what) as advance,
     ):
         return count_parts(watch, parts, job, advance, kept, least)
+
+
+class ClusterCorpus(NamedTuple):
+    """Files that a cluster counts. The arguments are those of `count_files`."""
+
+    paths: Any
+    job: Job
+    cluster: Cluster
+    form: str | None
+    progress: bool | None
+    kept: int
+    worker_timeout: float | None
+
+    def run(self, job: Job, least: int = 1, what: str = "counting") -> PreTokenCounts:
+        """Return what a job counts."""
+        return count_files(
+            self.paths,
+            job,
+            self.cluster,
+            form=self.form,
+            progress=self.progress,
+            kept=self.kept,
+            least=least,
+            worker_timeout=self.worker_timeout,
+            what=what,
+        )
+
+    def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
+        """Return the pre-tokens that occur `least` times: as a table, or as a mapping."""
+        table = self.run(self.job, least)
+        return table if native else table.as_dict()

@@ -1,84 +1,40 @@
-"""Native training: the extension in C counts words and learns merges, the same ones in the same order.
+"""Native counting: the extension in C counts pre-tokens on several threads, as `corpus.py` does on one.
 
-`count.h` and `learn.h` in `bpelab/native` do what `corpus.py` and `incremental.py` do. Several threads count texts,
-each in a table of its own, since the extension releases the interpreter's lock; the counts don't depend on which.
+Each thread counts in a table of its own (`native/count.h`), since the extension releases the interpreter's lock; the
+counts don't depend on which thread took which text.
 
-Chapter: Incremental training. Cost: 0.2 s of CPU time for 10 MB of English and 8,192 tokens, 1.3 s for 100 MB and
-32,768; nothing to load or compile.
+Chapter: Incremental training. Cost: with learning, see `trainers/native.py`. Memory: see `count_native`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from ..._support.textio import utf8_counts
 from ...core.batch import thread_count
 from ...errors import TrainingError
-from ...model.trace import TrainStep
 from ...native import counter_for, require_extension
 from ...pretokenizers.split import Split
-from ..incremental import train_incremental
 from .corpus import BLOCK
-from .pre_token_counts import BEYOND_64_BITS, Words, concat_words
+from .pre_token_counts import BEYOND_64_BITS, PreTokenCounts, concat_counts
 
 MAX_THREADS = 8
 """One thread reads for all others."""
-MAX_BYTES = (1 << 31) - 512
-"""Of distinct words with a border each, whose positions have 31 bits."""
 MAX_COUNT = 1 << 62
+"""What C takes for a count."""
 MAX_MEMORY = 8 << 30
 """Bytes that counts take before they go to files, by default."""
 
 
-def train_native(
-    words: Mapping[bytes, int] | Words, num_merges: int, min_frequency: int = 2, keep_counts: bool = False
-) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
-
-    `keep_counts` asks for all counts at each step, which is work for dictionaries: `train_incremental` does it then.
-
-    >>> [step.token for step in train_native({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
-    [b'es', b'est', b'lo', b'low']
-
-    Raises MissingDependencyError without the extension, and TrainingError for words of two gigabytes or counts beyond
-    64 bits.
-    """
-    require_extension()
-    if keep_counts:
-        plain = words.as_dict() if isinstance(words, Words) else words
-        yield from train_incremental(plain, num_merges, min_frequency, keep_counts)
-        return
-    from ...native._core import MergeLearner
-
-    table = words if isinstance(words, Words) else Words.of(words)
-    size = len(table.content) + len(table.ends)
-    if size >= MAX_BYTES:
-        raise TrainingError(
-            f"the distinct pre-tokens have {size:,} bytes, more than the native trainer takes; train on less text, "
-            "or with a pattern that cuts it into words"
-        )
-    most, least = max(0, min(num_merges, size)), min(max(min_frequency, 1), MAX_COUNT)
-    try:
-        learner = MergeLearner(most, least)
-        learner.add(*table)
-    except OverflowError as error:
-        raise TrainingError(BEYOND_64_BITS) from error
-    tokens = [bytes([byte]) for byte in range(256)]
-    while merges := learner.learn():
-        for left, right, count in merges:
-            tokens.append(tokens[left] + tokens[right])
-            yield TrainStep(len(tokens) - 257, left, right, count, tokens[-1])
-
-
-class WordCounter:
+class NativeCounter:
     """Counts the pre-tokens of texts. It belongs to one thread.
 
-    >>> counter = WordCounter(Split("gpt2"))
+    >>> counter = NativeCounter(Split("gpt2"))
     >>> counter.feed(["low lower", "low"])
-    >>> sorted(counter.words().as_dict().items())
+    >>> sorted(counter.table().as_dict().items())
     [(b' lower', 1), (b'low', 2)]
     """
 
@@ -101,7 +57,7 @@ class WordCounter:
         for text in self.counter.feed(texts) if self.scans else texts:
             others.update(self._split.split(text) if self._split else [text])
         if others:
-            self.add(Words.of(utf8_counts(others)))
+            self.add(PreTokenCounts.of(utf8_counts(others)))
 
     def stop(self) -> None:
         """Make `feed`, which runs in another thread, return as soon as it can."""
@@ -111,16 +67,16 @@ class WordCounter:
         """Forget what was counted so far."""
         self.counter.clear()
 
-    def add(self, words: Sequence[object]) -> None:
-        """Count words, as a table of `Words` or `Counts`, as often as they occur."""
+    def add(self, table: PreTokenCounts) -> None:
+        """Count pre-tokens as often as they occur."""
         try:
-            self.counter.add(*words)
+            self.counter.add(*table)
         except OverflowError as error:
             raise TrainingError(BEYOND_64_BITS) from error
 
-    def words(self, least: int = 1, bucket: int = 0, buckets: int = 1) -> Words:
+    def table(self, least: int = 1, bucket: int = 0, buckets: int = 1) -> PreTokenCounts:
         """Return what occurs `least` times, in no order that means anything; of several buckets, what is in one."""
-        return Words.from_buffers(*self.counter.words(min(least, MAX_COUNT), bucket, buckets))
+        return PreTokenCounts.from_buffers(*self.counter.words(min(least, MAX_COUNT), bucket, buckets))
 
 
 class TextCounter(Protocol):
@@ -142,29 +98,29 @@ def count_native(
     threads: int | None = None,
     least: int = 1,
     max_memory: int = MAX_MEMORY,
-) -> Words:
+) -> PreTokenCounts:
     """Count the pre-tokens of `texts`, each by itself; by default with a thread for each core.
 
     Pre-tokens that occur less than `least` times are left out. Counts are kept in about `max_memory` bytes, and in
     files beyond that. Raises MissingDependencyError without the extension, TrainingError where files can't be written,
     and what `texts` raises.
     """
-    from .spill_runs import WordTables
+    from .spill_runs import ThreadCounts
 
     require_extension()
-    first = WordCounter(split)
+    first = NativeCounter(split)
     if not first.scans:
         threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
     threads = threads or min(thread_count(None), MAX_THREADS)
-    with WordTables(max_memory, threads) as tables:
-        counters = count_on_threads(texts, lambda: WordCounter(split), threads, tables.spill, first)
+    with ThreadCounts(max_memory, threads) as tables:
+        counters = count_on_threads(texts, lambda: NativeCounter(split), threads, tables.spill, first)
         if tables.used:
             while counters:
                 tables.take(counters.pop())
-            return concat_words(tables.sums(least))
+            return concat_counts(tables.sums(least))
     while len(counters) > 1:
-        counters[0].add(counters.pop().words())
-    return counters[0].words(least)
+        counters[0].add(counters.pop().table())
+    return counters[0].table(least)
 
 
 def count_on_threads(

@@ -24,9 +24,10 @@ from itertools import accumulate
 from ...model.trace import BYTES
 from ...pretokenizers.split import Split
 from ...unicode.tables import class_body, property_ranges
+from ..learned_merge import LearnedMerge, named_merges
 from ..naive import count_pairs, replace_pair, train_naive
 from .settings import Superwords
-from .superbpe import LearnedMerge, TwoStages, encode_in_order, named_merges, tokens_of
+from .superbpe import TwoStages, encode_in_order, tokens_of
 
 
 def train_boundless(

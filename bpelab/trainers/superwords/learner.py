@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from ...model.bpe import Pair
-from ..continue_training import Phrases, learn_on
+from ..continue_training import Phrases, continue_training
+from ..learned_merge import LearnedMerge, named_merges
 from .settings import Superwords
-from .superbpe import LearnedMerge, TwoStages, named_merges
+from .superbpe import TwoStages
 
 Texts = Callable[[], Iterable[str]]
 """Returns the texts of a corpus, document by document, each time that it is called."""
@@ -43,15 +44,15 @@ def learn_superwords(
     >>> [merge.left + merge.right for merge in learn_superwords(phrases, 2, Superwords())]
     [b' of t', b' of th']
     """
-    steps = learn_on(phrases, num_merges, superwords, min_frequency, least=least)
+    steps = continue_training(phrases, num_merges, superwords, min_frequency, least=least)
     yield from named_merges(steps, phrases.tokens)
 
 
-def compete(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merges: int) -> TwoStages:
+def merge_by_frequency(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merges: int) -> TwoStages:
     """Return the most frequent merges of both lists; of equal counts those of words go first.
 
     >>> words = [LearnedMerge(b"a", b"b", 9), LearnedMerge(b"ab", b"c", 3)]
-    >>> compete(words, [LearnedMerge(b"x", b" y", 3), LearnedMerge(b"x y", b" z", 2)], 3)[1][0].left
+    >>> merge_by_frequency(words, [LearnedMerge(b"x", b" y", 3), LearnedMerge(b"x y", b" z", 2)], 3)[1][0].left
     b'x'
     """
     stages = TwoStages([], [])

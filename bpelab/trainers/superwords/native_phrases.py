@@ -27,9 +27,10 @@ from ...native import extension
 from ...native.arrays import build_encoder
 from ...native.plan import LETTER, levels_for, scan_table
 from ...pretokenizers.split import Split
-from ..counting.native import MAX_BYTES, MAX_COUNT, MAX_THREADS, WordCounter, count_on_threads
-from ..counting.pre_token_counts import BEYOND_64_BITS, Words
-from ..counting.spill_runs import WordTables
+from ..counting.native import MAX_THREADS, NativeCounter, count_on_threads
+from ..counting.pre_token_counts import BEYOND_64_BITS, PreTokenCounts
+from ..counting.spill_runs import ThreadCounts
+from ..native import MAX_BYTES, MAX_COUNT, learned_steps
 from .learner import Texts, key_of, pairs_of
 from .python_phrases import Sequences
 from .settings import Superwords
@@ -84,14 +85,33 @@ class PairCounter:
         """Count the pairs of `texts`."""
         self._encoding.feed(self.counter, texts)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was counted so far."""
+        return self.counter.nbytes
+
+    def table(self) -> PreTokenCounts:
+        """Return what was counted: for each pair the eight bytes of its key (`key_of`)."""
+        keys, counts = self.counter.pairs(1)
+        return PreTokenCounts(keys, array("q", range(8, len(keys) + 8, 8)), memoryview(counts).cast("q"))
+
 
 class PartCounter(PairCounter):
-    """Counts the parts between pairs that are not kept. It belongs to one thread."""
+    """Counts the parts between pairs that are not mergeable. It belongs to one thread."""
 
     def __init__(self, encoding: PhraseEncoding, keys: array[int] | None) -> None:
         super().__init__(encoding, 0)
-        self.parts = WordCounter(None)
+        self.parts = NativeCounter(None)
         self.counter.count_parts(self.parts.counter, keys)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was counted so far."""
+        return self.parts.nbytes + self.counter.nbytes
+
+    def table(self) -> PreTokenCounts:
+        """Return what was counted: for each part three bytes a token."""
+        return self.parts.table()
 
 
 class NativePhrases:
@@ -133,11 +153,11 @@ class NativePhrases:
         return pairs_of(memoryview(keys).cast("Q"), memoryview(counts).cast("q"))
 
     def learn(
-        self, kept: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
+        self, mergeable: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
     ) -> list[TrainStep]:
-        """Return the merges learned from the parts between pairs that are not kept."""
-        keys = None if kept is None else array("Q", map(key_of, kept))
-        with WordTables(self._max_memory, self._threads) as tables:
+        """Return the merges learned from the parts between pairs that are not mergeable."""
+        keys = None if mergeable is None else array("Q", map(key_of, mergeable))
+        with ThreadCounts(self._max_memory, self._threads) as tables:
             counters = count_on_threads(
                 self._texts(),
                 lambda: PartCounter(self._encoding, keys),
@@ -150,11 +170,11 @@ class NativePhrases:
 
 
 def learn_parts(
-    tables: Iterable[Words], tokens: Sequence[bytes], num_merges: int, least: int, superwords: Superwords
+    tables: Iterable[PreTokenCounts], tokens: Sequence[bytes], num_merges: int, least: int, superwords: Superwords
 ) -> Iterator[TrainStep]:
     """Yield the merges of counted sequences of `tokens`, three bytes for each, that occur `least` times.
 
-    >>> table = Words.of({bytes([0, 0, 0, 1, 0, 0]): 3})
+    >>> table = PreTokenCounts.of({bytes([0, 0, 0, 1, 0, 0]): 3})
     >>> [step.token for step in learn_parts([table], [b" of", b" the"], 5, 2, Superwords())]
     [b' of the']
 
@@ -177,11 +197,7 @@ def learn_parts(
             learner.add(*table)
         except OverflowError as error:
             raise TrainingError(BEYOND_64_BITS) from error
-    known = list(tokens)
-    while merges := learner.learn():
-        for left, right, count in merges:
-            known.append(known[left] + known[right])
-            yield TrainStep(len(known) - len(tokens) - 1, left, right, count, known[-1])
+    yield from learned_steps(learner, tokens)
 
 
 def ends_of(strings: Iterable[bytes]) -> array[int]:

@@ -1,33 +1,24 @@
-"""Phrases in pure Python: a corpus as sequences of tokens, its pairs of neighbours counted, and its parts.
+"""Phrases in pure Python: a corpus as sequences of tokens, of pieces longer than words or of whole words.
 
 `learner.py` says what for. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
-the distinct parts.
+the distinct parts (`trainers/counted_sequences.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from heapq import nlargest
-from itertools import chain, islice, pairwise
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..._support.lazy_property import cached_property
 from ..._support.textio import valid_text
 from ...core.pipeline import Pipeline
 from ...core.spec import TokenizerSpec
-from ...model.bpe import BPEModel, Pair
-from ...model.trace import TrainStep
+from ...model.bpe import BPEModel
 from ...pretokenizers.split import Split
-from ..continue_training import Limits
-from ..incremental import train_incremental
+from ..counted_sequences import CountedSequences
+from ..counting.by_tokenizer import encode_in_batches
 from .boundless import whole_runs
 from .learner import Texts
 from .settings import Superwords
-
-Key = TypeVar("Key")
-AT_ONCE = 1 << 12
-"""Pieces that are encoded in one call."""
 
 
 class Sequences:
@@ -81,78 +72,9 @@ class Sequences:
         return self._whole[piece]
 
 
-class CountedSequences:
-    """The `Phrases` of sequences that occur several times each, counted in Python.
-
-    `sequences` returns counts and the sequences that occur so often, which are indices into `tokens`, each time that
-    it is called.
-
-    >>> from ..continue_training import learn_on
-    >>> counted = CountedSequences(lambda: [(2, [[0, 1, 1]])], [b"of", b" the"])
-    >>> [step.token for step in learn_on(counted, 9, Superwords())]
-    [b'of the', b'of the the']
-    """
-
-    dropped = 0
-
-    def __init__(
-        self, sequences: Callable[[], Iterable[tuple[int, Iterable[Sequence[int]]]]], tokens: Sequence[bytes]
-    ) -> None:
-        self._sequences, self.tokens = sequences, tokens
-
-    @cached_property
-    def _pairs(self) -> Counter[Pair]:
-        return self._counted(pairwise)
-
-    def _counted(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
-        """Count parts of the sequences."""
-        total: Counter[Key] = Counter()
-        for times, sequences in self._sequences():
-            found = Counter(chain.from_iterable(map(parts, sequences)))
-            total.update(found if times == 1 else {key: times * count for key, count in found.items()})
-        return total
-
-    def frequent(self, number: int) -> int:
-        """Return a count that `number` pairs have."""
-        most = nlargest(number, self._pairs.values())
-        return most[-1] if len(most) == number else 1
-
-    def pairs(self, least: int) -> dict[Pair, int]:
-        """Return the pairs that occur `least` times."""
-        return {pair: count for pair, count in self._pairs.items() if count >= least}
-
-    def learn(self, kept: Collection[Pair] | None, num_merges: int, least: int, limits: Limits) -> list[TrainStep]:
-        """Return the merges learned from the parts between pairs that are not kept."""
-        parts = self._counted(lambda sequence: parts_of(sequence, kept))
-        return list(train_incremental(parts, num_merges, least, initial=self.tokens, allowed=limits.allows))
-
-
 class PythonPhrases(CountedSequences):
     """The `Phrases` of texts, counted in Python."""
 
     def __init__(self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
         sequences = Sequences(model, words, superwords)
         super().__init__(lambda: [(1, sequences.of(texts()))], sequences.tokens)
-
-
-def encode_in_batches(pipeline: Pipeline, pieces: Iterable[str], threads: int | None = None) -> Iterator[list[int]]:
-    """Yield the ids of each piece, many of which are encoded in one call."""
-    rest = iter(pieces)
-    while batch := list(islice(rest, AT_ONCE)):
-        yield from pipeline.lists(batch, threads=threads)
-
-
-def parts_of(sequence: Sequence[int], kept: Collection[Pair] | None) -> Iterator[tuple[int, ...]]:
-    """Yield the parts of a sequence, of two tokens and more, between pairs that are not kept.
-
-    >>> list(parts_of([1, 2, 3, 1, 2], {(1, 2)}))
-    [(1, 2), (1, 2)]
-    """
-    start = 0
-    for end, pair in enumerate(pairwise(sequence), 1):
-        if kept is not None and pair not in kept:
-            if end - start > 1:
-                yield tuple(sequence[start:end])
-            start = end
-    if len(sequence) - start > 1:
-        yield tuple(sequence[start:])

@@ -11,21 +11,14 @@ words by white space and has the limits of 4 words and no ": " in its training r
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...model.trace import BYTES, TrainStep
+from ...model.trace import BYTES
 from ...pretokenizers.split import Split
+from ..learned_merge import LearnedMerge, named_merges
 from ..naive import count_pairs, replace_pair, train_naive
 from .settings import Superwords
-
-
-class LearnedMerge(NamedTuple):
-    """Two tokens that became one, and how often they were side by side."""
-
-    left: bytes
-    right: bytes
-    frequency: int
 
 
 class TwoStages(NamedTuple):
@@ -66,15 +59,6 @@ def train_superbpe(
         tokens.append(tokens[best[0]] + tokens[best[1]])
         pieces = [(replace_pair(ids, best, len(tokens) - 1), count) for ids, count in pieces]
     return stages
-
-
-def named_merges(steps: Iterable[TrainStep], tokens: Sequence[bytes]) -> list[LearnedMerge]:
-    """Return what training learned that began with `tokens`, with tokens instead of their indices."""
-    known, merges = list(tokens), list[LearnedMerge]()
-    for step in steps:
-        merges.append(LearnedMerge(known[step.left], known[step.right], step.count))
-        known.append(step.token)
-    return merges
 
 
 def tokens_of(merges: Iterable[LearnedMerge]) -> list[bytes]:
