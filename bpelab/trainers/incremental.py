@@ -1,9 +1,9 @@
 """Incremental training: the same merges without recounting, since a merge changes only the pairs beside it.
 
-All pre-tokens lie end to end in one array with links to the next and the previous token. For each pair we keep its count
-and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that the two
-tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A place may be
-out of date, when another merge took one of its tokens, so it is checked first.
+All pre-tokens lie end to end in one array with links to the next and the previous token. For each pair we keep its
+count and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that
+the two tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A
+place may be out of date, when another merge took one of its tokens, so it is checked first.
 
 The most frequent pair is found on a heap whose entries may be out of date as well: an entry is believed only if its
 count is still the pair's count, and is put back with the true count otherwise (a *lazy* heap). Counts that grow are
@@ -36,8 +36,8 @@ def train_incremental(
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
-    Training begins with bytes, or with any `initial` tokens, of which `pre_tokens` are sequences then, as their indices.
-    A pair is not merged if `allowed` refuses the token that it would become.
+    Training begins with bytes, or with any `initial` tokens, of which `pre_tokens` are sequences then, as their
+    indices. A pair is not merged if `allowed` refuses the token that it would become.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
