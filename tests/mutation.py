@@ -34,12 +34,12 @@ GROUPS = {
     ),
     "trainers": (
         [f"trainers/{name}.py" for name in ("__init__", "counting/corpus", "incremental", "naive", "train")],
-        [f"trainers/test_{name}.py" for name in ("trainers", "naive", "corpus", "learn", "learning")],
+        ["trainers/counting/test_corpus.py", *(f"trainers/test_{name}.py" for name in ("trainers", "naive", "learn", "learning"))],
         "not rustbpe and not hash_seed and not real_text and not names_its_caller",
     ),
     "parts": (
         [f"trainers/counting/{name}.py" for name in ("counters", "partition", "pre_token_counts", "spill_runs")],
-        ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
+        [f"trainers/counting/test_{name}.py" for name in ("counts", "parts", "distributed")],
         "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
     "native_trainer": (
@@ -49,7 +49,7 @@ GROUPS = {
     ),
     "distributed": (
         ["trainers/counting/distributed.py"],
-        ["trainers/test_distributed.py"],
+        ["trainers/counting/test_distributed.py"],
         "rounds or tried_again or in_memory or cannot_be_read or not_there or spilled or dashboard or the_whole "
         "or how_parts or folder_of",
     ),

@@ -37,7 +37,7 @@ from bpelab.trainers.superwords.python_phrases import PythonPhrases
 from bpelab.trainers.superwords.superbpe import TwoStages, train_superbpe
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import SOAK, amount, fuzz_text, needs_extension
+from ...conftest import SOAK, amount, fuzz_text, needs_extension
 
 pytestmark = pytest.mark.filterwarnings("ignore::bpelab.trainers.train.TrainingStopped")
 WORDS = ["of", "the", "a", "at", "by the way", "ab", "aab", "12", "é", "日本", ":", "(", "\n", "  ", "--", "it's", "No"]

@@ -20,7 +20,7 @@ from bpelab.trainers.counting.partition import parts_of
 from bpelab.trainers.counting.pre_token_counts import PreTokenCounts, concat_counts
 from bpelab.trainers.counting.spill_runs import Runs
 
-from ..conftest import needs_extension
+from ...conftest import needs_extension
 
 np = pytest.importorskip("numpy")
 WORDS = {b"low": 5, b"er": 2, b"a": 1, b"\xff\0": 1 << 40}

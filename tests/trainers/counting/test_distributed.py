@@ -44,8 +44,8 @@ from bpelab.trainers.superwords.distributed_phrases import PhraseJob, PythonPhra
 from bpelab.trainers.superwords.python_phrases import Sequences
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
-from ..shards.corpora import write
+from ...conftest import ROOT, SOAK, amount, fuzz_text, needs_extension
+from ...shards.corpora import write
 
 dask = pytest.importorskip("distributed")
 pytest.importorskip("bpelab.native._core", reason="the extension was not built: no C compiler")

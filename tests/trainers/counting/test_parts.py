@@ -13,7 +13,7 @@ from bpelab.trainers.counting import corpus, partition
 from bpelab.trainers.counting.partition import Part, boundary_after, parts_of, texts_of
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import amount
+from ...conftest import amount
 
 NONE = SpecialTokens({})
 SPECIAL = SpecialTokens({"<|end|>": 0, "e w": 1, "日 ": 2})

@@ -21,8 +21,8 @@ from bpelab.trainers.counting.corpus import (
 )
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import amount, fuzz_text
-from ..shards.corpora import write
+from ...conftest import amount, fuzz_text
+from ...shards.corpora import write
 
 NONE = SpecialTokens({})
 
