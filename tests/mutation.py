@@ -34,7 +34,8 @@ GROUPS = {
     ),
     "trainers": (
         [f"trainers/{name}.py" for name in ("__init__", "counting/corpus", "incremental", "naive", "train")],
-        ["trainers/counting/test_corpus.py", *(f"trainers/test_{name}.py" for name in ("trainers", "naive", "learn", "learning"))],
+        [f"trainers/{name}.py" for name in (
+            "counting/test_corpus", "test_learn", "test_learning", "test_naive", "test_trainers")],
         "not rustbpe and not hash_seed and not real_text and not names_its_caller",
     ),
     "parts": (
