@@ -14,14 +14,14 @@ from ..conftest import ROOT
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Wno-cast-function-type", "-Werror")
 
 
-def build(folder: Path, *flags: str) -> Path:
-    """Compile the extension's sources with `flags`; returns the shared library. Skips where that can't be tried."""
+def build(folder: Path, *flags: str, sources: Path = Path("bpelab", "native")) -> Path:
+    """Compile the extension's `sources` with `flags`; returns the shared library. Skips where that can't be tried."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("instrumented builds are tried with GCC on Linux")
     library, include = folder / "_core.so", sysconfig.get_paths()["include"]
-    sources = sorted(map(str, Path("bpelab/native").glob("*.c")))
-    command = [compiler, *flags, *WARNINGS, "-shared", "-fPIC", f"-I{include}", *sources, "-o", str(library)]
+    files = sorted(map(str, (ROOT / sources).glob("*.c")))
+    command = [compiler, *flags, *WARNINGS, "-shared", "-fPIC", f"-I{include}", *files, "-o", str(library)]
     subprocess.run(command, cwd=ROOT, check=True)
     return library
 
