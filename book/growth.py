@@ -51,8 +51,8 @@ def measure(megabytes: float) -> dict[str, Any]:
     from bpelab.notebook.zipf_text import made_text
     from bpelab.pretokenizers import Split
     from bpelab.trainers import train_native
-    from bpelab.trainers.distributed import PART, Job, count_files, count_part
-    from bpelab.trainers.partition import parts_of
+    from bpelab.trainers.counting.distributed import PART, Job, count_files, count_part
+    from bpelab.trainers.counting.partition import parts_of
     from bpelab.vocab.special_tokens import SpecialTokens
 
     job = Job(Split("cl100k"), SpecialTokens({}))
@@ -76,7 +76,7 @@ def measure(megabytes: float) -> dict[str, Any]:
             peaks = [*client.run(memory_peak).values()]
     counting, memory = memory_peak(), MemoryMeter()
     memory.restart()
-    merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table.words(), VOCABULARY - 256)))
+    merges, merge_seconds, merge_busy = timed(lambda: list(train_native(table, VOCABULARY - 256)))
     return {
         "megabytes": megabytes,
         "parts": parts,

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
     from .shards import Shards
-    from .trainers.corpus import Corpus
+    from .trainers.counting.corpus import Corpus
     from .trainers.superwords import Superwords
     from .vocab.special_tokens import Special
 
@@ -201,16 +201,16 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
                 rare words, which can change merges.
             trainer: "naive", "incremental", "native", which is in C, or "auto", which takes the one in C, or where it
                 wasn't built "incremental". All learn the same merges.
-                "distributed" has a Dask cluster count the words (the extra `distributed`);
-                its corpus is what `encode_files` takes: paths, folders and patterns, also as str, and addresses that
-                fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
             ties: which of several equally frequent pairs is merged: "ids", the one whose tokens are the oldest (see
                 trainers/naive.py); "minbpe", the first in the text; "cs336", the lexicographically greatest. The last
                 two have a trainer of their own, in Python. To merge what those libraries merge, pass `min_frequency=1`.
-            client: for "distributed": a dask.distributed.Client, the address of a scheduler, or by default processes
-                on this machine (in a script, after `if __name__ == "__main__"`, as for every pool of processes).
-            worker_timeout: for "distributed": seconds that the cluster may be without a worker, or its scheduler
-                without an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
+            client: a Dask cluster that counts the pre-tokens (the extra `distributed`): a dask.distributed.Client, the
+                address of a scheduler, or "local" for processes on this machine (in a script, after
+                `if __name__ == "__main__"`, as for every pool of processes). None counts in this process. With a
+                cluster the corpus is what `encode_files` takes: paths, folders and patterns, also as str, and
+                addresses that fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
+            worker_timeout: with `client`, seconds that the cluster may be without a worker, or its scheduler without
+                an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
                 (`bpelab._support.dask_wait.ClusterWaits`).
             input_format, field: of the files, as for `encode_files`.
             superwords: how tokens are learned that go on over the end of a word, such as ` of the`: "superbpe" or
@@ -222,12 +222,11 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             progress: a progress bar; by default where standard error is a terminal, after a second.
             options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
 
-        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached, with HardlyCut when the
-        pattern matches next to nothing of the corpus. Raises TrainingError
-        (a ValueError) for an empty corpus, an unreadable file, or a size below 256 plus the special tokens; TypeError
-        for a corpus that is neither text nor files, and for a text that is the name of a file; CorpusError naming a
-        file of records or, for "distributed", of any kind, and ClusterError. What can be wrong with the other arguments
-        is raised before anything is counted.
+        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached, with PatternMatchesLittle
+        when the pattern matches next to nothing of the corpus. Raises TrainingError (a ValueError) for an empty corpus,
+        an unreadable file, or a size below 256 plus the special tokens; TypeError for a corpus that is neither text nor
+        files, and for a text that is the name of a file; CorpusError naming a file of records or, with a cluster, of
+        any kind, and ClusterError. What can be wrong with the other arguments is raised before anything is counted.
 
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.2 s in C; 1.3 s in C for 100 MB and
         32,768. With superwords 83 s for 1 GB and 128,000. Memory for the distinct pre-tokens and phrases, not for the
@@ -255,27 +254,24 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             arguments = {name: value for name, value in options.items() if name != "cache_size"}
             return TokenizerSpec(model, pattern=pattern, special_tokens=special, normalizer=normalize, **arguments)
 
-        from .trainers.train import train_model
+        from .trainers.train import TrainingOptions, train_model
 
-        model, special = train_model(
-            corpus,
-            vocab_size,
+        training = TrainingOptions(
             pre_tokenizer=split,
-            special_tokens=special_tokens,
+            normalize=normalize,
             min_frequency=min_frequency,
             min_pre_token_frequency=min_pre_token_frequency,
-            normalize=normalize,
             trainer=trainer,
             ties=ties,
+            superwords=chosen,
             client=client,
             worker_timeout=worker_timeout,
             input_format=input_format,
             field=field,
-            progress=progress,
-            superwords=chosen,
             max_memory=max_memory,
-            check=check,
+            progress=progress,
         )
+        model, special = train_model(corpus, vocab_size, training, special_tokens, check)
         return made(model, special)
 
     def with_superwords(
@@ -303,7 +299,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
         model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
         """
-        from .trainers.add_superwords import add_superwords
+        from .editing.add_superwords import add_superwords
 
         spec = add_superwords(
             self.spec,
@@ -352,9 +348,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
         what `train` raises for a corpus.
-        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `trainers/extend.py`, which names the source.
+        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `editing/extend.py`, which names the source.
         """
-        from .trainers.extend import extend
+        from .editing.extend import extend
 
         spec = extend(
             self.spec,

@@ -29,6 +29,8 @@ SHARED = ROOT.parent / "shared"
 SOAK = os.environ.get("BPELAB_SOAK") == "1"
 SLOW = 2_400
 NOT_BUILT = "the extension was not built: no C compiler"
+NEED_C = tuple(f"bpelab.trainers.{name}." for name in ("native", "counting.native", "superwords.native_phrases"))
+"""Modules whose docstrings have examples that need the extension."""
 collect_ignore = ["conformance/peers"]  # other projects' tests, which tests/conformance/test_peers.py runs
 ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
@@ -63,7 +65,7 @@ def pytest_collection_modifyitems(items):
     """
     items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path.name != "test_readme.py"))
     for item in items:
-        if native.extension() is None and item.name.startswith("bpelab.trainers.native."):  # examples in docstrings
+        if native.extension() is None and item.name.startswith(NEED_C):
             item.add_marker(pytest.mark.skip(NOT_BUILT))
         marked = item.get_closest_marker("timeout")
         if SOAK:

@@ -33,23 +33,24 @@ GROUPS = {
         "not time_grows",
     ),
     "trainers": (
-        [f"trainers/{name}.py" for name in ("__init__", "corpus", "incremental", "naive", "train")],
-        [f"trainers/test_{name}.py" for name in ("trainers", "naive", "corpus", "learn", "learning")],
+        [f"trainers/{name}.py" for name in ("__init__", "counting/corpus", "incremental", "naive", "train")],
+        [f"trainers/{name}.py" for name in (
+            "counting/test_corpus", "test_learn", "test_learning", "test_naive", "test_trainers")],
         "not rustbpe and not hash_seed and not real_text and not names_its_caller",
     ),
     "parts": (
-        [f"trainers/{name}.py" for name in ("count_table", "partition", "spill_runs")],
-        ["trainers/test_counts.py", "trainers/test_parts.py", "trainers/test_distributed.py"],
+        [f"trainers/counting/{name}.py" for name in ("counters", "partition", "pre_token_counts", "spill_runs")],
+        [f"trainers/counting/test_{name}.py" for name in ("counts", "parts", "distributed")],
         "test_counts or test_parts or tables or runs_in or any_size or windows or records or too_large or texts_of",
     ),
     "native_trainer": (
-        ["trainers/native.py", "trainers/pretoken_counts.py"],
+        ["trainers/native.py", "trainers/counting/native.py", "trainers/counting/pre_token_counts.py"],
         ["trainers/test_native.py"],
         "small_corp or runs_and or odd or kept or counted_as or behaviours or least or texts or often or sums",
     ),
     "distributed": (
-        ["trainers/distributed.py"],
-        ["trainers/test_distributed.py"],
+        ["trainers/counting/distributed.py"],
+        ["trainers/counting/test_distributed.py"],
         "rounds or tried_again or in_memory or cannot_be_read or not_there or spilled or dashboard or the_whole "
         "or how_parts or folder_of",
     ),

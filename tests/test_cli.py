@@ -294,8 +294,9 @@ def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
         (["--pattern", r"\w+$"], "holds '$', which means something else in Hugging Face's engine"),
         (["--special", "a"], "is an ordinary token already"),
         (["http://127.0.0.1:1/x.txt"], "http://127.0.0.1:1/x.txt is an address, which only --dask reads"),
-        (["--trainer", "naive", "--dask"], "--trainer naive doesn't"),
-        (["none.txt", "--trainer", "distributed", "--input-format", "csv"], "csv"),
+        (["--trainer", "distributed"], "there is no trainer 'distributed'"),
+        (["--ties", "cs336", "--dask"], "which a cluster loses"),
+        (["none.txt", "--dask", "--input-format", "csv"], "csv"),
         (["--input-format", "csv"], "--input-format is one of text, text.gz,"),
         (["--min-pre-token-frequency", "0"], "--min-pre-token-frequency must be at least 1, not 0"),
     ],
@@ -303,8 +304,8 @@ def test_training_on_records(folder, tmp_path, capsysbinary, monkeypatch):
 def test_what_would_fail_in_the_end_is_found_before_training(
     words, message, folder, tmp_path, capsysbinary, monkeypatch
 ):
-    monkeypatch.setattr("bpelab.trainers.train.count_words", None)
-    monkeypatch.setattr("bpelab.trainers.train.count_native", None)
+    monkeypatch.setattr("bpelab.trainers.counting.local.count_pre_tokens", None)
+    monkeypatch.setattr("bpelab.trainers.counting.local.count_native", None)
     (tmp_path / "book.txt").write_text("a b a b")
     (tmp_path / "link").symlink_to("nothing")
     before = sorted(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from ..formats.listing import printable
 from ..model.bpe import RankMerges
 from ..regex.patterns import find_pattern
 from ..tokenizer import BPETokenizer
-from ..trainers.corpus import Corpus, rereadable
+from ..trainers.counting.corpus import Corpus, rereadable
 from ..unicode.byte_alphabet import BYTE_OF_CHAR
 from .tokens import never_merged, unseen
 

@@ -12,7 +12,7 @@ from ..editing.merge_vocabularies import CONTEXTS
 from ..editing.prune import count_uses
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
-from ..trainers.corpus import Corpus
+from ..trainers.counting.corpus import Corpus
 from .validate import require_integer
 
 

@@ -43,9 +43,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     )
     add_roles(train, "; it becomes one, if --special doesn't name it")
     train.add_argument(
-        "--trainer",
-        default="auto",
-        help="auto, naive, incremental, native, or distributed, which is --dask; all learn the same",
+        "--trainer", default="auto", help="auto, naive, incremental or native; all learn the same (default: auto)"
     )
     train.add_argument(
         "--ties",
@@ -90,16 +88,15 @@ def run_train(args: argparse.Namespace) -> int:
 
     args.files = [] if args.files == [STANDARD_INPUT] else args.files
     args.special = list(dict.fromkeys([*args.special, *roles(args).values()]))
-    trainer, superwords = _choose_trainer(args), _superwords(args)
+    _check_corpus(args)
+    superwords = _superwords(args)
     untrained = _untrained_tokenizer(args, superwords)
     check_out(args.out, untrained)
     formats = "" if args.quiet or args.json else _unsupported_formats(untrained)
     warned = sys.stderr.isatty()
     if warned and formats:
         print(f"bpelab: {formats}", file=sys.stderr)
-    corpus = args.files
-    if trainer != "distributed":
-        corpus = list(map(Path, args.files)) or read_text()
+    corpus = args.files if args.dask is not None else list(map(Path, args.files)) or read_text()
     tokenizer = BPETokenizer.train(
         corpus,
         args.vocab_size,
@@ -107,7 +104,7 @@ def run_train(args: argparse.Namespace) -> int:
         special_tokens=args.special,
         min_frequency=args.min_frequency,
         min_pre_token_frequency=args.min_pre_token_frequency,
-        trainer=trainer,
+        trainer=args.trainer,
         ties=args.ties,
         client=args.dask,
         worker_timeout=args.worker_timeout,
@@ -149,21 +146,18 @@ def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
     return f"what was trained is in {folder}"
 
 
-def _choose_trainer(args: argparse.Namespace) -> str:
-    """Return the trainer's name. Raises BPELabError for options and files that it can't be used with."""
-    if args.dask is not None and args.trainer not in ("auto", "distributed"):
-        raise BPELabError(f"--dask counts on a cluster, and --trainer {args.trainer} doesn't: leave out one of them")
-    if args.dask is not None or args.trainer == "distributed":
+def _check_corpus(args: argparse.Namespace) -> None:
+    """Raise BPELabError for files, or none, that can't be read with the other options."""
+    if args.dask is not None:
         if not args.files:
             raise BPELabError("--dask counts files: name at least one, which all workers can read")
-        return "distributed"
+        return
     if not args.files and (args.input_format is not None or args.field != "text"):
         raise BPELabError("--input-format and --field are for files; standard input is text")
     if address := next((file for file in args.files if "://" in file), None):
         raise BPELabError(
             f"{address} is an address, which only --dask reads: put that after the files to count on this machine"
         )
-    return str(args.trainer)
 
 
 def _superwords(args: argparse.Namespace) -> "Superwords | None":

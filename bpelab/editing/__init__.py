@@ -1,5 +1,5 @@
-"""Vocabularies changed after training: tokens taken away, and those of another vocabulary added.
+"""Vocabularies changed after training: tokens taken away, added by training on, or taken from another vocabulary.
 
-(Adding tokens by training on is in `trainers/extend.py`.) Each takes a specification and returns another one. It may
-import what is below it, `trainers` and `core` among them. Begin with `prune.py`.
+Each function takes a specification and returns another one. It may import what is below it, `trainers` and `core`
+among them. Begin with `prune.py`.
 """

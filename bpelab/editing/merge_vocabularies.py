@@ -9,7 +9,7 @@ the part that was missing.
 
 The two tokens may be others than those that the other vocabulary makes it of: its split is of no use where our merges
 come to a different one. Nothing is renumbered, and text without a new token keeps its ids, for the reasons given in
-`trainers/extend.py`, whose conditions on new tokens hold here as well.
+`editing/extend.py`, whose conditions on new tokens hold here as well.
 
 Chapter: New words for an old model. Cost: merging each token's bytes a few times; seconds for 100,000 tokens.
 Source: the tokens that concatenated lists leave unreachable are counted by Purason et al. 2025, arXiv 2512.03989, where
@@ -30,12 +30,12 @@ from ..encoders.heap import HeapEncoder
 from ..errors import VocabularyError
 from ..formats.listing import printable
 from ..model.bpe import BPEModel
-from ..trainers.continuation import append_merges
-from ..trainers.extend import NewTokens, missing_characters
-from ..trainers.habits import Habits
-from ..trainers.superbpe import LearnedMerge
+from ..trainers.learned_merge import LearnedMerge
 from ..unicode.byte_alphabet import from_alphabet
+from .append_merges import append_merges
+from .extend import NewTokens, missing_characters
 from .prune import learned_order
+from .token_constraints import TokenConstraints
 
 CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
 """What is put before and after a token to see whether the pre-tokenizer leaves it whole: patterns look at neighbours.
@@ -55,7 +55,7 @@ def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
     """Return a specification with the other's tokens; `BPETokenizer.merge_with` explains it, and the errors."""
     model, theirs = spec.model, other.model.tokens
     _check_alike(spec, other)
-    limits = NewTokens(spec, derive_tokens(model), Habits())
+    limits = NewTokens(spec, derive_tokens(model), TokenConstraints())
     alike = (spec.normalizer, spec.pre_tokenizer) == (other.normalizer, other.pre_tokenizer)
     pipeline, letters = Pipeline(spec, "auto", 0), not spec.is_byte_level and _in_byte_alphabet(spec)
     refused: dict[int, str] = {}

@@ -28,8 +28,8 @@ from ..core.spec import TokenizerSpec
 from ..errors import VocabularyError
 from ..formats.listing import printable
 from ..model.bpe import BPEModel
-from ..trainers.corpus import Corpus
-from ..trainers.piece_counts import count_pieces, piece_encoder
+from ..trainers.counting.by_tokenizer import count_by_tokenizer, pre_token_encoder
+from ..trainers.counting.corpus import Corpus
 from .renumber import without_tokens
 
 
@@ -100,9 +100,9 @@ def count_uses(
     >>> sorted(count_uses(spec, "low lo low").items())
     [(32, 2), (256, 1), (257, 2)]
     """
-    counts = count_pieces(spec, corpus, input_format=input_format, field=field, progress=progress)
+    counts = count_by_tokenizer(spec, corpus, input_format=input_format, field=field, progress=progress)
     uses = Counter[int]()
-    for ids, count in zip(piece_encoder(spec)(counts), counts.values()):
+    for ids, count in zip(pre_token_encoder(spec)(counts), counts.values()):
         for token_id in ids:
             uses[token_id] += count
     return uses

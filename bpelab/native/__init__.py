@@ -6,7 +6,7 @@ in a sequence (Falcon), patterns with look-behind or empty matches (that of Supe
 fixed length or of one script, units of several characters, tokens and ids beyond the limits of the tables. For these
 most of the time goes to splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's, so merging
 their pieces in C would gain nothing in English and a half in Chinese. It trains with any pattern
-(`trainers/native.py`).
+(`trainers/counting/native.py`).
 
 One file a stage. Splitting: scan.h, readers.h, block_scan.h, block_scanners.h, split_rules.h, classify.h,
 classify_sse2.h, classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h, levels.h,

@@ -12,7 +12,7 @@ from ..errors import ConversionError
 from ..formats.huggingface import merge_pairs
 from ..pretokenizers.split import Split
 from ..tokenizer import BPETokenizer
-from ..trainers.corpus import count_words
+from ..trainers.counting.corpus import count_pre_tokens
 from ..trainers.ties import TIES, train_with_ties
 from ..vocab.special_tokens import SpecialTokens
 
@@ -38,7 +38,7 @@ def trained_on(tokenizer: BPETokenizer, text: str) -> bool:
     if len(merges) < MIN_MERGES:
         return False
     split = None if pattern is None else Split(pattern)
-    words = count_words(text, split, SpecialTokens(tokenizer.added_tokens), tokenizer.normalizer)
+    words = count_pre_tokens(text, split, SpecialTokens(tokenizer.added_tokens), tokenizer.normalizer)
     return any(_learns_same_merges(words, merges, ties) for ties in TIES)
 
 

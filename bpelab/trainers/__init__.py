@@ -1,7 +1,8 @@
-"""Trainers learn merges from counted words. They differ in speed and in nothing else.
+"""Trainers learn merges from counted pre-tokens. They differ in speed and in nothing else.
 
-Each is called as `trainer(words, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge. It
-may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
+Each is called as `trainer(pre_tokens, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge.
+Who counts is another question, which `counting/` answers; `superwords/` learns tokens beyond words; `train.py` is the
+recipe. It may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
 """
 
 from .. import native as core
@@ -26,5 +27,5 @@ def find_trainer(name: str) -> Trainer:
         return train_native
     if name not in TRAINERS:
         known = ", ".join(TRAINERS)
-        raise ValueError(f"there is no trainer {name!r}; choose auto, native, distributed, or one of {known}")
+        raise ValueError(f"there is no trainer {name!r}; choose auto, native, or one of {known}")
     return TRAINERS[name]

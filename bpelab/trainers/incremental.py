@@ -1,16 +1,16 @@
 """Incremental training: the same merges without recounting, since a merge changes only the pairs beside it.
 
-All words lie end to end in one array with links to the next and the previous token. For each pair we keep its count
-and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that the two
-tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A place may be
-out of date, when another merge took one of its tokens, so it is checked first.
+All pre-tokens lie end to end in one array with links to the next and the previous token. For each pair we keep its
+count and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that
+the two tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A
+place may be out of date, when another merge took one of its tokens, so it is checked first.
 
 The most frequent pair is found on a heap whose entries may be out of date as well: an entry is believed only if its
 count is still the pair's count, and is put back with the true count otherwise (a *lazy* heap). Counts that grow are
 pushed at once, counts that shrink are found out when they surface.
 
 Ties are broken as in `naive.py`. Chapter: Incremental training.
-Cost: O(places that change), in practice a few times the size of all distinct words for the whole training.
+Cost: O(places that change), in practice a few times the size of all distinct pre-tokens for the whole training.
 Source: the inverted index of Sennrich's subword-nmt (`learn_bpe.py`); the lazy heap of Hugging Face tokenizers.
 """
 
@@ -22,11 +22,11 @@ from heapq import heapify, heappop, heappush
 from ..model.trace import BYTES, TrainStep
 
 GONE = -1
-"""In place of a token: the merge to its left took it, or a word ends here."""
+"""In place of a token: the merge to its left took it, or a pre-token ends here."""
 
 
 def train_incremental(
-    words: Mapping[bytes, int] | Mapping[tuple[int, ...], int],
+    pre_tokens: Mapping[bytes, int] | Mapping[tuple[int, ...], int],
     num_merges: int,
     min_frequency: int = 2,
     keep_counts: bool = False,
@@ -36,8 +36,8 @@ def train_incremental(
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
-    Training begins with bytes, or with any `initial` tokens, of which `words` are sequences then, as their indices. A
-    pair is not merged if `allowed` refuses the token that it would become.
+    Training begins with bytes, or with any `initial` tokens, of which `pre_tokens` are sequences then, as their
+    indices. A pair is not merged if `allowed` refuses the token that it would become.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
@@ -45,10 +45,10 @@ def train_incremental(
     [b'of the', b'of the the']
     """
     ids, occurrences = array("q"), array("q")
-    for word, number in words.items():
-        ids.extend(word)
+    for pre_token, number in pre_tokens.items():
+        ids.extend(pre_token)
         ids.append(GONE)
-        occurrences.extend([number] * (len(word) + 1))
+        occurrences.extend([number] * (len(pre_token) + 1))
     following = array("q", range(1, len(ids) + 1))
     previous = array("q", range(-1, len(ids) - 1))
 

@@ -1,6 +1,6 @@
 """Naive training, as in the textbook: count every pair of neighbours, merge the most frequent one, count again.
 
-Words (pre-tokens) are counted once and then processed with their counts, so the text itself is read only once.
+Pre-tokens are counted once and then processed with their counts, so the text itself is read only once.
 
 The order of ties, the same for every trainer of this library: of pairs that are equally frequent the one with the
 smaller left token wins, then the one with the smaller right token, where tokens are numbered 0 to 255 for the bytes
@@ -9,7 +9,7 @@ and then in the order in which they were learned. It depends on nothing but the 
 In a run such as `aaa` the pair (a, a) is counted at each of its positions, twice here, though only one can merge, as in
 subword-nmt, minbpe and Hugging Face.
 
-Chapter: Training. Cost: O(size of all distinct words) for each merge.
+Chapter: Training. Cost: O(size of all distinct pre-tokens) for each merge.
 Source: Gage 1994; Sennrich, Haddow and Birch 2016; minbpe.
 """
 
@@ -18,21 +18,21 @@ from collections.abc import Iterator, Mapping
 from ..model.trace import TrainStep
 
 
-def count_pairs(words: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
-    """How often each pair of neighbours occurs in `words`, which are (token ids, how often the word occurs).
+def count_pairs(pre_tokens: list[tuple[list[int], int]]) -> dict[tuple[int, int], int]:
+    """Count each pair of neighbours in `pre_tokens`, which are (token ids, how often the pre-token occurs).
 
     >>> count_pairs([([1, 2, 1, 2], 10)])
     {(1, 2): 20, (2, 1): 10}
     """
     counts: dict[tuple[int, int], int] = {}
-    for ids, occurrences in words:
+    for ids, occurrences in pre_tokens:
         for pair in zip(ids, ids[1:]):
             counts[pair] = counts.get(pair, 0) + occurrences
     return counts
 
 
 def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
-    """`ids` with `new` in place of each `pair`, from left to right without overlaps.
+    """Return `ids` with `new` in place of each `pair`, from left to right without overlaps.
 
     >>> replace_pair([1, 1, 1, 2], (1, 1), 256)
     [256, 1, 2]
@@ -50,14 +50,14 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
 
 
 def train_naive(
-    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
+    pre_tokens: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
     """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
 
     >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
     """
-    sequences = [(list(word), occurrences) for word, occurrences in words.items()]
+    sequences = [(list(pre_token), occurrences) for pre_token, occurrences in pre_tokens.items()]
     tokens = [bytes([byte]) for byte in range(256)]
     for rank in range(num_merges):
         counts = count_pairs(sequences)

@@ -3,11 +3,11 @@
 - "minbpe": the pair that comes first in the text, since Python's `max` keeps the first of equals.
 - "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.
 
-Each pair knows the words that it occurs in, and a merge counts the pairs of those words anew. The most frequent pair is
+Each pair knows the pre-tokens that it occurs in, and a merge counts the pairs of those anew. The most frequent pair is
 on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first
 position only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
 
-Chapter: Training. Cost: O(size of the words that merges change), a heap operation for each pair of them.
+Chapter: Training. Cost: O(size of the pre-tokens that merges change), a heap operation for each pair of them.
 Source: minbpe `base.py`, `regex.py`; Stanford CS336, assignment 1, "BPE training".
 """
 
@@ -44,28 +44,30 @@ class _Greatest(tuple[bytes, bytes]):
 
 
 def train_with_ties(
-    words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False, *, ties: str
+    pre_tokens: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False, *, ties: str
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first, ties as `ties` says. `words` are in the order of their first occurrence.
+    """Yield the merges, most frequent first, ties as `ties` says.
 
-    >>> words = {b"low": 5, b"lower": 2, b"widest": 3, b"newest": 6}
-    >>> [step.token for step in train_with_ties(words, 4, ties="cs336")]
+    `pre_tokens` are in the order of their first occurrence.
+
+    >>> pre_tokens = {b"low": 5, b"lower": 2, b"widest": 3, b"newest": 6}
+    >>> [step.token for step in train_with_ties(pre_tokens, 4, ties="cs336")]
     [b'st', b'est', b'ow', b'low']
-    >>> [step.token for step in train_with_ties(words, 4, ties="minbpe")]
+    >>> [step.token for step in train_with_ties(pre_tokens, 4, ties="minbpe")]
     [b'es', b'est', b'lo', b'low']
     """
     check_ties(ties)
-    sequences, weights = [list(word) for word in words], list(words.values())
+    sequences, weights = [list(pre_token) for pre_token in pre_tokens], list(pre_tokens.values())
     tokens = [bytes([byte]) for byte in range(256)]
     counts: defaultdict[Pair, int] = defaultdict(int)
-    where: defaultdict[Pair, dict[int, None]] = defaultdict(dict)  # words in order, as keys
+    where: defaultdict[Pair, dict[int, None]] = defaultdict(dict)  # pre-tokens in order, as keys
     for number, ids in enumerate(sequences):
         for pair in zip(ids, ids[1:]):
             counts[pair] += weights[number]
             where[pair][number] = None
 
     def first_occurrence(pair: Pair) -> tuple[int, int]:
-        """Return the first word that a pair occurs in, and the byte offset in it, which no merge moves."""
+        """Return the first pre-token that a pair occurs in, and the byte offset in it, which no merge moves."""
         number, at = next(iter(where[pair])), 0
         for neighbours in zip(sequences[number], sequences[number][1:]):
             if neighbours == pair:
@@ -106,7 +108,7 @@ def _merge(
     counts: defaultdict[Pair, int],
     where: defaultdict[Pair, dict[int, None]],
 ) -> dict[Pair, None]:
-    """Merge `pair` in all words that it occurs in; return the pairs that `new` forms there."""
+    """Merge `pair` in all pre-tokens that it occurs in; return the pairs that `new` forms there."""
     made: dict[Pair, None] = {}
     for number in list(where[pair]):
         before = sequences[number]

@@ -7,11 +7,11 @@ from collections import Counter
 from html import escape
 from typing import Any
 
+from ..editing.append_merges import as_list_of_merges
 from ..encoders.heap import HeapEncoder
 from ..errors import BPELabError
 from ..model.bpe import BPEModel
 from ..tokenizer import BPETokenizer
-from ..trainers.continuation import as_list_of_merges
 from ..trainers.naive import train_naive
 from .base import Figure
 from .visible import pluralize, quoted, visible

@@ -9,7 +9,7 @@ import pytest
 
 from bpelab.notebook.zipf_text import made_text
 from bpelab.pretokenizers import Split
-from bpelab.trainers.count_table import make_counter
+from bpelab.trainers.counting.counters import make_counter
 
 from ..conftest import ROOT, amount
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bpelab import BPETokenizer
 from bpelab.notebook import book_text
-from bpelab.trainers import corpus, distributed, partition
+from bpelab.trainers.counting import corpus, distributed, partition
 
 DOCUMENTS = [book_text()[at : at + 311] for at in range(0, 40_000, 311)]
 SPECIAL = ["<|end|>", "<b>", "<a>"]
@@ -48,7 +48,7 @@ def main() -> None:
 
             options = {"n_workers": int(way), "threads_per_worker": 1, "processes": False, "dashboard_address": None}
             with LocalCluster(**options) as cluster, Client(cluster) as client:
-                made = shuffled(Path(folder), rng, partial(BPETokenizer.train, trainer="distributed", client=client))
+                made = shuffled(Path(folder), rng, partial(BPETokenizer.train, client=client))
         else:
             made = shuffled(Path(folder), rng, partial(BPETokenizer.train, trainer=way))
         made.save(Path(folder, "saved"))

@@ -172,7 +172,7 @@ def test_saving_where_a_file_stands(tmp_path):
     assert (tmp_path / "file").read_text() == "precious"
 
 
-@pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")
+@pytest.mark.filterwarnings("ignore::bpelab.trainers.counting.corpus.PatternMatchesLittle")
 @pytest.mark.parametrize("pattern", [r"a$", r"\d{1,3}+", r"a\Z"])
 def test_patterns_that_mean_something_else_there(pattern, tmp_path):
     with pytest.raises(ConversionError, match="means something else"):

@@ -22,8 +22,8 @@ from bpelab._support.textio import valid_text
 from bpelab.encoders import ENCODERS, make_encoder
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
-from bpelab.trainers import corpus
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers.counting import corpus
+from bpelab.trainers.counting.corpus import count_pre_tokens
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..encoders.test_encoders import defined
@@ -174,9 +174,9 @@ def check_counting(names: list[str], parts: list[str], pattern: str, block: int)
     """Words are counted alike, however a text is read, and whatever special tokens are in it."""
     special, split = SpecialTokens({name: number for number, name in enumerate(names)}), Split(pattern)
     text = "".join(parts)
-    whole = count_words(text, split, special)
+    whole = count_pre_tokens(text, split, special)
     with patch.object(corpus, "BLOCK", block):
-        assert count_words(text, split, special) == whole
+        assert count_pre_tokens(text, split, special) == whole
 
 
 @lru_cache(50)

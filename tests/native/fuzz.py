@@ -19,14 +19,15 @@ from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.pretokenizers.split import Split
 from bpelab.pretokenizers.split_pattern import SplitPattern
 from bpelab.regex.matchers import Pattern
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers.counting.corpus import count_pre_tokens
+from bpelab.trainers.counting.native import NativeCounter, count_native
+from bpelab.trainers.counting.pre_token_counts import PreTokenCounts
 from bpelab.trainers.incremental import train_incremental
-from bpelab.trainers.native import WordCounter, count_native, train_native
-from bpelab.trainers.native_phrases import NativePhrases
-from bpelab.trainers.pretoken_counts import Words
-from bpelab.trainers.python_phrases import PythonPhrases
-from bpelab.trainers.superword_learner import learn_superwords
+from bpelab.trainers.native import train_native
 from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords.learner import learn_superwords
+from bpelab.trainers.superwords.native_phrases import NativePhrases
+from bpelab.trainers.superwords.python_phrases import PythonPhrases
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from .. import superword_vocabularies
@@ -206,10 +207,10 @@ def training_round(rng):
     pattern = rng.choice(PATTERNS)
     split = None if pattern is None else Split(pattern)
     texts = [fuzz_text(rng) if rng.random() < 0.2 else random_text(rng) for _ in range(rng.randint(0, 12))]
-    expected = dict(count_words(list(texts), split, SpecialTokens({})))
+    expected = dict(count_pre_tokens(list(texts), split, SpecialTokens({})))
     assert count_native(texts, split, rng.randint(1, 2)).as_dict() == expected, (pattern, texts)
-    words = Words.of(expected)
-    counter, times = WordCounter(split), rng.randint(1, 3)
+    words = PreTokenCounts.of(expected)
+    counter, times = NativeCounter(split), rng.randint(1, 3)
     for _ in range(times):
         counter.add(words)
     least = rng.choice((1, 1, 2, 5))

@@ -17,10 +17,10 @@ from bpelab import BPEModel, native
 from bpelab.native.arrays import build_encoder
 from bpelab.native.plan import levels_for
 from bpelab.pretokenizers.split import Split
-from bpelab.trainers.native_phrases import PairCounter, PartCounter, PhraseEncoding, learn_parts
-from bpelab.trainers.pretoken_counts import Words
-from bpelab.trainers.superword_learner import key_of
+from bpelab.trainers.counting.pre_token_counts import PreTokenCounts
 from bpelab.trainers.superwords import Superwords
+from bpelab.trainers.superwords.learner import key_of
+from bpelab.trainers.superwords.native_phrases import PairCounter, PartCounter, PhraseEncoding, learn_parts
 
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 from .fuzz import random_model
@@ -89,10 +89,10 @@ def failures_in_training(core, model):
         parts = PartCounter(encoding, kept)
         parts.feed([LONG, TEXT])
         counter.counter.add_pairs(encoding.counter(0))
-        return counter.counter.pairs(1), counter.counter.frequent(3), parts.parts.words()
+        return counter.counter.pairs(1), counter.counter.frequent(3), parts.parts.table()
 
     def learn(words):
-        return list(learn_parts([words, Words.of({})], tokens, 20, 1, superwords))
+        return list(learn_parts([words, PreTokenCounts.of({})], tokens, 20, 1, superwords))
 
     found = sum(
         failures_of(core, partial(count, *given), False) for given in itertools.product(encodings, (None, keys))

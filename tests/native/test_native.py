@@ -33,7 +33,7 @@ def test_random_models():
         round_of(rng)
 
 
-@pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")
+@pytest.mark.filterwarnings("ignore::bpelab.trainers.counting.corpus.PatternMatchesLittle")
 def test_random_trainings():
     rng = random.Random(102)
     for _ in range(amount(60, 3_000)):

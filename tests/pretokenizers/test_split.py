@@ -16,7 +16,7 @@ from bpelab.pretokenizers import PATTERNS, Split, find_pattern
 from bpelab.regex import backtracking, matchers
 from bpelab.regex.patterns import ALIASES, refuse_misspelt
 from bpelab.regex.translate import NotPortable, portable
-from bpelab.trainers.corpus import HardlyCut
+from bpelab.trainers.counting.corpus import PatternMatchesLittle
 
 from ..conftest import amount, fuzz_text, needs_extension
 
@@ -220,10 +220,12 @@ def test_a_pattern_that_matches_next_to_nothing_warns(trainer):
     if trainer == "native":
         needs_extension()
     text = "low lower lowest " * 100 + "harbour"
-    with pytest.warns(HardlyCut, match=r"the pattern '\(\?:harbour\)' matches 7 of the first 1,707 characters"):
+    with pytest.warns(
+        PatternMatchesLittle, match=r"the pattern '\(\?:harbour\)' matches 7 of the first 1,707 characters"
+    ):
         BPETokenizer.train([text], 258, pattern="(?:harbour)", trainer=trainer)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", HardlyCut)
+        warnings.simplefilter("error", PatternMatchesLittle)
         BPETokenizer.train(text, 258, pattern=r"\w+", trainer=trainer)
         BPETokenizer.train(text, 258, pattern="gpt2", trainer=trainer)
         BPETokenizer.train(text, 258, pattern=None, trainer=trainer)

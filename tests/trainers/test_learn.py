@@ -14,8 +14,9 @@ from bpelab.boundaries.named_patterns import last_boundary, split_at_boundaries
 from bpelab.notebook import book_text
 from bpelab.postprocessors import TemplateProcessing
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trainers import corpus, train_naive
-from bpelab.trainers.corpus import count_words
+from bpelab.trainers import train_naive
+from bpelab.trainers.counting import corpus
+from bpelab.trainers.counting.corpus import count_pre_tokens
 from bpelab.trainers.train import TrainingStopped
 from bpelab.vocab.special_tokens import SpecialTokens
 
@@ -77,8 +78,8 @@ def test_what_is_no_corpus(bad, tmp_path, monkeypatch):
 
 
 def test_documents_are_apart():
-    assert count_words(["ab", "ab"], Split("gpt2"), SpecialTokens({})) == {b"ab": 2}
-    assert count_words("abab", Split("gpt2"), SpecialTokens({})) == {b"abab": 1}
+    assert count_pre_tokens(["ab", "ab"], Split("gpt2"), SpecialTokens({})) == {b"ab": 2}
+    assert count_pre_tokens("abab", Split("gpt2"), SpecialTokens({})) == {b"abab": 1}
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -91,11 +92,11 @@ def test_blocks_of_any_size_count_the_same(pattern, tmp_path, monkeypatch):
         file = tmp_path / f"{number}.txt"
         file.write_bytes(text.encode())
         monkeypatch.setattr(corpus, "BLOCK", 1 << 20)
-        whole = count_words(text, Split(pattern), special)
+        whole = count_pre_tokens(text, Split(pattern), special)
         for block in (1, 2, 3, 7, 64):
             monkeypatch.setattr(corpus, "BLOCK", block)
             for form in (file, text):
-                assert count_words(form, Split(pattern), special) == whole, (text, block)
+                assert count_pre_tokens(form, Split(pattern), special) == whole, (text, block)
 
 
 @pytest.mark.parametrize("pattern", [name for name, named in PATTERNS.items() if named.cuts_words])
@@ -142,7 +143,7 @@ def test_stopping_early_is_said():
 def test_rare_pre_tokens_are_left_out_by_every_trainer(least):
     split, special = Split("gpt2"), SpecialTokens({"<|end|>": 0})
     corpus = ["ab ab ab xyxyxy xyxyxy<|end|>", TEXT, "ab"]
-    counted = count_words(corpus, split, special)
+    counted = count_pre_tokens(corpus, split, special)
     words = {word: count for word, count in counted.items() if count >= least}
     expected = [step.token for step in train_naive(words, 40)]
     for trainer in ("naive", "incremental", "native", "auto"):

@@ -9,8 +9,9 @@ import pytest
 from bpelab import BPETokenizer, SpecialTokenError, TrainingError
 from bpelab.pretokenizers import Split
 from bpelab.trainers import train as module, train_incremental, train_native
-from bpelab.trainers.count_table import Counts
-from bpelab.trainers.train import TrainingStopped, train_model
+from bpelab.trainers.counting import local
+from bpelab.trainers.counting.pre_token_counts import PreTokenCounts
+from bpelab.trainers.train import TrainingOptions, TrainingStopped, train_model
 
 from ..conftest import needs_extension
 from ..shards.corpora import write
@@ -18,10 +19,14 @@ from ..shards.corpora import write
 GPT2 = Split("gpt2")
 
 
+def learned(corpus, vocab_size, special_tokens=(), **options):
+    return train_model(corpus, vocab_size, TrainingOptions(**{"pre_tokenizer": GPT2, **options}), special_tokens)
+
+
 def quietly(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingStopped)
-        return train_model(*arguments, **{"pre_tokenizer": GPT2, **options})
+        return learned(*arguments, **options)
 
 
 def test_what_is_taken_for_granted():
@@ -53,16 +58,16 @@ def test_who_counts_and_who_merges(monkeypatch):
     done = []
 
     def watch(name):
-        original = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *given, **options: done.append(name) or original(*given, **options))
+        original = getattr(local, name)
+        monkeypatch.setattr(local, name, lambda *given, **options: done.append(name) or original(*given, **options))
 
-    watch("count_words")
+    watch("count_pre_tokens")
     watch("count_native")
     for options, expected in (
         ({}, "count_native"),
         ({"trainer": "native"}, "count_native"),
-        ({"trainer": "naive"}, "count_words"),
-        ({"ties": "cs336"}, "count_words"),
+        ({"trainer": "naive"}, "count_pre_tokens"),
+        ({"ties": "cs336"}, "count_pre_tokens"),
     ):
         done.clear()
         quietly("ab ab", 257, **options)
@@ -75,11 +80,12 @@ def refused(kind, message, *arguments, **options):
 
 
 def test_what_is_refused():
-    refused(ValueError, "client is for trainer='distributed', not 'auto'", "ab", 300, client="local")
-    refused(ValueError, "worker_timeout is for trainer='distributed', not 'auto'", "ab", 300, worker_timeout=1)
+    refused(ValueError, "worker_timeout is for a cluster: pass client, too", "ab", 300, worker_timeout=1)
+    message = "ties='minbpe' is for texts in their order, which a cluster loses: leave out client"
+    refused(ValueError, message, "none.txt", 300, client="local", ties="minbpe")
     for value in (-1, math.nan, "60", True):
         message = f"worker_timeout is a number of seconds, 0 or more, or None, not {value!r}"
-        refused(ValueError, message, "none.txt", 300, trainer="distributed", worker_timeout=value)
+        refused(ValueError, message, "none.txt", 300, client="local", worker_timeout=value)
     forms = "text, text.gz, text.zst, jsonl, jsonl.gz, jsonl.zst, parquet"
     refused(ValueError, f"input_format is one of {forms}, not 'csv'", "ab", 300, input_format="csv")
     for value in (True, 300.0, "300", None):
@@ -105,9 +111,7 @@ def test_what_is_refused():
 def test_what_is_expected_is_checked_first():
     expected = []
     for size, special in ((259, ["<a>", "<b>"]), (258, {"<a>": 7})):
-        train_model(
-            "ab ab", size, pre_tokenizer=GPT2, special_tokens=special, check=lambda _, ids: expected.append(ids)
-        )
+        train_model("ab ab", size, TrainingOptions(GPT2), special, lambda _, ids: expected.append(ids))
     assert expected == [{"<a>": 257, "<b>": 258}, {"<a>": 7}]
 
 
@@ -119,12 +123,12 @@ def test_a_training_that_stops_names_its_caller():
 
 def test_a_training_that_stops_is_told():
     with pytest.warns(TrainingStopped) as told:
-        train_model("ab ab", 300, pre_tokenizer=GPT2, special_tokens=["<a>"], min_frequency=2)
+        learned("ab ab", 300, ["<a>"], min_frequency=2)
     message = "training stopped at 258 tokens instead of 300: no pair of tokens is left that occurs at least 2 times"
     assert str(told[0].message) == message
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        train_model("ab ab", 257, pre_tokenizer=GPT2)
+        learned("ab ab", 257)
 
 
 def test_what_is_shown(monkeypatch, tmp_path):
@@ -141,7 +145,8 @@ def test_what_is_shown(monkeypatch, tmp_path):
         def __exit__(self, *error):
             pass
 
-    monkeypatch.setattr(module, "progress_bar", Bar)
+    for file in (module, local):
+        monkeypatch.setattr(file, "progress_bar", Bar)
     (tmp_path / "a.txt").write_bytes("ab ab é".encode())
     for corpus, size, read, trainer in (
         ("ab ab é", 8, 8, "naive"),
@@ -157,9 +162,9 @@ def test_what_is_shown(monkeypatch, tmp_path):
     bars.clear()
     quietly(tmp_path / "a.jsonl", 257, progress=True, input_format="text")
     assert bars[0][1] == (tmp_path / "a.jsonl").stat().st_size
-    assert module.corpus_size(tmp_path / "none", None) is None
-    assert module.corpus_size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
-    assert module.corpus_size(tmp_path / "a.txt", "jsonl") is None
+    assert local.corpus_size(tmp_path / "none", None) is None
+    assert local.corpus_size(tmp_path / "a.jsonl", "text") == (tmp_path / "a.jsonl").stat().st_size
+    assert local.corpus_size(tmp_path / "a.txt", "jsonl") is None
 
 
 @pytest.mark.parametrize("built", [True, False])
@@ -168,18 +173,18 @@ def test_what_a_cluster_is_given(monkeypatch, built):
         needs_extension()
     else:
         monkeypatch.setattr("bpelab.native.extension", lambda: None)
-    distributed = pytest.importorskip("bpelab.trainers.distributed")
+    distributed = pytest.importorskip("bpelab.trainers.counting.distributed")
     asked = []
 
     def count_files(corpus, job, cluster, **options):
         asked.append((corpus, job, cluster, options))
-        return Counts.of({b"ab": 2, b"c": 1} if corpus != "none" else {})
+        return PreTokenCounts.of({b"ab": 2, b"c": 1} if corpus != "none" else {})
 
     monkeypatch.setattr(distributed, "count_files", count_files)
     trained = []
     find = module.find_trainer
     monkeypatch.setattr(module, "find_trainer", lambda name: trained.append(find(name)) or trained[-1])
-    options = {"special_tokens": ["<a>"], "normalize": str.lower, "trainer": "distributed", "client": "local"}
+    options = {"special_tokens": ["<a>"], "normalize": str.lower, "client": "local"}
     model, special = quietly(
         "a.txt",
         258,
@@ -192,11 +197,18 @@ def test_what_a_cluster_is_given(monkeypatch, built):
     )
     assert (dict(model.merges), special) == ({(97, 98): (0, 256)}, {"<a>": 257})
     ((corpus, job, client, rest),) = asked
-    given = {"form": "text", "progress": False, "least": 2, "kept": distributed.KEPT, "worker_timeout": 90}
-    assert (corpus, client, rest) == ("a.txt", "local", given)
+    reading = {"form": "text", "progress": False, "worker_timeout": 90}
+    assert (corpus, client, rest) == (
+        "a.txt",
+        "local",
+        {**reading, "least": 2, "kept": distributed.KEPT, "what": "counting"},
+    )
     assert (job.split, job.special.ids, job.normalize, job.field) == (GPT2, {"<a>": 0}, str.lower, "body")
-    assert trained == [train_native if built else train_incremental]
+    assert set(trained) == {train_native if built else train_incremental}
     quietly("a.txt", 258, **options)
     assert asked[1][1].field == "text"
+    for trainer in ("naive", "incremental", *(["native"] if built else [])):  # who counts says nothing of who learns
+        assert quietly("a.txt", 258, trainer=trainer, **options) == (model, special)
+        assert trained[-1] is find(trainer)
     with pytest.raises(TrainingError, match="the corpus is empty"):
         quietly("none", 258, **options)

@@ -15,10 +15,11 @@ from bpelab import BPETokenizer, MissingDependencyError, TrainingError, native
 from bpelab.model.trace import trace_train
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
-from bpelab.trainers import corpus, find_trainer, native as trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import count_words, training_texts
-from bpelab.trainers.native import WordCounter, count_native
-from bpelab.trainers.pretoken_counts import Words
+from bpelab.trainers import find_trainer, train_incremental, train_naive, train_native
+from bpelab.trainers.counting import corpus, native as trainer
+from bpelab.trainers.counting.corpus import count_pre_tokens, training_texts
+from bpelab.trainers.counting.native import NativeCounter, count_native
+from bpelab.trainers.counting.pre_token_counts import PreTokenCounts
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
@@ -65,21 +66,22 @@ def test_counts_beyond_32_bits():
         list(train_native({b"abc": 1 << 61}, 3, 2))
     with pytest.raises(TrainingError, match="64 bits"):
         list(train_native({b"abc": 1 << 64}, 3, 2))
-    counter = WordCounter(Split("gpt2"))
+    counter = NativeCounter(Split("gpt2"))
     for _ in range(3):
-        counter.add(Words.of({b"ab": 1 << 40, b"x" * 40: 1 << 41}))
+        counter.add(PreTokenCounts.of({b"ab": 1 << 40, b"x" * 40: 1 << 41}))
     counter.feed(["ab ab"])
-    assert counter.words().as_dict() == {b"ab": 3 * (1 << 40) + 1, b"x" * 40: 3 << 41, b" ab": 1}
+    assert counter.table().as_dict() == {b"ab": 3 * (1 << 40) + 1, b"x" * 40: 3 << 41, b" ab": 1}
 
 
 def test_sums_beyond_64_bits():
-    counter = WordCounter(None)
+    counter = NativeCounter(None)
     for word in (b"ab", b"x" * 40):
-        counter.add(Words.of({word: 1 << 62}))
+        counter.add(PreTokenCounts.of({word: 1 << 62}))
         with pytest.raises(TrainingError, match="64 bits"):
-            counter.add(Words.of({word: 1}))
-    assert counter.words().as_dict() == {b"ab": 1 << 62, b"x" * 40: 1 << 62}
-    assert counter.words(1 << 99).as_dict() == counter.words().as_dict() and not WordCounter(None).words().as_dict()
+            counter.add(PreTokenCounts.of({word: 1}))
+    assert counter.table().as_dict() == {b"ab": 1 << 62, b"x" * 40: 1 << 62}
+    assert counter.table(1 << 99).as_dict() == counter.table().as_dict()
+    assert not NativeCounter(None).table().as_dict()
 
 
 def test_odd_numbers():
@@ -93,7 +95,7 @@ def test_odd_numbers():
 def test_kept_counts_are_those_of_the_incremental_trainer():
     words = {b"low": 5, b"lower": 2, b"newest": 6}
     assert list(trace_train(train_native, words, 6)) == list(trace_train(train_incremental, words, 6))
-    assert list(train_native(Words.of(words), 6, 1, True)) == list(train_incremental(words, 6, 1, True))
+    assert list(train_native(PreTokenCounts.of(words), 6, 1, True)) == list(train_incremental(words, 6, 1, True))
 
 
 def test_tables_that_have_to_grow():
@@ -127,7 +129,7 @@ def count(texts, split, threads=1):
 
 
 def expected(texts, split):
-    return dict(count_words(list(texts), split, SpecialTokens({})))
+    return dict(count_pre_tokens(list(texts), split, SpecialTokens({})))
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, "(?<=a)b|\\w+", "[a-z]+", "a*b|a", "x*", None])
@@ -163,7 +165,9 @@ def test_many_distinct_words_and_long_ones():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bpelab.trainers.corpus.HardlyCut")  # no letter of the pattern is left
+@pytest.mark.filterwarnings(
+    "ignore::bpelab.trainers.counting.corpus.PatternMatchesLittle"
+)  # no letter of the pattern is left
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
     rng = random.Random(18)
@@ -173,7 +177,7 @@ def test_every_form_of_a_corpus(threads, tmp_path, monkeypatch):
     file.write_bytes(text.encode())
     for split in (Split("cl100k"), Split("[a-z]+"), None):
         for normalize in (None, str.upper):
-            whole = dict(count_words(text, split, special, normalize))
+            whole = dict(count_pre_tokens(text, split, special, normalize))
             for block in (100, 5_000):
                 monkeypatch.setattr(corpus, "BLOCK", block)
                 monkeypatch.setattr(trainer, "BLOCK", block)
@@ -212,7 +216,7 @@ def test_auto_takes_it_from_the_first_character(monkeypatch):
         counted.append(given)
         return count_native(*given, **options)
 
-    monkeypatch.setattr("bpelab.trainers.train.count_native", count)
+    monkeypatch.setattr("bpelab.trainers.counting.local.count_native", count)
     assert BPETokenizer.train("ab ab", 257).model == BPETokenizer.train("ab ab", 257, trainer="naive").model
     assert len(counted) == 1
 
@@ -227,7 +231,8 @@ def test_ctrl_c_stops_counting_and_merging():
     program = """
 import signal, sys, threading, time
 from bpelab import BPETokenizer, Split
-from bpelab.trainers.native import count_native, train_native
+from bpelab.trainers.counting.native import count_native
+from bpelab.trainers.native import train_native
 import random
 rng = random.Random(1)
 train = lambda: list(train_native({bytes(rng.choices(b"abcdefghij", k=3_000_000)): 1}, 10**6, 1))
@@ -247,10 +252,10 @@ for work in (train, counting):
 
 
 def test_a_counter_that_is_stopped_returns():
-    counter = WordCounter(Split("gpt2"))
+    counter = NativeCounter(Split("gpt2"))
     counter.stop()
     counter.feed(["ab " * 1_000])
-    assert counter.words().as_dict() == {}
+    assert counter.table().as_dict() == {}
 
 
 def test_without_the_extension(monkeypatch):
@@ -278,15 +283,15 @@ print(len(tokenizer))
 
 
 def test_words_too_large_for_the_arrays(monkeypatch):
-    monkeypatch.setattr(trainer, "MAX_BYTES", 100)
+    monkeypatch.setattr("bpelab.trainers.native.MAX_BYTES", 100)
     with pytest.raises(TrainingError, match="distinct pre-tokens have"):
         list(train_native({b"ab" * 60: 1}, 3))
 
 
 def test_the_least_count_and_words_that_are_arrays(monkeypatch):
     assert [step.token for step in train_native({b"ab": 2, b"cd": 1}, 9)] == [b"ab"]
-    words = Words.of({b"ab": 2})
-    monkeypatch.setattr(Words, "of", None)  # they are not made again
+    words = PreTokenCounts.of({b"ab": 2})
+    monkeypatch.setattr(PreTokenCounts, "of", None)  # they are not made again
     assert [step.token for step in train_native(words, 9)] == [b"ab"]
 
 
@@ -403,7 +408,7 @@ def test_a_counter_belongs_to_one_thread():
             refused += "another thread is using" in str(error)
     thread.join()
     assert refused
-    counts = Words.from_buffers(*counter.words()).as_dict()
+    counts = PreTokenCounts.from_buffers(*counter.words()).as_dict()
     assert (counts[b"ab"], counts[b" ab"]) == (1, 2_999_999)
 
 
@@ -466,7 +471,7 @@ def test_how_texts_are_shared_out(monkeypatch):
         pools.append(Pool(threads))
         return pools[-1]
 
-    class Counted(WordCounter):
+    class Counted(NativeCounter):
         def __init__(self, split):
             super().__init__(split)
             self.stops = 0
@@ -482,7 +487,7 @@ def test_how_texts_are_shared_out(monkeypatch):
 
     monkeypatch.setattr(trainer, "ThreadPoolExecutor", pool)
     monkeypatch.setattr(trainer, "BLOCK", 1)
-    monkeypatch.setattr(trainer, "WordCounter", Counted)
+    monkeypatch.setattr(trainer, "NativeCounter", Counted)
     texts = ["ab", "c", "ab"] * 20
     for cores, threads, used in ((3, None, 3), (50, None, 8), (50, 2, 2), (50, 20, 20)):
         counters.clear()

@@ -118,5 +118,5 @@ def test_the_hash_seed_is_nothing():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(ValueError, match="choose auto, native, distributed, or one of naive, incremental"):
+    with pytest.raises(ValueError, match="choose auto, native, or one of naive, incremental"):
         find_trainer("quick")

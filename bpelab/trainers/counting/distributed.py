@@ -1,0 +1,251 @@
+"""Counting on a cluster: workers of Dask count the pre-tokens of parts of the corpus, one machine learns the merges.
+
+Each part becomes a table of counts, partitioned by hash into buckets. Parts are taken in rounds; a round's tables are
+summed bucket by bucket on the workers, and the sums are fetched and kept here, in files if they are large. A task
+depends on its part and on nothing else, so it may run again when a worker is lost; a bucket of a round is added here
+once, whichever worker made it, and however often. The merges are those of the other trainers, since the counts are.
+
+Chapter: More than one machine. Cost: reading and counting are divided; over the network go the distinct pre-tokens
+of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pre-tokens of the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from ..._support.dask_client import Cluster, connect
+from ..._support.dask_wait import Watch, check_timeout
+from ...boundaries.named_patterns import Cut
+from ...corpus.fsspec_files import absolute, is_address
+from ...corpus.inputs import find_inputs
+from ...pretokenizers.split import Split
+from ...vocab.special_tokens import SpecialTokens
+from .corpus import cut_for, refuse_json_lines, strip_special
+from .counters import PreTokenCounter, make_counter, sum_counts
+from .native import batches
+from .partition import Part, parts_of, texts_of
+from .pre_token_counts import PreTokenCounts, concat_counts
+from .spill_runs import Runs
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+PART = 1 << 25
+"""Bytes of a part of a text: some seconds of work."""
+ROUND = 32
+"""Parts of a round, at least; there are two for each thread of the cluster."""
+OPEN_ROUNDS = 2
+"""Rounds that are worked on at once, so that no worker waits for the slowest of a round."""
+KEPT = 1 << 30
+"""Bytes of counts that are kept in memory here before they go to files."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """How parts are counted.
+
+    Attributes:
+        split, special, normalize: as for `count_pre_tokens`.
+        field: of JSON Lines, or column of Parquet, that holds the text.
+        buckets: of a table.
+        limit: bytes of memory that a worker's task takes for a table before its counts go to files.
+        retries: how often a task that failed is retried.
+    """
+
+    split: Split | None
+    special: SpecialTokens
+    normalize: Callable[[str], str] | None = None
+    field: str = "text"
+    buckets: int = 16
+    limit: int = 1 << 28
+    retries: int = 2
+
+    @property
+    def cut(self) -> Cut:
+        """Where texts may be cut."""
+        return cut_for(self.split)
+
+    def counter(self) -> PreTokenCounter:
+        """Return what counts texts."""
+        return make_counter(self.split)
+
+
+def count_part(part: Part, job: Job) -> list[PreTokenCounts]:
+    """Return the counts of a part, by bucket. Raises CorpusError naming the file.
+
+    It has no effect but its result: done twice, it gives the same twice.
+    """
+    texts = texts_of(part, job.field, job.cut, job.special)
+    ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
+    counter = job.counter()
+    with closing(Runs(job.buckets, job.limit, _worker_folder())) as runs:
+        for batch in batches(ordinary):
+            counter.feed(batch)
+            if counter.nbytes > job.limit:
+                _add_buckets(counter.table(), runs, job.buckets)
+                counter = job.counter()
+        if not runs.spilled:
+            return counter.table().buckets(job.buckets)
+        _add_buckets(counter.table(), runs, job.buckets)
+        return [runs.sum(bucket) for bucket in range(job.buckets)]
+
+
+def _add_buckets(table: PreTokenCounts, runs: Runs, buckets: int) -> None:
+    for bucket, part in enumerate(table.buckets(buckets)):
+        runs.add(bucket, part)
+
+
+def _worker_folder() -> str | None:
+    """Return the local folder of the worker that runs this, which Dask deletes when the worker is lost."""
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().local_directory)
+    except ValueError:  # no worker
+        return None
+
+
+def select_bucket(tables: Sequence[PreTokenCounts], bucket: int) -> PreTokenCounts:
+    """Return a table's bucket, as a task of its own, so that no other bucket goes where it is needed."""
+    return tables[bucket]
+
+
+def count_parts(
+    watch: Watch,
+    parts: Sequence[Part],
+    job: Job,
+    advance: Callable[[int], object],
+    kept: int = KEPT,
+    least: int = 1,
+) -> PreTokenCounts:
+    """Return the counts of all parts.
+
+    Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
+
+    `advance` is called with the size of each part that is counted.
+    """
+    client = watch.client
+    size = max(ROUND, 2 * sum(watch.call(client.nthreads).values()))
+    rounds = (parts[start : start + size] for start in range(0, len(parts), size))
+    numbers, left = count(), dict[int, int]()
+    size_of, bucket_of = dict[Any, int](), dict[Any, tuple[int, int]]()
+
+    def begin_rounds() -> None:
+        while len(left) < OPEN_ROUNDS and (round_ := next(rounds, None)) is not None:
+            number = next(numbers)
+            left[number] = job.buckets
+            tables, sums = _submit(client, round_, job)
+            size_of.update((table.key, part.size) for table, part in zip(tables, round_))
+            bucket_of.update((future.key, (number, bucket)) for bucket, future in enumerate(sums))
+            watch.add([*tables, *sums])
+
+    with closing(Runs(job.buckets, kept)) as runs:
+        try:
+            begin_rounds()
+            for future in watch.finished():
+                if (counted := size_of.pop(future.key, None)) is not None:
+                    if future.status == "finished":  # or it is the sums' error, too
+                        advance(counted)
+                    continue
+                table = watch.call(future.result)
+                number, bucket = bucket_of.pop(future.key)  # which is there once
+                runs.add(bucket, table)
+                left[number] -= 1
+                if not left[number]:
+                    del left[number]
+                    begin_rounds()
+        finally:
+            watch.drop()  # after an error the rest is not needed
+        return concat_counts([runs.sum(bucket, least) for bucket in range(job.buckets)])
+
+
+def _submit(client: Client, parts: Sequence[Part], job: Job) -> tuple[list[Future[Any]], list[Future[Any]]]:
+    """Return the tables of a round's parts, and their sums, one for each bucket."""
+    name = uuid4().hex
+    tables = [
+        client.submit(count_part, part, job, key=f"count-{name}-{index}", retries=job.retries)
+        for index, part in enumerate(parts)
+    ]
+    sums = []
+    for bucket in range(job.buckets):
+        slices = [
+            client.submit(select_bucket, table, bucket, key=f"bucket-{name}-{index}-{bucket}")
+            for index, table in enumerate(tables)
+        ]
+        sums.append(client.submit(sum_counts, slices, key=f"sum-{name}-{bucket}", retries=job.retries))
+    return tables, sums
+
+
+def count_files(
+    paths: Any,
+    job: Job,
+    cluster: Cluster = None,
+    *,
+    form: str | None = None,
+    progress: bool | None = None,
+    part: int = PART,
+    kept: int = KEPT,
+    least: int = 1,
+    worker_timeout: float | None = None,
+    what: str = "counting",
+) -> PreTokenCounts:
+    """Count the pre-tokens of files, folders, patterns or addresses on a cluster.
+
+    `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `kept` the
+    bytes of counts that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are
+    left out; with more than 1 the merges need not be those of all pre-tokens.
+
+    Without a worker for 30 s this warns (ClusterWaits) and waits on, `worker_timeout` seconds at most if that is given:
+    then it raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
+    """
+    check_timeout(worker_timeout)
+    if isinstance(paths, (str, Path)):
+        paths = [paths]
+    inputs = [item for item in find_inputs(paths, form, "text") if item.size]
+    for item in inputs:
+        if form is None and not is_address(item.path):
+            refuse_json_lines(Path(item.path))
+        item.path = absolute(item.path)
+    parts = parts_of(inputs, part, job.cut)
+    with (
+        connect(cluster, worker_timeout) as watch,
+        watch.progress_bar(progress, sum(item.size for item in parts), what) as advance,
+    ):
+        return count_parts(watch, parts, job, advance, kept, least)
+
+
+class ClusterCorpus(NamedTuple):
+    """Files that a cluster counts. The arguments are those of `count_files`."""
+
+    paths: Any
+    job: Job
+    cluster: Cluster
+    form: str | None
+    progress: bool | None
+    kept: int
+    worker_timeout: float | None
+
+    def run(self, job: Job, least: int = 1, what: str = "counting") -> PreTokenCounts:
+        """Return what a job counts."""
+        return count_files(
+            self.paths,
+            job,
+            self.cluster,
+            form=self.form,
+            progress=self.progress,
+            kept=self.kept,
+            least=least,
+            worker_timeout=self.worker_timeout,
+            what=what,
+        )
+
+    def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
+        """Return the pre-tokens that occur `least` times: as a table, or as a mapping."""
+        table = self.run(self.job, least)
+        return table if native else table.as_dict()

@@ -1,0 +1,175 @@
+"""Native counting: the extension in C counts pre-tokens on several threads, as `corpus.py` does on one.
+
+Each thread counts in a table of its own (`native/count.h`), since the extension releases the interpreter's lock; the
+counts don't depend on which thread took which text.
+
+Chapter: Incremental training. Cost: with learning, see `trainers/native.py`. Memory: see `count_native`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from ..._support.textio import utf8_counts
+from ...core.batch import thread_count
+from ...errors import TrainingError
+from ...native import counter_for, require_extension
+from ...pretokenizers.split import Split
+from .corpus import BLOCK
+from .pre_token_counts import BEYOND_64_BITS, PreTokenCounts, concat_counts
+
+MAX_THREADS = 8
+"""One thread reads for all others."""
+MAX_COUNT = 1 << 62
+"""What C takes for a count."""
+MAX_MEMORY = 8 << 30
+"""Bytes that counts take before they go to files, by default."""
+
+
+class NativeCounter:
+    """Counts the pre-tokens of texts. It belongs to one thread.
+
+    >>> counter = NativeCounter(Split("gpt2"))
+    >>> counter.feed(["low lower", "low"])
+    >>> sorted(counter.table().as_dict().items())
+    [(b' lower', 1), (b'low', 2)]
+    """
+
+    def __init__(self, split: Split | None) -> None:
+        self._split, self.counter = split, counter_for(split)
+
+    @property
+    def scans(self) -> bool:
+        """Whether texts are pre-tokenized in C, or not at all."""
+        return self._split is None or self.counter.scans
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was counted so far."""
+        return self.counter.nbytes
+
+    def feed(self, texts: list[str]) -> None:
+        """Count the pre-tokens of `texts`, each by itself."""
+        others: Counter[str] = Counter()
+        for text in self.counter.feed(texts) if self.scans else texts:
+            others.update(self._split.split(text) if self._split else [text])
+        if others:
+            self.add(PreTokenCounts.of(utf8_counts(others)))
+
+    def stop(self) -> None:
+        """Make `feed`, which runs in another thread, return as soon as it can."""
+        self.counter.stop()
+
+    def clear(self) -> None:
+        """Forget what was counted so far."""
+        self.counter.clear()
+
+    def add(self, table: PreTokenCounts) -> None:
+        """Count pre-tokens as often as they occur."""
+        try:
+            self.counter.add(*table)
+        except OverflowError as error:
+            raise TrainingError(BEYOND_64_BITS) from error
+
+    def table(self, least: int = 1, bucket: int = 0, buckets: int = 1) -> PreTokenCounts:
+        """Return what occurs `least` times, in no order that means anything; of several buckets, what is in one."""
+        return PreTokenCounts.from_buffers(*self.counter.words(min(least, MAX_COUNT), bucket, buckets))
+
+
+class TextCounter(Protocol):
+    """Counts texts. It belongs to one thread."""
+
+    def feed(self, texts: list[str], /) -> object:
+        """Count some texts."""
+
+    def stop(self) -> object:
+        """Make `feed`, which runs in another thread, return as soon as it can."""
+
+
+C = TypeVar("C", bound=TextCounter)
+
+
+def count_native(
+    texts: Iterable[str],
+    split: Split | None,
+    threads: int | None = None,
+    least: int = 1,
+    max_memory: int = MAX_MEMORY,
+) -> PreTokenCounts:
+    """Count the pre-tokens of `texts`, each by itself; by default with a thread for each core.
+
+    Pre-tokens that occur less than `least` times are left out. Counts are kept in about `max_memory` bytes, and in
+    files beyond that. Raises MissingDependencyError without the extension, TrainingError where files can't be written,
+    and what `texts` raises.
+    """
+    from .spill_runs import ThreadCounts
+
+    require_extension()
+    first = NativeCounter(split)
+    if not first.scans:
+        threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
+    threads = threads or min(thread_count(None), MAX_THREADS)
+    with ThreadCounts(max_memory, threads) as tables:
+        counters = count_on_threads(texts, lambda: NativeCounter(split), threads, tables.spill, first)
+        if tables.used:
+            while counters:
+                tables.take(counters.pop())
+            return concat_counts(tables.sums(least))
+    while len(counters) > 1:
+        counters[0].add(counters.pop().table())
+    return counters[0].table(least)
+
+
+def count_on_threads(
+    texts: Iterable[str],
+    make: Callable[[], C],
+    threads: int,
+    after: Callable[[C], object] = lambda counter: None,
+    first: C | None = None,
+) -> list[C]:
+    """Feed texts to counters, a thread for each, and return these: one at least. `after` is called after each call.
+
+    Raises what `texts` raises, and what the counters do.
+    """
+    counters = [make() if first is None else first]
+    free = counters.copy()
+
+    def feed(batch: list[str]) -> None:
+        try:
+            counter = free.pop()
+        except IndexError:
+            counters.append(counter := make())
+        counter.feed(batch)
+        after(counter)
+        free.append(counter)
+
+    waiting: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for batch in batches(texts):
+                waiting.append(pool.submit(feed, batch))
+                if len(waiting) > 2 * threads:
+                    waiting.popleft().result()
+            for future in waiting:
+                future.result()
+        finally:  # after an error or Ctrl-C, don't wait for what is left
+            for counter in counters:
+                counter.stop()
+            pool.shutdown(cancel_futures=True)
+    return counters
+
+
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts in lists of about a block, so that many short ones don't cost a call each."""
+    batch, size = list[str](), 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= BLOCK:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,210 @@
+"""Phrases in C: texts are encoded, pairs of neighbours and parts of phrases counted, on all cores, in bounded memory.
+
+The corpus is encoded twice, for the pairs and for the parts. Each thread has a table of pairs that drops the rarest
+when it is full, and remembers the highest count that it dropped (`native/pair_counts.h`): what is rare for certain is
+rare all the same, so that merges don't change. Parts go to files when they exceed their share of the limit, as words
+do.
+
+Chapter: Superwords. Cost: for 1 GB of generated English (`bench/generated_text.py`) and 128,000 tokens, 28,000 of them
+superwords, 63 s of processor time on an x86 server with two free cores, words included, 42 s by the clock, and 2.1 GB
+of memory; on a busy one 83 s, 22 s for a quarter of it, 41 s for half, and 80 s and 1.4 GB with `max_memory` of 500 MB.
+10 GB took 648 s of processor time, 9.9 GB of memory and 2.4 GB of files, with `max_memory` of 6 GB. Memory: what the
+limit allows for counts, and 12 bytes for each token of the distinct parts, of which C takes 2**31.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING
+
+from ...core.batch import thread_count
+from ...errors import TrainingError
+from ...model.bpe import BPEModel, Pair
+from ...model.trace import TrainStep
+from ...native import extension
+from ...native.arrays import build_encoder
+from ...native.plan import LETTER, levels_for, scan_table
+from ...pretokenizers.split import Split
+from ..counting.native import MAX_THREADS, NativeCounter, count_on_threads
+from ..counting.pre_token_counts import BEYOND_64_BITS, PreTokenCounts
+from ..counting.spill_runs import ThreadCounts
+from ..native import MAX_BYTES, MAX_COUNT, learned_steps
+from .learner import Texts, key_of, pairs_of
+from .python_phrases import Sequences
+from .settings import Superwords
+
+if TYPE_CHECKING:
+    from ...native._core import Encoder, PhraseCounter
+
+BREAK = 0xFFFFFFFF
+"""After each sequence of tokens."""
+TOKEN_BYTES = 3
+NO_LIMIT = NO_DROPS = 1 << 62
+
+
+class PhraseEncoding:
+    """What turns texts into counted phrases in C: an encoder and patterns, or what Python does where C can't.
+
+    One for all threads; each takes a counter of its own.
+    """
+
+    def __init__(self, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
+        self.sequences = Sequences(model, words, superwords)
+        runs = superwords.method == "boundless"
+        split = (words or Split("cl100k")) if runs else superwords.split
+        tables = [scan_table(superwords.split), scan_table(Split(LETTER))] if runs else []
+        levels = None if None in tables else levels_for(split, model)
+        core = extension()
+        self._tables = [table for table in tables if table is not None]
+        self.encoder: Encoder | None = None
+        if core is not None and levels is not None:
+            self.encoder = build_encoder(model, core, levels, numbered=True)
+
+    def counter(self, max_memory: int) -> PhraseCounter:
+        """Return a counter of pairs that takes about `max_memory` bytes."""
+        from ...native._core import PhraseCounter
+
+        return PhraseCounter(self.encoder, max_memory, *(self._tables if self.encoder else []))
+
+    def feed(self, counter: PhraseCounter, texts: list[str]) -> None:
+        """Count texts; what C can't split is split in Python."""
+        if left := counter.feed(texts):
+            counter.add(as_array(self.sequences.of(left)))
+
+
+class PairCounter:
+    """Counts pairs of neighbours. It belongs to one thread."""
+
+    def __init__(self, encoding: PhraseEncoding, max_memory: int) -> None:
+        self._encoding, self.counter = encoding, encoding.counter(max_memory)
+        self.stop = self.counter.stop
+
+    def feed(self, texts: list[str]) -> None:
+        """Count the pairs of `texts`."""
+        self._encoding.feed(self.counter, texts)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was counted so far."""
+        return self.counter.nbytes
+
+    def table(self) -> PreTokenCounts:
+        """Return what was counted: for each pair the eight bytes of its key (`key_of`)."""
+        keys, counts = self.counter.pairs(1)
+        return PreTokenCounts(keys, array("q", range(8, len(keys) + 8, 8)), memoryview(counts).cast("q"))
+
+
+class PartCounter(PairCounter):
+    """Counts the parts between pairs that are not mergeable. It belongs to one thread."""
+
+    def __init__(self, encoding: PhraseEncoding, keys: array[int] | None) -> None:
+        super().__init__(encoding, 0)
+        self.parts = NativeCounter(None)
+        self.counter.count_parts(self.parts.counter, keys)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was counted so far."""
+        return self.parts.nbytes + self.counter.nbytes
+
+    def table(self) -> PreTokenCounts:
+        """Return what was counted: for each part three bytes a token."""
+        return self.parts.table()
+
+
+class NativePhrases:
+    """The `Phrases` of texts, counted in C, in about `max_memory` bytes.
+
+    `learn` raises TrainingError for more phrases than C can take, or that can't be written to files.
+    """
+
+    def __init__(
+        self, texts: Texts, model: BPEModel, words: Split | None, superwords: Superwords, max_memory: int
+    ) -> None:
+        self._texts, self._max_memory = texts, max_memory
+        self._encoding = PhraseEncoding(model, words, superwords)
+        self.tokens = self._encoding.sequences.tokens
+        self._threads = min(thread_count(None), MAX_THREADS) if self._encoding.encoder else 1
+        self._counted: PhraseCounter | None = None
+
+    def _pairs(self) -> PhraseCounter:
+        if self._counted is None:
+            share = self._max_memory // (4 * self._threads)
+            counters = count_on_threads(self._texts(), lambda: PairCounter(self._encoding, share), self._threads)
+            self._counted = counters.pop().counter
+            while counters:
+                self._counted.add_pairs(counters.pop().counter)
+        return self._counted
+
+    @property
+    def dropped(self) -> int:
+        """How much more often than counted a pair may occur."""
+        return self._pairs().dropped
+
+    def frequent(self, number: int) -> int:
+        """Return a count that `number` pairs have, a power of two."""
+        return self._pairs().frequent(number)
+
+    def pairs(self, least: int) -> dict[Pair, int]:
+        """Return the pairs that were counted `least` times."""
+        keys, counts = self._pairs().pairs(min(least, MAX_COUNT))
+        return pairs_of(memoryview(keys).cast("Q"), memoryview(counts).cast("q"))
+
+    def learn(
+        self, mergeable: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
+    ) -> list[TrainStep]:
+        """Return the merges learned from the parts between pairs that are not mergeable."""
+        keys = None if mergeable is None else array("Q", map(key_of, mergeable))
+        with ThreadCounts(self._max_memory, self._threads) as tables:
+            counters = count_on_threads(
+                self._texts(),
+                lambda: PartCounter(self._encoding, keys),
+                self._threads,
+                lambda counter: tables.spill(counter.parts),
+            )
+            while counters:
+                tables.take(counters.pop().parts)
+            return list(learn_parts(tables.sums(), self.tokens, num_merges, least, superwords))
+
+
+def learn_parts(
+    tables: Iterable[PreTokenCounts], tokens: Sequence[bytes], num_merges: int, least: int, superwords: Superwords
+) -> Iterator[TrainStep]:
+    """Yield the merges of counted sequences of `tokens`, three bytes for each, that occur `least` times.
+
+    >>> table = PreTokenCounts.of({bytes([0, 0, 0, 1, 0, 0]): 3})
+    >>> [step.token for step in learn_parts([table], [b" of", b" the"], 5, 2, Superwords())]
+    [b' of the']
+
+    Raises TrainingError for more than C can take.
+    """
+    from ...native._core import MergeLearner
+
+    forbidden = [text.encode() for text in superwords.forbidden]
+    limits = superwords.max_words or NO_LIMIT, b"".join(forbidden), ends_of(forbidden)
+    learner = MergeLearner(max(0, num_merges), min(least, MAX_COUNT), (b"".join(tokens), ends_of(tokens), *limits))
+    size = 0
+    for table in tables:
+        size += len(table.content) // TOKEN_BYTES + len(table.ends)
+        if size >= MAX_BYTES:
+            raise TrainingError(
+                f"the distinct phrases have more than {MAX_BYTES:,} tokens, which is what the native trainer takes; "
+                "train on less text, or with a higher min_frequency, between whose pairs phrases are cut"
+            )
+        try:
+            learner.add(*table)
+        except OverflowError as error:
+            raise TrainingError(BEYOND_64_BITS) from error
+    yield from learned_steps(learner, tokens)
+
+
+def ends_of(strings: Iterable[bytes]) -> array[int]:
+    """Return where each string ends when all are concatenated."""
+    return array("q", accumulate(map(len, strings)))
+
+
+def as_array(sequences: Iterable[Sequence[int]]) -> array[int]:
+    """Return sequences of tokens as C takes them."""
+    return array("I", chain.from_iterable((*sequence, BREAK) for sequence in sequences))
