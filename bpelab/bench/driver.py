@@ -11,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .fresh_process import HELLO
 from .generated_text import Source, generated_text
-from .job import Job, Step
+from .isolated_measures import HELLO
 from .peers import BASELINE, PEERS, Vocabulary
-from .plan import Plan
+from .plan import Job, Plan, Step
 from .record import Record, load_average
 from .runner import Runner
 from .texts import Text, split_parts

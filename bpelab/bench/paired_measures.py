@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._support.gc_paused import gc_paused
 from .checking import DOCUMENT_BYTES, encode_batch, first_difference, flatten, shorten
-from .job import Step
+from .meters import freeze_heap, timed
 from .peers import BASELINE, Peer
+from .plan import Step
 from .texts import split_documents
-from .timing import freeze_heap, timed
 
 if TYPE_CHECKING:
     from .worker import Worker

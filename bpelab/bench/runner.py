@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from . import worker_process
-from .job import Job, Step
 from .peers import PEERS
+from .plan import Job, Step
 from .record import Record
 from .worker_process import Event, ProcessExit
 

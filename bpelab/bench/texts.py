@@ -3,7 +3,8 @@
 import lzma
 import re
 import sysconfig
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -137,3 +138,21 @@ def _chars_for(text: str, size: int) -> int:
     """Estimate how many characters of `text` take `size` bytes."""
     sample = text[: 1 << 20]
     return max(1, round(size * len(sample) / len(sample.encode())))
+
+
+def _b64(size: int) -> str:
+    return b64encode(Random(3).randbytes(size * 3 // 4)).decode()
+
+
+PATHOLOGICAL: dict[str, Callable[[int], str]] = {
+    "one letter": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "newlines": lambda size: "\n" * size,
+    "dashes": lambda size: "-" * size,
+    "equals signs": lambda size: "=" * size,
+    "digits": lambda size: "".join(Random(1).choices("0123456789", k=size)),
+    "random letters": lambda size: "".join(Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=size)),
+    "base64": _b64,
+    "ACGT": lambda size: "".join(Random(4).choices("ACGT", k=size)),
+}
+"""Inputs on which some libraries take minutes: name -> a function from a size in bytes to a text."""

@@ -12,10 +12,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .job import Job, Step
-from .measures import MEASURES
+from .checking import check
+from .isolated_measures import fresh, load, memory, pathological, train
+from .paired_measures import batch, calls, cold, decode, documents_in_a_loop, warm
 from .peers import PEERS
 from .peers.base import Peer, Unsupported
+from .plan import Job, Step
+
+MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
+    "check": check,
+    "cold": cold,
+    "warm": warm,
+    "calls": calls,
+    "documents": documents_in_a_loop,
+    "batch": batch,
+    "decode": decode,
+    "load": load,
+    "fresh": fresh,
+    "memory": memory,
+    "pathological": pathological,
+    "train": train,
+    "superwords": train,
+}
+"""Name -> the function that runs one step of a measure."""
 
 
 class Worker:

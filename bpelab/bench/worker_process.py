@@ -19,7 +19,7 @@ from typing import Any
 
 import bpelab
 
-from .job import Job
+from .plan import Job
 
 Event = dict[str, Any]
 START = 60

@@ -15,8 +15,7 @@ from .._support.textio import read_text
 from ..errors import BPELabError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from ..bench.job import Step
-    from ..bench.plan import Plan
+    from ..bench.plan import Plan, Step
     from ..bench.record import Record
 
 EXAMPLES = """\
@@ -115,7 +114,7 @@ def run_bench(args: argparse.Namespace) -> int:
     if args.json is not None:
         args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
     if args.figure is not None:
-        from ..bench.figure import bench_figure
+        from ..bench.report import bench_figure
 
         bench_figure(record).savefig(args.figure, bbox_inches="tight")
     return 0
@@ -191,7 +190,7 @@ class Progress:
     def row(self, encoding: str, step: "Step") -> None:
         """Print this library's result in a step."""
         from ..bench.summary import Row, speeds
-        from ..bench.tables_paired import format_speed
+        from ..bench.tables import format_speed
 
         measure = "unseen" if step.measure == "warm" else step.measure
         row = Row(encoding, measure, step.text, step.output, step.threads)

@@ -6,15 +6,13 @@ from dataclasses import replace
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.bench import fresh_process, worker_process
+from bpelab.bench import isolated_measures, worker_process
 from bpelab.bench.driver import Driver
-from bpelab.bench.figure import bench_figure
-from bpelab.bench.fresh_process import HELLO
-from bpelab.bench.job import Job, Step
+from bpelab.bench.isolated_measures import HELLO
 from bpelab.bench.peers import PEERS, why_unavailable
-from bpelab.bench.plan import Plan
+from bpelab.bench.plan import Job, Plan, Step
 from bpelab.bench.record import new_record, validate
-from bpelab.bench.report import report
+from bpelab.bench.report import bench_figure, report
 from bpelab.bench.summary import speeds
 from bpelab.bench.texts import Text
 from bpelab.cli.main import main
@@ -129,11 +127,11 @@ def test_fresh_processes(tmp_path):
 
 def test_programs_of_fresh_processes():
     """What they print, what they take beyond an empty one, and their last words."""
-    printed, cpu, wall = fresh_process._measured("sum(range(3_000_000)); print(1, 2)")
+    printed, cpu, wall = isolated_measures._measured("sum(range(3_000_000)); print(1, 2)")
     assert printed == "1 2"
     assert cpu > 0 and wall > 0
     with pytest.raises(RuntimeError, match="ValueError: no"):
-        fresh_process._measured("raise ValueError('no')")
+        isolated_measures._measured("raise ValueError('no')")
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from bpelab._support.install import install_command
-from bpelab.bench import memory, record, texts
+from bpelab.bench import meters, record, texts
 from bpelab.bench.driver import Driver
-from bpelab.bench.job import Step
-from bpelab.bench.plan import Plan
+from bpelab.bench.plan import Plan, Step
 from bpelab.bench.worker_process import _processor_time
 from bpelab.cli.bench import Progress
 from bpelab.cli.main import main
@@ -25,8 +24,8 @@ from .test_timing import sample
 def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
     """A thread looks for the maximum: what is taken and given back in between counts."""
     pytest.importorskip("psutil")
-    monkeypatch.setattr(memory, "STATUS", tmp_path / "status")
-    meter = memory.MemoryMeter()
+    monkeypatch.setattr(meters, "STATUS", tmp_path / "status")
+    meter = meters.MemoryMeter()
     before = meter.current()
     meter.restart()
     taken = bytearray(b"x") * 100_000_000
@@ -38,7 +37,7 @@ def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
     assert meter.peak() > before + 80_000_000
     monkeypatch.setitem(sys.modules, "psutil", None)
     with pytest.raises(MissingDependencyError, match="pip install psutil"):
-        memory.MemoryMeter()
+        meters.MemoryMeter()
 
 
 def test_a_machine_that_says_little(monkeypatch):

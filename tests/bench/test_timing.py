@@ -6,9 +6,9 @@ import pytest
 
 from bpelab._support.gc_paused import gc_paused
 from bpelab.bench import texts
-from bpelab.bench.summary import Row, right_digest, speeds
+from bpelab.bench.meters import timed
+from bpelab.bench.summary import Row, Spread, paired_ratio, right_digest, speeds, spread
 from bpelab.bench.texts import find_texts, read, split_documents, split_parts
-from bpelab.bench.timing import Spread, paired_ratio, spread, timed
 from bpelab.errors import BPELabError
 
 

@@ -6,12 +6,11 @@ Each has an adapter that calls it in the way that is best for it. An adapter doe
 from importlib import metadata
 from importlib.util import find_spec
 
+from .any_vocabulary import Fastokens, Gigatoken, Iree, Kitoken, Splintr, Tokie
 from .base import Peer, Vocabulary
-from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
-from .newer import Gigabpe, Iree, Kitoken, Tokie
-from .openai_only import BpeOpenAI, Quicktok, RsBpe
+from .no_files import BpeOpenAI, Gigabpe, Quicktok, RsBpe, Rustbpe
 from .ours import Bpelab, BpelabPython, Naive
-from .rustbpe import Rustbpe
+from .reference import HuggingFace, Tiktoken
 
 PEERS: dict[str, type[Peer]] = {
     peer.name: peer

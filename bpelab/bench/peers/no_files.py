@@ -1,9 +1,9 @@
-"""Libraries that ship OpenAI's vocabularies and load no others (quicktok could import some, from more than a file)."""
+"""Libraries that load no vocabulary from one file: they ship OpenAI's (quicktok could import some), or only train."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from .base import Peer, Vocabulary, published_name
+from .base import Peer, Unsupported, Vocabulary, published_name, read_chunks
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
@@ -99,3 +99,47 @@ class BpeOpenAI(Peer):
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         rows: list[list[int]] = self._tokenizer.encode_ordinary_batch(texts, num_threads=threads)
         return rows
+
+
+class Rustbpe(Peer):
+    name, package, module = "rustbpe", "rustbpe", "rustbpe"
+    requires = ()
+    calls: ClassVar = {"train": "Tokenizer().train_from_iterator(documents, size, pattern=that of GPT-2)"}
+    lacks: ClassVar = {"list": "loads no vocabulary"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        raise Unsupported("trains, and loads no vocabulary")
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        import rustbpe
+
+        from ...pretokenizers import PATTERNS
+
+        tokenizer = rustbpe.Tokenizer()
+        tokenizer.train_from_iterator(read_chunks(path), size, pattern=PATTERNS["gpt2"].regex)
+        return {bytes(token) for token, _ in tokenizer.get_mergeable_ranks()}
+
+
+class Gigabpe(Peer):
+    name = package = module = "gigabpe"
+    requires = ()
+    calls: ClassVar = {
+        "train": "train_bpe([path], size, pretokenizer='bytelevel', min_frequency=2): GPT-2's pattern. It begins with "
+        "the bytes of the text, not with all 256; tokens beyond `size` with all of them are left out"
+    }
+    lacks: ClassVar = {"list": "trains, and encodes nothing"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        raise Unsupported("trains, and encodes nothing")
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        import gigabpe
+
+        from ...unicode.byte_alphabet import from_alphabet
+
+        ids, _ = gigabpe.train_bpe([path], size, special_tokens=[], min_frequency=2, pretokenizer="bytelevel")
+        tokens = dict.fromkeys(bytes([byte]) for byte in range(256))
+        tokens.update(dict.fromkeys(map(from_alphabet, sorted(ids, key=ids.__getitem__))))
+        return set(list(tokens)[:size])
