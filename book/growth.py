@@ -98,7 +98,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         return print(json.dumps(measure(options.megabytes[0])))
-    from bpelab.bench.record import machine
+    from bpelab.bench.machine import machine
 
     rows = []
     for size in options.megabytes:

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ print(len(ids), ids[0], ids[len(ids) // 2], ids[-1])
 def load(worker: "Worker", step: Step) -> None:
     """Time loading the vocabulary and encoding a few words, after the imports."""
     for name in worker.participants(step):
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
 
         with gc_paused():
             emit_time(worker, step, name, partial(load_and_encode, PEERS[name], worker.job.vocabulary))
@@ -58,7 +57,7 @@ def memory(worker: "Worker", step: Step) -> None:
     """Measure resident memory: that of a loaded vocabulary, and the peak beyond it while a text is encoded."""
     for name in worker.participants(step):
         (text,) = worker.read_parts(step.text)[1]
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
         meter = MemoryMeter()
         before = meter.current()
         peer = worker.load(name)
@@ -103,19 +102,12 @@ def train(worker: "Worker", step: Step) -> None:
     """Time training on a file, of superwords too; the learned tokens are written to another file, to be compared."""
     size = worker.job.values["vocabulary"]
     for name in worker.participants(step):
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
         path, peer = worker.job.text_files[step.text], PEERS[name]
         learn = peer.train if step.measure == "train" else peer.train_superwords
         tokens = emit_time(worker, step, name, partial(learn, path, size), bytes=Path(path).stat().st_size, size=size)
         if tokens is not None:
             Path(worker.job.folder, f"tokens-{step.text}-{name}").write_bytes(pickle.dumps(sorted(tokens)))
-
-
-def import_all(worker: "Worker", name: str) -> None:
-    """Import a library, numpy, and what the library would import later."""
-    peer = PEERS[name]
-    for module in (*peer.requires, peer.module, *peer.imports):
-        worker.run_guarded(name, "import", import_module, module)
 
 
 def emit_time(worker: "Worker", step: Step, name: str, call: Callable[[], Any], **facts: Any) -> Any:

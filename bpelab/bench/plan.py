@@ -91,7 +91,7 @@ class Step:
     """One thing to measure.
 
     Attributes:
-        measure: "check", "cold", "warm", "calls", "documents", "batch", "decode", "load", "fresh", "memory",
+        measure: "check", "cold", "warm", "calls", "lines", "documents", "batch", "decode", "load", "fresh", "memory",
             "pathological", "train", "superwords".
         text: the name of a text, or of a pathological input.
         output: a key of `Peer.calls`; "" for measures that have only one kind of call.
@@ -107,7 +107,7 @@ class Step:
     def capability(self) -> str:
         """The capability that a library needs for this step, a key of `Peer.calls`."""
         same = {"load": "list", "fresh": "fresh", "train": "train", "superwords": "superwords"}
-        return {"calls": "list", "documents": "list", **same}.get(self.measure, self.output)
+        return {"calls": "list", "lines": "list", "documents": "list", **same}.get(self.measure, self.output)
 
 
 @dataclass
@@ -119,6 +119,7 @@ class Job:
         folder: files that processes share: expected ids, learned tokens.
         excluded: (library, step) pairs to skip, because they differed, failed or crashed before.
         values: numbers that a measure needs, such as the size of a vocabulary.
+        threads: how many processors the process is pinned to.
         memory_limit: of the process's address space, in bytes; None for no limit.
     """
 
@@ -129,6 +130,7 @@ class Job:
     folder: str
     excluded: list[tuple[str, Step]] = field(default_factory=list)
     values: dict[str, int] = field(default_factory=dict)
+    threads: int = 1
     memory_limit: int | None = None
 
     def to_json(self) -> dict[str, Any]:

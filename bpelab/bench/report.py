@@ -29,20 +29,24 @@ def report(record: Record) -> str:
 
 
 def _head(record: Record) -> str:
-    machine, baseline = record["machine"], record["baseline"]
+    machine = record["machine"]
     load = ", ".join(f"{number:.2f}" for number in machine["load_average"] or []) or "unknown"
     lines = [
         f"{record['what']}, {record['date']}",
         f"{machine['cpu']}, {machine['cores']} cores, load {load}; {machine['system']}; Python {machine['python']}",
         "  ".join(f"{name} {one['version']}" for name, one in record["libraries"].items() if not one["obstacle"]),
     ]
+    others = " or ".join(sorted(set(record["baselines"].values()), reverse=True)) or "tiktoken"
+    pinned = "each process pinned to as many processors as its row has threads"
+    lines += [pinned if machine["pinned"] else "not pinned: libraries may use more processors than a row has threads"]
+    lines += [f"instruction sets: {' '.join(machine['instruction_sets'] or ['unknown'])}"]
     missing = [f"{name} ({one['obstacle']})" for name, one in record["libraries"].items() if one["obstacle"]]
     lines += [f"not measured: {', '.join(missing)}"] if missing else []
     lines += [f"text {text['name']}: {text['source']}, {text['bytes'] / 1e6:.1f} MB" for text in record["texts"]]
     lines += [f"note: {note}" for note in record["notes"]]
     lines += [
         "",
-        f"MB per second of processor time, and in brackets how many times as fast as {baseline} in the same rounds:",
+        f"MB per second of processor time, and in brackets how many times as fast as {others} in the same rounds:",
         "median ± half of what lies between the quartiles. Ids were compared before; - is not measured, ! see the end.",
         "cold: a fresh object's first text; unseen: new text after a warm-up on other text, 12 MB or 5 s at most;",
         "again: the same once more.",

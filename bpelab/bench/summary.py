@@ -76,7 +76,7 @@ def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
         if "round" in sample and sample["measure"] != "load":
             row = Row(sample["encoding"], *(sample[key] for key in ("measure", "text", "output", "threads")))
             seconds[row][sample["library"]][sample["round"]] = sample
-    return {row: _row(row, libraries, record["baseline"]) for row, libraries in seconds.items()}
+    return {row: _row(row, libraries, record["baselines"][row.encoding]) for row, libraries in seconds.items()}
 
 
 def _row(row: Row, libraries: dict[str, dict[int, dict[str, Any]]], baseline: str) -> dict[str, Speed]:
@@ -115,8 +115,8 @@ def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
 def right_digest(record: Record, encoding: str, text: str) -> str | None:
     """Return the baseline's digest; where it failed, the most frequent one, or None if there is none."""
     found = digests(record, encoding, text)
-    if record["baseline"] in found:
-        return found[record["baseline"]]
+    if record["baselines"][encoding] in found:
+        return found[record["baselines"][encoding]]
     return max(found.values(), key=list(found.values()).count, default=None)
 
 

@@ -63,6 +63,7 @@ def many_texts(record: Record, rows: Speeds, encoding: str, text: str) -> str:
         return _speed_cell(record, rows, Row(encoding, "calls", text, "list", 1))(name)
 
     kinds = [
+        ("lines, lists", "lines", "list", 1),
         ("2 kB each, lists", "documents", "list", 1),
         ("batch: lists", "batch", "batch list", 1),
         ("2 threads", "batch", "batch list", 2),

@@ -134,6 +134,21 @@ def split_documents(text: str, size: int) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
+def split_short(text: str) -> list[str]:
+    """Split the beginning of a text into 2,000 texts of 60 characters, as far as it goes."""
+    return [text[start : start + 60].rstrip() for start in range(0, min(len(text), 120_000), 60)]
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text that have 50 to 200 bytes, longer ones cut up into such pieces.
+
+    >>> [len(line) for line in split_lines("short\\n" + "-" * 70 + "\\n" + "a line " * 100)]
+    [70, 120, 119, 120, 120, 120, 99]
+    """
+    lines = (line for whole in text.split("\n") for line in (split_documents(whole, 120) if whole else ()))
+    return [line for line in lines if 50 <= len(line.encode()) <= 200]
+
+
 def _chars_for(text: str, size: int) -> int:
     """Estimate how many characters of `text` take `size` bytes."""
     sample = text[: 1 << 20]

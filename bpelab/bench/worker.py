@@ -14,7 +14,8 @@ from typing import Any
 
 from .checking import check
 from .isolated_measures import fresh, load, memory, pathological, train
-from .paired_measures import batch, calls, cold, decode, documents_in_a_loop, warm
+from .machine import pin
+from .paired_measures import batch, cold, decode, one_by_one, warm
 from .peers import PEERS
 from .peers.base import Peer, Unsupported
 from .plan import Job, Step
@@ -23,8 +24,9 @@ MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
     "check": check,
     "cold": cold,
     "warm": warm,
-    "calls": calls,
-    "documents": documents_in_a_loop,
+    "calls": one_by_one,
+    "lines": one_by_one,
+    "documents": one_by_one,
     "batch": batch,
     "decode": decode,
     "load": load,
@@ -110,6 +112,7 @@ def main(path: str) -> None:
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
         os.dup2(2, 1)  # what a library prints must not look like a line of ours
+        pin(job.threads)  # before a library starts its threads
         if job.memory_limit is not None:
             limit_memory(job.memory_limit)
 

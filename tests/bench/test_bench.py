@@ -9,7 +9,7 @@ from bpelab import BPETokenizer
 from bpelab.bench import isolated_measures, worker_process
 from bpelab.bench.driver import Driver
 from bpelab.bench.isolated_measures import HELLO
-from bpelab.bench.peers import PEERS, why_unavailable
+from bpelab.bench.peers import PEERS
 from bpelab.bench.plan import Job, Plan, Step
 from bpelab.bench.record import new_record, validate
 from bpelab.bench.report import bench_figure, report
@@ -72,7 +72,7 @@ def timed(record, name):
 
 @pytest.mark.slow
 def test_every_installed_library(tmp_path):
-    here = [name for name, peer in PEERS.items() if why_unavailable(peer) is None]
+    here = [name for name, peer in PEERS.items() if peer.why_unavailable() is None]
     record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
     text = report(record)
     loaded = [name for name in here if "load" not in {e["doing"] for e in record["left_out"] if e["library"] == name}]
@@ -89,7 +89,7 @@ def test_every_installed_library(tmp_path):
 @pytest.mark.slow
 def test_every_measure(tmp_path):
     for name in ("bpelab", "tokenizers"):
-        if why := why_unavailable(PEERS[name]):
+        if why := PEERS[name].why_unavailable():
             pytest.skip(why)
     names = ["tiktoken", "bpelab", "tokenizers"]
     record = run(
@@ -229,7 +229,7 @@ def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     assert "Encode book, mine" in shown and "Encode book, words" in shown
     measured = json.loads(record.read_text("utf-8"))
     timed = {(sample["encoding"], sample["library"]) for sample in measured["samples"]}
-    if why_unavailable(PEERS["tokenizers"]) is None:
+    if PEERS["tokenizers"].why_unavailable() is None:
         assert timed >= {(name, peer) for name in ("mine", "words") for peer in ("tokenizers", "bpelab (Python)")}
     assert ("mine", "gigatoken") not in timed
     assert main(["bench", *options, "--encoding", f"{home},{home.parent}"]) == 1

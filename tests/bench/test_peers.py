@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bpelab.bench.checking import encode_batch, first_difference, flatten, shorten, split_documents
-from bpelab.bench.peers import PEERS, version, why_unavailable
+from bpelab.bench.peers import PEERS
 from bpelab.bench.peers.base import METHODS, Unsupported
 from bpelab.bench.vocabularies import PUBLISHED, Unavailable, prepare
 from bpelab.errors import BPELabError
@@ -59,7 +59,7 @@ def test_ids(request, vocabularies, which, name):
         request.applymarker(
             pytest.mark.xfail(reason="iree-tokenizer 0.3.0 merges ' Tuesdays' differently", strict=True)
         )
-    if why := why_unavailable(peer):
+    if why := peer.why_unavailable():
         pytest.skip(why)
     vocabulary = vocabularies(which)
     try:
@@ -91,7 +91,7 @@ def test_ids(request, vocabularies, which, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.supports("train")])
 def test_training(name, tmp_path):
-    if why := why_unavailable(PEERS[name]):
+    if why := PEERS[name].why_unavailable():
         pytest.skip(why)
     path = tmp_path / "text.txt"
     path.write_text(book_text()[:60_000], "utf-8")
@@ -112,7 +112,7 @@ def test_every_adapter_says_what_it_does():
                 own = any(method in vars(kind) for kind in peer.__mro__[:-2])
                 by_list = what == "decode array" and peer.supports("decode list")
                 assert peer.supports(what) == own or (by_list and peer.supports(what)), (name, what)
-        assert why_unavailable(peer) or version(peer)
+        assert peer.why_unavailable() or peer.version()
 
 
 def test_nothing_is_fetched(tmp_path, monkeypatch):

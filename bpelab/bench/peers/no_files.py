@@ -1,7 +1,7 @@
 """Libraries that load no vocabulary from one file: they ship OpenAI's (quicktok could import some), or only train."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Peer, Unsupported, Vocabulary, published_name, read_chunks
 
@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from .base import Batch, Ids
 
 BOTH = ("cl100k_base", "o200k_base")
+
+
+def split_rows(flat: "Ids", offsets: Any) -> list[list[int]]:
+    """Return the rows of a flat array of ids as lists."""
+    ids, ends = flat.tolist(), offsets.tolist()
+    return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
 
 
 class Quicktok(Peer):
@@ -41,9 +47,39 @@ class Quicktok(Peer):
         return ids, offsets
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        flat, offsets = self._tokenizer.encode_batch(texts, threads)
-        ids, ends = flat.tolist(), offsets.tolist()
-        return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
+        return split_rows(*self._tokenizer.encode_batch(texts, threads))
+
+
+class Toktok(Peer):
+    name, package, module = "toktok", "toktok-rs", "toktok"
+    calls: ClassVar = {
+        "load": "toktok._toktok.Tokenizer(name, ''): its public functions only count",
+        "fresh": "from toktok._toktok import Tokenizer; encode = Tokenizer(NAME, '').encode_ordinary",
+        "list": "encode_ordinary",
+        "array": "encode_batch_to_numpy([text], 1)[0]",
+        "batch list": "encode_batch_to_numpy, and each row's tolist()",
+        "batch array": "encode_batch_to_numpy",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist())",
+    }
+    lacks: ClassVar = {"train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from toktok._toktok import Tokenizer
+
+        self._tokenizer = Tokenizer(published_name(vocabulary, BOTH), "")
+        self.encode_list = self._tokenizer.encode_ordinary
+        self.decode_list = self._tokenizer.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        return self._tokenizer.encode_batch_to_numpy([text], 1)[0]
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        ids, offsets = self._tokenizer.encode_batch_to_numpy(texts, threads)
+        return ids, offsets
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return split_rows(*self.batch_array(texts, threads))
 
 
 class RsBpe(Peer):

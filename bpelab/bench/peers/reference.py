@@ -3,11 +3,15 @@
 Adapters use the calls for plain text (encode_ordinary and the like): no benchmark text contains special tokens.
 """
 
+import os
+import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Peer, Vocabulary, read_chunks
+from .base import Peer, Unsupported, Vocabulary, open_plain, read_chunks
 
 if TYPE_CHECKING:
     from .base import Ids
@@ -32,6 +36,8 @@ class Tiktoken(Peer):
         if vocabulary.published:
             tiktoken.registry.ENCODINGS.pop(vocabulary.name, None)  # so that the object is a new one each time
             self._encoding = tiktoken.get_encoding(vocabulary.name)
+        elif not vocabulary.ranks:
+            raise Unsupported("gives other ids: it has no normalizer, and byte-level vocabularies only")
         else:
             from ... import BPETokenizer
 
@@ -92,3 +98,81 @@ class HuggingFace(Peer):
         )
         tokenizer.train_from_iterator(read_chunks(path), trainer)
         return set(map(from_alphabet, tokenizer.get_vocab()))
+
+
+FOLDER_1 = "BPELAB_BENCH_TOKENIZERS_1"
+"""The variable that names a folder with tokenizers 1.0: one environment can't have two versions."""
+
+
+class HuggingFace1(Peer):
+    """A release candidate: it encodes and decodes, and does not train."""
+
+    name, package, module = "tokenizers 1.0", "tokenizers", "tokenizers"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_file(plain.json), the tokenizer.json with the pattern in its published spelling",
+        "fresh": f"import os, sys; sys.path.insert(0, os.environ['{FOLDER_1}'])\n"
+        "from tokenizers import Tokenizer\n"
+        "tokenizer = Tokenizer.from_file(FOLDER + '/plain.json')\n"
+        "encode = lambda text: tokenizer.encode(text, add_special_tokens=False).ids",
+        "list": "encode(text).ids",
+        "array": "encode(text).ids_array",
+        "batch list": "encode_batch, and each row's ids",
+        "decode list": "decode(ids, skip_special_tokens=False)",
+        "decode array": "decode(ids, skip_special_tokens=False)",
+    }
+    lacks: ClassVar = {"batch array": "an array for each text only", "train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tokenizer = open_plain(_tokenizers_1().Tokenizer, vocabulary)
+
+    def encode_list(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def encode_array(self, text: str) -> "Ids":
+        return self._tokenizer.encode(text, add_special_tokens=False).ids_array
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return [row.ids for row in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+    def decode_list(self, ids: list[int]) -> str:
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    def decode_array(self, ids: "Ids") -> str:
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    @classmethod
+    def why_unavailable(cls) -> str | None:
+        if cls.version() is not None:
+            return None
+        return f"not installed: pip install --no-deps --target FOLDER tokenizers==1.0.0rc3, and {FOLDER_1}=FOLDER"
+
+    @classmethod
+    def version(cls) -> str | None:
+        folder = os.environ.get(FOLDER_1)
+        installed = metadata.distributions(name="tokenizers", path=[folder]) if folder else ()
+        return next((one.version for one in installed if one.version.startswith("1.")), None)
+
+    @classmethod
+    def import_all(cls) -> None:
+        import_module("numpy")
+        _tokenizers_1()
+
+
+@cache
+def _tokenizers_1() -> Any:
+    """Import tokenizers 1.0 beside the version that is installed, which keeps the name `tokenizers`."""
+    folder = os.environ[FOLDER_1]
+    others = _take_modules()
+    sys.path.insert(0, folder)
+    try:
+        return import_module("tokenizers")
+    finally:
+        sys.path.remove(folder)
+        _take_modules()
+        sys.modules.update(others)
+
+
+def _take_modules() -> dict[str, Any]:
+    """Remove tokenizers and its parts from the imported modules, and return them."""
+    names = [name for name in sys.modules if name.partition(".")[0] == "tokenizers"]
+    return {name: sys.modules.pop(name) for name in names}

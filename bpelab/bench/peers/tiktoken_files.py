@@ -1,4 +1,4 @@
-"""Libraries that load the files of any byte-level vocabulary, or of most."""
+"""Libraries that load the .tiktoken file of a vocabulary, and some of them a tokenizer.json."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Gigatoken(Peer):
     name = package = module = "gigatoken"
     calls: ClassVar = {
-        "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens)",
+        "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens), or Tokenizer(tokenizer.json)",
         "fresh": "import gigatoken; encode = gigatoken.Tokenizer.from_tiktoken(RANKS, PATTERN, SPECIAL).encode",
         "list": "encode(text).tolist(), which is faster than encode_batch_list([text])[0]",
         "array": "encode",
@@ -28,9 +28,12 @@ class Gigatoken(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from gigatoken import Tokenizer
 
-        if vocabulary.pattern not in PATTERNS:
+        if not vocabulary.ranks:
+            self._tokenizer = Tokenizer(Path(vocabulary.folder, "tokenizer.json"))
+        elif vocabulary.pattern not in PATTERNS:
             raise Unsupported("has the patterns of known tokenizers built in, and takes no other")
-        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
+        else:
+            self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
         self.encode_array = self._tokenizer.encode
 
     def encode_list(self, text: str) -> list[int]:
@@ -74,6 +77,8 @@ class Splintr(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         import splintr
 
+        if not vocabulary.ranks:
+            raise Unsupported("reads .tiktoken files only")
         if vocabulary.pattern not in PATTERNS:
             raise Unsupported("drops what a pattern doesn't match")
         if vocabulary.name in ("cl100k_base", "o200k_base"):
@@ -108,7 +113,7 @@ PRESETS = ("cl100k_base", "o200k_base")
 class Fastokens(Peer):
     name = package = module = "fastokens"
     calls: ClassVar = {
-        "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens)",
+        "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens), or Tokenizer.from_file(tokenizer.json)",
         "fresh": "import fastokens\n"
         "tokenizer = fastokens.Tokenizer.from_tiktoken(RANKS, special_tokens=SPECIAL, encoding=NAME)\n"
         "encode = lambda text: tokenizer.encode_ordinary(text).ids",
@@ -124,6 +129,9 @@ class Fastokens(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from fastokens import Tokenizer
 
+        if not vocabulary.ranks:
+            self._tokenizer = Tokenizer.from_file(str(Path(vocabulary.folder, "tokenizer.json")))
+            return
         named = PATTERNS.get(vocabulary.pattern)
         pattern = named.oniguruma if named else vocabulary.pattern  # any spelling will do; this one has no possessives
         known = {"encoding": vocabulary.name} if vocabulary.name in PRESETS else {"pattern": pattern}
@@ -179,59 +187,3 @@ class Iree(Peer):
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         return self._tokenizer.encode_batch(list(texts))
-
-
-class Kitoken(Peer):
-    name = package = module = "kitoken"
-    requires = ()
-    calls: ClassVar = {
-        "load": "Kitoken.from_tokenizers_file(tokenizer.json)",
-        "fresh": "from kitoken import Kitoken\n"
-        "encode = Kitoken.from_tokenizers_file(FOLDER + '/tokenizer.json').encode",
-        "list": "encode",
-        "batch list": "encode_all, in one thread",
-        "decode list": "decode(ids).decode()",
-        "decode array": "decode(ids.tolist()).decode()",
-    }
-    lacks: ClassVar = {"array": "lists only", "batch array": "lists only", "train": "does not train"}
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        from kitoken import Kitoken as Tokenizer
-
-        self._tokenizer = Tokenizer.from_tokenizers_file(str(Path(vocabulary.folder, "tokenizer.json")))
-        self.encode_list = self._tokenizer.encode
-
-    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        return self._tokenizer.encode_all(list(texts))
-
-    def decode_list(self, ids: list[int]) -> str:
-        return self._tokenizer.decode(ids).decode()
-
-
-class Tokie(Peer):
-    name = package = module = "tokie"
-    calls: ClassVar = {
-        "load": "Tokenizer.from_json(tokenizer.json)",
-        "fresh": "from tokie import Tokenizer\n"
-        "tokenizer = Tokenizer.from_json(FOLDER + '/tokenizer.json')\n"
-        "encode = lambda text: tokenizer.encode(text, add_special_tokens=False).ids",
-        "list": "encode(text, add_special_tokens=False).ids",
-        "batch list": "encode_batch, in RAYON_NUM_THREADS threads",
-        "decode list": "decode",
-        "decode array": "decode(ids.tolist())",
-    }
-    lacks: ClassVar = {"array": "lists only", "batch array": "lists only", "train": "does not train"}
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        from tokie import Tokenizer
-
-        self._tokenizer = Tokenizer.from_json(str(Path(vocabulary.folder, "tokenizer.json")))
-
-    def encode_list(self, text: str) -> list[int]:
-        return self._tokenizer.encode(text, add_special_tokens=False).ids
-
-    def decode_list(self, ids: list[int]) -> str:
-        return self._tokenizer.decode(ids) or ""  # None for invalid UTF-8
-
-    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        return [row.ids for row in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
