@@ -1,5 +1,6 @@
 """The record of a run, as JSON: machine, versions, options, texts, and every sample."""
 
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
@@ -37,6 +38,13 @@ def new_record(plan: Plan, texts: list[Text]) -> Record:
 
 def _library(peer: type[Peer]) -> dict[str, Any]:
     return {"version": peer.version(), "obstacle": peer.why_unavailable(), "calls": peer.calls, "lacks": peer.lacks}
+
+
+def to_json(record: Record) -> str:
+    """Return a record as JSON, each sample in a line of its own."""
+    head = json.dumps({**record, "samples": []}, indent=1, ensure_ascii=False)
+    samples = ",\n  ".join(json.dumps(sample, ensure_ascii=False) for sample in record["samples"])
+    return head.replace('"samples": []', f'"samples": [\n  {samples}\n ]') + "\n"
 
 
 def validate(record: Any) -> Record:

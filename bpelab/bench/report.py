@@ -1,5 +1,6 @@
 """The report of a run: all tables, in plain text; and the figure of how fast each library encodes unseen text."""
 
+from pathlib import Path
 from typing import Any
 
 from ..errors import BPELabError
@@ -107,6 +108,13 @@ def bench_figure(record: Record, encoding: str | None = None) -> Any:
     figure.text(0.01, 0, f"unseen text; {machine['cpu']}; {record['date'][:10]}", fontsize=7, color=GREY)
     figure.tight_layout(rect=(0, 0.02, 1, 1))
     return figure
+
+
+def save_figure(record: Record, path: Path) -> None:
+    """Draw `bench_figure` to a file, .svg or .png; the text of an SVG stays text, and the same record the same file."""
+    svg = path.suffix == ".svg"
+    with pyplot().rc_context({"svg.fonttype": "none", "svg.hashsalt": "bpelab"}):
+        bench_figure(record).savefig(path, bbox_inches="tight", metadata={"Date": None} if svg else None)
 
 
 def _slowest_first(record: Record, speed: dict[str, Speed]) -> list[str]:

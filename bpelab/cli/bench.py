@@ -104,7 +104,7 @@ def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> 
 
 
 def run_bench(args: argparse.Namespace) -> int:
-    from ..bench.record import validate
+    from ..bench.record import to_json, validate
     from ..bench.report import report
 
     if args.show is not None:
@@ -118,11 +118,11 @@ def run_bench(args: argparse.Namespace) -> int:
     coding = sys.stdout.encoding or "ascii"
     print(text.encode(coding, "replace").decode(coding), end="")
     if args.json is not None:
-        args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        args.json.write_text(to_json(record), "utf-8")
     if args.figure is not None:
-        from ..bench.report import bench_figure
+        from ..bench.report import save_figure
 
-        bench_figure(record).savefig(args.figure, bbox_inches="tight")
+        save_figure(record, args.figure)
     return 0
 
 

@@ -13,13 +13,14 @@ from bpelab.bench.peers import PEERS
 from bpelab.bench.plan import Job, Plan, Step
 from bpelab.bench.record import new_record, validate
 from bpelab.bench.report import bench_figure, report
-from bpelab.bench.summary import speeds
+from bpelab.bench.summary import Row, speeds
 from bpelab.bench.texts import Text
 from bpelab.cli.main import main
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT, amount, encoding
+from ..formats.families import families
 from .bad_peers import BAD
 
 pytest.importorskip("tiktoken")
@@ -96,7 +97,16 @@ def test_every_measure(tmp_path):
         only("calls", "batch", "decode", "load", "memory", "pathological", "train", "superwords"), names, tmp_path
     )
     assert not record["left_out"]
-    assert timed(record, "tiktoken") == {"calls", "documents", "batch", "decode", "load", "memory", "pathological"}
+    assert timed(record, "tiktoken") == {
+        "calls",
+        "lines",
+        "documents",
+        "batch",
+        "decode",
+        "load",
+        "memory",
+        "pathological",
+    }
     assert timed(record, "tokenizers") == timed(record, "tiktoken") | {"train"}
     assert timed(record, "bpelab") == timed(record, "tokenizers") | {"superwords"}
     text = report(record)
@@ -234,6 +244,26 @@ def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     assert ("mine", "gigatoken") not in timed
     assert main(["bench", *options, "--encoding", f"{home},{home.parent}"]) == 1
     assert "two of the encodings to measure with are called 'words': rename one" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_file_that_tiktoken_cannot_load(tmp_path):
+    """Whole texts and lines, in times of tokenizers' speed."""
+    pytest.importorskip("tokenizers")
+    home = tmp_path / "llama"
+    home.mkdir()
+    (home / "tokenizer.json").write_text(json.dumps(families()["llama-2"]), "utf-8")
+    names = ["tiktoken", "tokenizers", "bpelab (Python)"]
+    record = run(only("encode", "calls", encodings=(str(home),)), names, tmp_path)
+    assert record["baselines"] == {"llama": "tokenizers"}
+    assert "has no normalizer" in reasons(record, "tiktoken")
+    for name in names[1:]:
+        assert timed(record, name) == {"cold", "unseen", "again", "calls", "lines", "documents"}
+    found = speeds(record)[Row("llama", "lines", "book", "list", 1)]
+    assert found["tokenizers"].times.median == 1
+    text = report(record)
+    assert "how many times as fast as tokenizers in the same rounds" in text
+    assert "lines, lists" in text
 
 
 def test_what_is_no_record():
