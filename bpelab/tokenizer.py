@@ -692,6 +692,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
         array([ 99, 256, 256], dtype=uint32)
         """
+        asked = allowed_special != () or disallowed_special != ()
+        ids = None if asked or type(text) is not str else self.pipeline.array_short(text)
+        if ids is not None:
+            return ids
         valid, allowed = self._checked(text, allowed_special, disallowed_special)
         return self.pipeline.array(valid, allowed)
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.cli.main import build_parser, main
-from bpelab.cli.options import as_cli_message
+from bpelab.__main__ import main as start
+from bpelab.cli.main import COMMANDS, build_parser, main
+from bpelab.cli.messages import as_cli_message
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
@@ -514,10 +515,50 @@ def test_a_closed_standard_output_is_a_failure(words, folder):
     assert "standard output can't be written" in done.stderr and done.stderr.count("\n") == 1
 
 
+def imported_by(*words: str) -> set[str]:
+    """The modules that a process of its own has imported when a command has ended."""
+    program = f"import sys; sys.argv[1:] = {words!r}; from bpelab.__main__ import main; code = main()"
+    program += "; print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_the_version_is_said_before_anything_is_imported(capsys, monkeypatch):
+    ours = {name for name in imported_by("--version") if name.startswith("bpelab.")}
+    assert ours == {"bpelab.__main__", "bpelab._support", "bpelab._support.lazy_imports"}
+    monkeypatch.setattr(sys, "argv", ["bpelab", "--version"])
+    assert start() == 0
+    told = capsys.readouterr().out
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert (left.value.code, capsys.readouterr().out) == (0, told)
+
+
+def test_a_command_imports_no_other(folder):
+    modules = imported_by("count", "low", "-t", str(folder / "tok"))
+    commands = {f"bpelab.cli.{module}" for module in COMMANDS.values()}
+    assert modules & commands == {"bpelab.cli.count"}
+    assert not modules & {"dask", "asyncio", "multiprocessing", "bpelab.chat", "bpelab.trainers", "bpelab.shards"}
+
+
+def test_every_command_is_listed_and_is_in_the_module_that_it_is_said_to_be_in(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"\n    {name} " in listed or f"\n    {name}\n" in listed
+        for parser in (build_parser(), build_parser(name)):
+            with pytest.raises(SystemExit):
+                parser.parse_args([name, "--help"])
+            assert f"usage: bpelab {name} " in capsys.readouterr().out
+        with pytest.raises(SystemExit) as left:
+            main([name, "--no-such-option"])
+        assert left.value.code == 2
+        assert f"usage: bpelab {name} " in capsys.readouterr().err
+
+
 def test_ctrl_c_while_it_is_imported(monkeypatch):
     monkeypatch.setitem(sys.modules, "bpelab.cli.main", None)
-    from bpelab.__main__ import main as start
-
     with pytest.raises(ImportError):
         start()
 

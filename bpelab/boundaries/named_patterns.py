@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from enum import IntEnum
 from functools import lru_cache
 
-from ..unicode.tables import class_body, complement, property_ranges, union
+from ..unicode.tables import class_body, property_ranges, union
+
+LOOKAHEAD = 2
+"""Characters after the first one of a match that say whether it is one: a second mark, and what follows it."""
 
 
 class Cut(IntEnum):
@@ -26,32 +29,36 @@ class Cut(IntEnum):
 
 @lru_cache(2)
 def _cut(cut: Cut | bool) -> re.Pattern[str]:
+    """Return the pattern whose matches end at boundaries.
+
+    What is excluded is written as `[^...]`: `re` tells in one step that a letter is in a set, and needs hundreds, one
+    for each range beyond U+FFFF, to tell that it isn't.
+    """
     letters, marks, numbers = map(property_ranges, "LMN")
     if cut != Cut.AT_PHRASES:
-        stops = complement(union(letters, marks, ((ord("'"), ord("'")),)))
-        return re.compile(f"[{class_body(letters)}](?=[{class_body(stops)}])")
-    spaces = property_ranges("White_Space")
-    signs = complement(union(letters, marks, numbers, spaces))
-    number, letter, sign = class_body(numbers), class_body(letters), class_body(signs)
-    after_number = f"[{number}](?=[{class_body(complement(union(numbers, marks)))}])"
-    return re.compile(f"{after_number}|[{sign}]{{2}}(?=[ {letter}])")
+        goes_on = union(letters, marks, ((ord("'"), ord("'")),))
+        return re.compile(f"[{class_body(letters)}](?=[^{class_body(goes_on)}])")
+    word = union(letters, marks, numbers, property_ranges("White_Space"))
+    after_number = f"[{class_body(numbers)}](?=[^{class_body(union(numbers, marks))}])"
+    return re.compile(f"{after_number}|[^{class_body(word)}]{{2}}(?=[ {class_body(letters)}])")
 
 
 def last_boundary(text: str, end: int, cut: Cut | bool = Cut.AT_WORDS) -> int:
-    """Return the last boundary of `text` at or before `end`; 0 without one.
+    """Return the last boundary of `text` before `end`; 0 without one. Cost: linear in how far away it is.
 
     >>> last_boundary("two words, and", 14)
     9
     >>> last_boundary('the "word", and', 15, Cut.AT_PHRASES)
     11
     """
-    window = 64
-    while True:
-        start = max(0, end - window)
-        offsets = [match.end() for match in _cut(cut).finditer(text, start, end)]
-        if offsets or start == 0:
-            return offsets[-1] if offsets else 0
-        window *= 4
+    stop, window = end, 64
+    while stop > 0:
+        start = max(0, stop - window)
+        offsets = [match.end() for match in _cut(cut).finditer(text, start, min(end, stop + LOOKAHEAD))]
+        if offsets:
+            return offsets[-1]
+        stop, window = start, window * 4
+    return 0
 
 
 def safe_cuts(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator[int]:

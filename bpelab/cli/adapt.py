@@ -29,7 +29,7 @@ A model that was adapted knows no more than before: train it further on such tex
 """
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     adapt = command("adapt", "rewrite a model's embeddings for a tokenizer with other tokens", run_adapt)
     adapt.epilog, adapt.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter

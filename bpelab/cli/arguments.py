@@ -1,13 +1,23 @@
 """The command-line parser: argparse with suggestions for misspelt names, and types of arguments."""
 
+from __future__ import annotations
+
 import argparse
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
 
-from .._support.nearest_name import nearest
+from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, NoReturn
+
+    from ..tokenizer import BPETokenizer
+
+DEFAULT = "cl100k_base"
+"""The tokenizer of commands that are called without one."""
 
 ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
 """The role of a special token, and what a token with that role does."""
@@ -35,6 +45,8 @@ class Parser(argparse.ArgumentParser):
 
     def suggestion(self, message: str) -> str:
         """Return a suggestion to add to argparse's message; "" if no name is near."""
+        from .._support.nearest_name import nearest
+
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             meant = nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
         elif unknown := re.match(r"unrecognized arguments: (--[\w-]+)", message):
@@ -99,3 +111,39 @@ def resolve_tokenizer(args: argparse.Namespace, positional: str, default: str | 
     if name is None and default is None:
         raise BPELabError(f"no tokenizer was named: give {positional}, or -t TOKENIZER")
     return str(default if name is None else name)
+
+
+def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the tokenizer and how it is opened, and `--json`."""
+    parser.add_argument("--tokenizer", "-t", default=DEFAULT, help=f"see `bpelab --help` (default: {DEFAULT})")
+    parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    parser.add_argument(
+        "--encoder", default="auto", help="auto, native, naive, heap, buckets or trie; all return the same ids"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Add the text, where it comes from, and the tokenizer."""
+    parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
+    parser.add_argument("--file", type=Path, help="read the text from a file instead")
+    parser.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
+    add_tokenizer_options(parser)
+
+
+def open_named_tokenizer(args: argparse.Namespace) -> BPETokenizer:
+    """Open the tokenizer that the arguments name."""
+    from ..tokenizer import open_tokenizer
+
+    return open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=getattr(args, "encoder", "auto"))
+
+
+def read_text_argument(args: argparse.Namespace) -> str:
+    """Return the text that the arguments mean. Raises BPELabError for a text and a file at once."""
+    if args.file is not None:
+        if args.text is not None:
+            raise BPELabError("give the text or --file, not both")
+        return read_text(args.file)
+    if args.text in (None, STANDARD_INPUT):
+        return read_text()
+    return utf8_text(args.text)

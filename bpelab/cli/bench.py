@@ -68,7 +68,7 @@ def _positive_int(word: str) -> int:
 _comma_separated.__name__, _positive_int.__name__ = "list", "number"  # what argparse calls them
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     bench = command("bench", "measure this library and others on this machine", run_bench)
     bench.epilog, bench.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter

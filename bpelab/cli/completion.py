@@ -18,7 +18,7 @@ Open a new shell after the first two. Then Tab completes commands, options and t
 """
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     completion = command("completion", "print a script that completes bpelab's commands in a shell", run_completion)
     completion.epilog = EXAMPLES

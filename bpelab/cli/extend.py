@@ -19,7 +19,7 @@ HELD_OUT, LARGEST_READ = 10, 1 << 26
 MOST_HELD_OUT = 1_000_000
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     extend = command("extend", "add tokens to a tokenizer: its training goes on, on text of yours", run_extend)
     extend.epilog = f"""{extend.epilog}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     prune = command("prune", "take tokens away from a tokenizer, those that no other token is made of", run_prune)
     prune.epilog = f"""{prune.epilog}

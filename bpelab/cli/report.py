@@ -34,7 +34,7 @@ begin with the kind that the tokenizers were made for. An older page is overwrit
 MAX_TOKENIZERS = 8
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     report = command("report", "compare tokenizers on texts, as a page of tables and figures", run_report)
     report.epilog, report.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter

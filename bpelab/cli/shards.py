@@ -8,7 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .options import add_dask
+from .arguments import add_tokenizer_options
+from .dask_options import add_dask
 
 EXAMPLES = """\
 examples:
@@ -23,10 +24,7 @@ run that was stopped continues when it is started again with the same arguments;
 """
 
 
-def add_commands(
-    command: Callable[[str, str, Any], argparse.ArgumentParser],
-    add_tokenizer_options: Callable[[argparse.ArgumentParser], None],
-) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
     files = command("encode-files", "turn corpora into shards of ids, as training reads them", run_encode_files)
     files.epilog, files.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter

@@ -28,6 +28,13 @@ def repair_streams() -> None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
 
 
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON, characters beyond ASCII as they are."""
+    import json
+
+    print(json.dumps(value, ensure_ascii=False))
+
+
 def stdout_failure(error: Exception | None) -> str | None:
     """Return why standard output can't be written, if that is the error a command ended with; else None.
 

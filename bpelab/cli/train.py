@@ -15,14 +15,14 @@ from .._support.byte_sizes import size_in_bytes
 from .._support.textio import STANDARD_INPUT, read_text
 from ..errors import BPELabError
 from .arguments import add_roles, nonempty_path, roles
-from .options import add_dask
+from .dask_options import add_dask
 
 if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
     from ..trainers.superwords import Superwords
 
 
-def add_command(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     train = command("train", "learn a tokenizer from text files and save it", run_train)
     train.add_argument("files", nargs="*", help="text (UTF-8), JSON Lines, Parquet; - or nothing for standard input")

@@ -58,7 +58,7 @@ class Pipeline:
 
     Attributes:
         encode_short: fast path for a str in which no special token is searched for; returns None where it does not
-            apply, and `ids` does it then.
+            apply, and `ids` does it then: C finds a lone surrogate on its way, so nobody has to look for one before.
         prepare: what is done to a text before it is encoded in C, given whether it is the beginning of the input.
     """
 
@@ -185,10 +185,22 @@ class Pipeline:
 
     def count(self, text: str) -> int | None:
         """How many ids a text without special tokens has; None where C doesn't say without making a list of them."""
-        if self.native is None or not self._no_added_tokens_possible or not isinstance(text, str):
-            return None
-        ids = self.native.encode_array(self._prepared(text, 1))
+        ids = self._packed_ids(text) if isinstance(text, str) else None
         return None if ids is None else len(ids) // 4
+
+    def array_short(self, text: str) -> Ids | None:
+        """Return the ids of a str in which no special token is searched for; None where only `array` serves it."""
+        ids = self._packed_ids(text)
+        if ids is None:
+            return None
+        import numpy as np
+
+        return np.frombuffer(ids, np.uint32)
+
+    def _packed_ids(self, text: str) -> bytearray | None:
+        if self.native is None or not self._no_added_tokens_possible:
+            return None
+        return self.native.encode_array(self._prepared(text, 1))
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
         """Return the ids of `ids` as an array of uint32."""

@@ -8,12 +8,13 @@ most of the time goes to splitting in Python, 0.3 MB/s for Falcon's pre-tokenize
 their pieces in C would gain nothing in English and a half in Chinese. It trains with any pattern
 (`trainers/native.py`).
 
-One file a stage: scan.h, readers.h, levels.h, neighbours.h, piece_cache.h, vocabulary.h, building.h, table_file.h,
-cuts.h, units.h, runs.h, merge.h, misses.h, encode.h, superwords.h, utf8.h, decode.h; for training count.h, pairs.h,
-limits.h,
-replace.h, learn.h, pair_counts.h, phrases.h, parts.h; and the Python types, module.c, pretoken_counter.h,
-merge_learner.h, phrase_counter.h. In Python, `plan.py` turns a
-pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
+One file a stage. Splitting: scan.h, readers.h, block_scan.h, block_scanners.h, split_rules.h, classify.h,
+classify_sse2.h, classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h, levels.h,
+neighbours.h. Encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, units.h, runs.h,
+merge.h, misses.h, encode.h, superwords.h, utf8.h, decode.h. Training: count.h, pairs.h, limits.h, replace.h, learn.h,
+pair_counts.h, phrases.h, parts.h. For all of them: common.h, instruction_sets.h, huge_pages.h, scratch.h. The Python
+types: module.c, scan_table.h, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h. In Python, `plan.py`
+turns a pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
 
 It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
 Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.
@@ -49,6 +50,19 @@ def extension() -> type[Encoder] | None:
     except ImportError:
         return None
     return Encoder
+
+
+def instruction_set() -> str | None:
+    """Return the instruction set by which C splits text: avx2, sse2, neon, portable; None if there is no extension.
+
+    The fastest one that this machine has, or what the environment variable BPELAB_SIMD named when C was first used:
+    for tests and comparisons, since all find the same pieces. Raises ValueError if this machine lacks that one.
+    """
+    if extension() is None:
+        return None
+    from ._core import INSTRUCTION_SET
+
+    return INSTRUCTION_SET
 
 
 def require_extension() -> None:

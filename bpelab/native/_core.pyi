@@ -2,6 +2,13 @@
 
 from typing import Any
 
+INSTRUCTION_SET: str
+INSTRUCTION_SETS: tuple[str, ...]
+
+def piece_ends(
+    scan: tuple[Any, ...], text: str, stops: Any, final: bool, instruction_set: str | None, /
+) -> bytearray: ...
+
 class Decoder:
     def __init__(self, content: bytes, ends: Any, ids: Any) -> None: ...
     def join(self, ids: Any, /) -> bytes | None: ...

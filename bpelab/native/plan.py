@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ..errors import PatternError
 from ..regex.dfa import NotRegular, dfa_for
+from ..regex.pattern_families import family_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,12 +78,12 @@ def _level(pattern: str, keep: int, dialect: Dialect, required: str = "") -> Lev
 
 
 def _table(dfa: DFA) -> tuple[Any, ...]:
-    """Return transitions, width, start state and the two-stage table of classes. Raises Unsupported."""
+    """Return transitions, width, start state, the two-stage table of classes, and the family. Raises Unsupported."""
     start = dfa.entries[0]
     matches_empty = any(step & 1 for step in dfa.trans[start * dfa.width : (start + 1) * dfa.width])
     if matches_empty or len(set(dfa.entries)) > 1:  # it matches the empty string, or has look-behind
         raise Unsupported
-    return dfa.trans, dfa.width, start, dfa.stage1, dfa.stage2
+    return dfa.trans, dfa.width, start, dfa.stage1, dfa.stage2, family_of(dfa)
 
 
 def preparation(pre_tokenizer: PreTokenizer | None) -> Preparation | None:

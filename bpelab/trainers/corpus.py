@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._support.textio import utf8_counts, utf8_size
-from ..boundaries.named_patterns import Cut, last_boundary
+from ..boundaries.named_patterns import LOOKAHEAD, Cut, last_boundary
 from ..corpus.documents import decode_blocks
 from ..corpus.file_formats import detect_format
 from ..errors import TrainingError
@@ -97,15 +97,21 @@ def refuse_json_lines(path: Path) -> None:
 
 
 def blocks_at_boundaries(blocks: Iterable[str], cut: Cut | bool, special: SpecialTokens) -> Iterator[str]:
-    """Yield the text of some blocks in parts that end at boundaries."""
-    kept = ""
+    """Yield the text of some blocks in parts that end at boundaries. Cost: linear, however rare these are."""
+    searched: list[str] = []  # text without a boundary, or with one inside a special token
+    text, known = "", 0  # what may have a boundary, after the first `known` characters
     for block in blocks:
-        kept += block
-        end = 0 if cut == Cut.NOWHERE else last_boundary(kept, len(kept) - special.longest, cut)
-        if end and not special.may_cross(kept, end):
-            yield kept[:end]
-            kept = kept[end:]
-    yield kept
+        text += block
+        settled = len(text) - special.longest
+        end = 0 if cut == Cut.NOWHERE else last_boundary(text, settled, cut)
+        if end > known and not special.may_cross(text, end):
+            yield "".join([*searched, text[:end]])
+            searched, text, known = [], text[end:], 0
+        else:
+            begin = max(0, settled - special.longest - LOOKAHEAD)
+            searched.append(text[:begin])
+            text, known = text[begin:], max(0, settled - begin - 1)
+    yield "".join([*searched, text])
 
 
 def documents(corpus: Corpus) -> Iterator[str | Path]:

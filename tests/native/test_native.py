@@ -147,6 +147,7 @@ UNITS = (array("H", bytes(1 << 16)), array("I", range(256)), True, NONE, False, 
         ({"offsets": array("i", [*range(256), 255, 258])}, "no bytes"),
         ({"offsets": array("i", [*range(256), -7, 258])}, "no bytes"),
         ({"ids": array("I")}, "impossible size"),
+        ({"ids": array("I", [*range(256), 1 << 28])}, r"an id is 2\^28 or more"),
         ({"alphabet_size": 300}, "impossible size"),
         ({"alphabet_size": -1}, "impossible size"),
         ({"byte_tokens": array("I", [400] * 256)}, "byte has a token that does not exist"),
@@ -199,17 +200,19 @@ def test_units_that_are_right():
 
 
 def test_patterns_that_are_wrong():
-    core, ((_, _, (transitions, width, start, stage1, stage2)),) = native.extension(), LEVELS
+    core, ((_, _, (transitions, width, start, stage1, stage2, rules)),) = native.extension(), LEVELS
     for scan in (
-        (array("i", [1 << 20] * len(transitions)), width, start, stage1, stage2),
-        (array("i", [-2] * len(transitions)), width, start, stage1, stage2),
-        (transitions[:-1], width, start, stage1, stage2),
-        (transitions, 0, start, stage1, stage2),
-        (transitions, width, 9_999, stage1, stage2),
-        (transitions, width, -1, stage1, stage2),
-        (transitions, width, start, stage1[:-1], stage2),
-        (transitions, width, start, array("H", [60_000] * len(stage1)), stage2),
-        (transitions, width, start, stage1, b"\xff" * len(stage2)),
+        (array("i", [1 << 20] * len(transitions)), width, start, stage1, stage2, rules),
+        (array("i", [-2] * len(transitions)), width, start, stage1, stage2, rules),
+        (transitions[:-1], width, start, stage1, stage2, rules),
+        (transitions, 0, start, stage1, stage2, rules),
+        (transitions, -1, start, stage1, stage2, rules),
+        (transitions, width, 9_999, stage1, stage2, rules),
+        (transitions, width, -1, stage1, stage2, rules),
+        (transitions, width, start, stage1[:-1], stage2, rules),
+        (transitions, width, start, array("H", [60_000] * len(stage1)), stage2, rules),
+        (transitions, width, start, stage1, b"\xff" * len(stage2), rules),
+        *[(transitions, width, start, stage1, stage2, wrong) for wrong in ([], (1, 2, 1, 1, 2, 0), (1, 3, 1, 1, 4, 0))],
     ):
         with pytest.raises(ValueError):
             core(**GOOD | {"levels": ((0, b"", scan),)})
@@ -218,6 +221,8 @@ def test_patterns_that_are_wrong():
     for wrong in (((0, b"", (1, 2)),), ((0, b"", ()),), ((0, b"", None),), None):
         with pytest.raises(TypeError):
             core(**GOOD | {"levels": wrong})
+    with pytest.raises(TypeError):
+        core(**GOOD | {"levels": ((0, b"", (transitions, width, start, stage1, stage2, (1, 3))),)})
 
 
 def test_blocks_of_tables_that_are_wrong():

@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer, TrainingError, native
-from bpelab.boundaries.named_patterns import Cut, safe_cuts
+from bpelab.boundaries import named_patterns
+from bpelab.boundaries.named_patterns import Cut, last_boundary, safe_cuts
 from bpelab.notebook import book_text
 from bpelab.pretokenizers import PATTERNS, Split
 from bpelab.trainers import TRAINERS, corpus, find_trainer, train_incremental, train_naive, train_native
-from bpelab.trainers.corpus import blocks_at_boundaries, count_words, document_parts, documents, training_texts
+from bpelab.trainers.corpus import (
+    blocks_at_boundaries,
+    count_words,
+    cut_for,
+    document_parts,
+    documents,
+    training_texts,
+)
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import amount, fuzz_text
@@ -81,6 +89,65 @@ def test_documents_in_parts(tmp_path, monkeypatch):
     assert list(blocks_at_boundaries(["ab c", "d ef"], True, NONE)) == ["ab cd ef"]
     special = SpecialTokens({"b c": 0})
     assert list(blocks_at_boundaries(["ab c", "d ef gh"], False, special)) == ["ab cd", " ef gh"]
+
+
+@pytest.mark.parametrize("cut", [Cut.AT_WORDS, Cut.AT_PHRASES])
+def test_the_last_boundary_is_that_of_a_search_from_the_beginning(cut):
+    rng = random.Random(33)
+    for _ in range(amount(1_500, 60_000)):
+        text = "".join(rng.choices("aaé1,.' \n\u0301漢\U0001f600\U00020000", k=rng.randrange(120)))
+        text = rng.choice("a1,\u0301 ") * rng.choice((0, 0, rng.randrange(700))) + text
+        for end in (len(text), rng.randrange(len(text) + 1)):
+            assert last_boundary(text, end, cut) == max(safe_cuts(text[:end], 0, cut), default=0)
+
+
+@pytest.mark.parametrize("names", [(), ("a, b",), ("<|end|>", ". a")])
+def test_blocks_are_cut_as_if_all_that_was_read_were_searched(names):
+    """Whatever their size, and however many have no boundary."""
+    rng, special = random.Random(34), SpecialTokens({name: 300 + index for index, name in enumerate(names)})
+
+    def slowly(blocks: list[str], cut: Cut):
+        kept = ""
+        for block in blocks:
+            kept += block
+            end = max(safe_cuts(kept[: max(0, len(kept) - special.longest)], 0, cut), default=0)
+            if end and not special.may_cross(kept, end):
+                yield kept[:end]
+                kept = kept[end:]
+        yield kept
+
+    for _ in range(amount(300, 20_000)):
+        parts = rng.choices(["aaaaaaaaaaaaaaaa", "a", "1", ", b", ",,", ". a", "<|end|>", "é\u0301", "\n"], k=40)
+        text, size = "".join(parts), rng.randrange(1, 40)
+        blocks = [text[at : at + size] for at in range(0, len(text), size)]
+        for cut in (Cut.AT_WORDS, Cut.AT_PHRASES):
+            assert list(blocks_at_boundaries(blocks, cut, special)) == list(slowly(blocks, cut))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "superbpe"])
+def test_a_long_run_is_searched_once(name, monkeypatch):
+    """The characters in which a boundary is looked for, as the text grows: DNA, say, has none."""
+    searched = 0
+
+    class Counting:
+        def __init__(self, pattern: re.Pattern[str]) -> None:
+            self.pattern = pattern
+
+        def finditer(self, text: str, start: int, end: int):
+            nonlocal searched
+            searched += end - start
+            return self.pattern.finditer(text, start, end)
+
+    find = named_patterns._cut
+    monkeypatch.setattr(named_patterns, "_cut", lambda cut: Counting(find(cut)))
+    monkeypatch.setattr(corpus, "BLOCK", 1_000)
+    work = []
+    for size in (10_000, 20_000, 40_000):
+        searched = 0
+        assert "".join(document_parts("a" * size, cut_for(Split(name)), NONE)) == "a" * size
+        assert searched < 1.1 * size
+        work.append(searched)
+    assert work[2] < 2.1 * work[1] < 4.5 * work[0]
 
 
 def test_items_that_are_no_documents():

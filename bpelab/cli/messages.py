@@ -1,82 +1,32 @@
-"""Options and messages that commands share: `--dask`, and the library's errors in terms of command-line options.
+"""Messages that commands share: the library's errors and warnings in terms of command-line options.
 
 The library's messages name its arguments, as in `unknown="replace"`. A command shows the same messages with its own
 options instead, `--unknown replace`, so that there is one copy of each.
 """
 
-import argparse
+from __future__ import annotations
+
 import re
-import shlex
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
 
-from .._support.dask_client import LOCAL
-from .._support.dask_wait import check_timeout
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from typing import TextIO
 
-_SCHEDULER = re.compile(r"(\w+://)?[^/\s]+:\d+/?")
-_ARGUMENT = re.compile(
-    r"""(?<![^\s(])([a-z_]+)              # a name that is not part of a path
+_ARGUMENT = r"""(?<![^\s(])([a-z_]+)              # a name that is not part of a path
     (?:="([^"]*)"|='([^']*)'|=([\w-]+))?  # and a value
     (?:\ \((--[a-z-]+)\))?                # and the option, where the message says it itself
-    (?=[,;:)]|\.?(?:\s|$))""",
-    re.VERBOSE,
-)
-
-
-def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--dask`: the address of a scheduler, or "local", which it also means alone; and `--worker-timeout`."""
-    parser.add_argument(
-        "--dask",
-        nargs="?",
-        const=LOCAL,
-        type=scheduler,
-        metavar="ADDRESS",
-        help=f"{what} on the cluster of this scheduler; without an address, or with 'local', by processes here",
-    )
-    parser.add_argument(
-        "--worker-timeout",
-        type=seconds,
-        metavar="SECONDS",
-        help="with --dask: give up when the cluster had no worker for so long (default: wait, and say so after 30 s)",
-    )
-
-
-def seconds(text: str) -> float:
-    """Convert an argument to a number of seconds. Raises ArgumentTypeError for anything else, such as -1 or nan.
-
-    >>> seconds("90"), seconds("0.5")
-    (90.0, 0.5)
-    """
-    try:
-        number = float(text)
-        check_timeout(number)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more") from None
-    return number
-
-
-def scheduler(text: str) -> str:
-    """Return the address of a scheduler, or "local".
-
-    Raises ArgumentTypeError for anything else, such as a file's name.
-
-    >>> scheduler("local"), scheduler("tcp://10.0.0.7:8786"), scheduler("node7:8786")
-    ('local', 'tcp://10.0.0.7:8786', 'node7:8786')
-    """
-    if text != LOCAL and not _SCHEDULER.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a scheduler's address, such as tcp://10.0.0.7:8786: put files before --dask, or write "
-            f"--dask {LOCAL}"
-        )
-    return text
+    (?=[,;:)]|\.?(?:\s|$))"""
 
 
 def as_cli_message(message: str, parser: argparse.ArgumentParser) -> str:
     """Replace the library's argument names in a message with a command's options.
 
+    >>> import argparse
     >>> parser = argparse.ArgumentParser()
     >>> for option in "--unknown", "--vocab-size":
     ...     _ = parser.add_argument(option)
@@ -92,9 +42,11 @@ def as_cli_message(message: str, parser: argparse.ArgumentParser) -> str:
         replacement = own_option or (options.get(name) if value is not None or "_" in name else None)
         if replacement is None:
             return found[0]
+        import shlex
+
         return replacement if value in (None, "True") else f"{replacement} {shlex.quote(value)}"
 
-    return _ARGUMENT.sub(option, message)
+    return re.sub(_ARGUMENT, option, message, flags=re.VERBOSE)
 
 
 @contextmanager

@@ -1,0 +1,68 @@
+"""`bpelab convert`: its arguments, and the function that runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from .._support.textio import read_text
+from ..errors import BPELabError
+from .arguments import add_roles, add_tokenizer_option, nonempty_path, open_named_tokenizer, resolve_tokenizer, roles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Any
+
+
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    convert = command("convert", "write a tokenizer in another format, and list what that can't hold", run_convert)
+    convert.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
+    add_tokenizer_option(convert, "IN")
+    convert.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder or file to write")
+    convert.add_argument(
+        "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
+    )
+    convert.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")
+    convert.add_argument(
+        "--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file"
+    )
+    add_roles(convert, ", one of the tokenizer's own")
+    convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
+    convert.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    from ..analysis.describe import SAMPLE
+    from ..convert import check, convert, count_differing_lines, splits_differently
+
+    args.tokenizer = resolve_tokenizer(args, "IN")
+    tokenizer = open_named_tokenizer(args).with_options(**roles(args))
+    texts = [SAMPLE, *(args.check or [])]
+    texts += map(read_text, args.check_file)
+    differ = count_differing_lines(tokenizer, texts) if splits_differently(tokenizer, args.to) else None
+    if differ is not None and not args.lossy:
+        raise BPELabError(
+            f"GPT-2's files don't hold the pattern, {tokenizer.pattern or 'none'}, and are read with GPT-2's: other "
+            f"libraries then return other ids, on {differ[0]:,} of {differ[1]:,} lines here. Pass --lossy to write "
+            "them nevertheless: bpelab opens them with --pattern"
+        )
+    lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
+    lossy = args.lossy and any(loss.changes_ids for loss in lost)
+    number = None if lossy else check(tokenizer, args.out, args.to, texts)
+    if args.json:
+        left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
+        facts = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}
+        print(json.dumps(facts if differ is None else {**facts, "lines_that_differ": differ}))
+        return 0
+    print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
+    for loss in lost:
+        print(f"  left out: {loss.feature} ({loss.what[:240]})" + (", which changes ids" if loss.changes_ids else ""))
+    texts_there = "" if number is None else f"{number} text" + ("" if number == 1 else "s")
+    print(f"  ids equal on {texts_there}" if texts_there else "  ids not compared: the conversion is lossy")
+    if differ is not None:
+        print(f"  opened as GPT-2's files are, ids differ on {differ[0]:,} of {differ[1]:,} lines")
+    return 0

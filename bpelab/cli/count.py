@@ -1,0 +1,59 @@
+"""`bpelab count`: its arguments, and the function that runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import BPELabError
+from .arguments import add_text_options, open_named_tokenizer, read_text_argument
+from .stdio import print_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Any
+
+
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    count = command("count", "count tokens", run_count)
+    add_text_options(count)
+    count.add_argument("--limit", type=int, help="stop counting beyond it; exit code 1 if there are more")
+    count.add_argument(
+        "--chat",
+        type=Path,
+        metavar="FILE",
+        help="count a conversation, JSON: a list of messages, or an object with messages and perhaps tools",
+    )
+    count.add_argument("--template", help="for --chat: a name (chatml, llama3 ...), Jinja, or a file of it")
+
+
+def run_count(args: argparse.Namespace) -> int:
+    if args.chat is not None:
+        if args.text is not None or args.file is not None or args.special:
+            raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
+        number = _count_conversation(args)
+    else:
+        if args.template is not None:
+            raise BPELabError("--template is for a conversation: --chat FILE names one")
+        text, tokenizer = read_text_argument(args), open_named_tokenizer(args)
+        number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
+    more = args.limit is not None and number > args.limit
+    if args.json:
+        print_json({"count": number, "at_least": more})
+    else:
+        print(f"more than {args.limit}" if more else number)
+    return int(more)
+
+
+def _count_conversation(args: argparse.Namespace) -> int:
+    from ..chat import NAMED
+    from .chat.command import template_source
+    from .chat.conversation_file import read_conversation
+
+    tokenizer, template = open_named_tokenizer(args), template_source(args.template)
+    if template in NAMED:  # a control token that the tokenizer lacks takes one id, whatever that id is
+        tokenizer = tokenizer.with_special_tokens(NAMED[template].missing_tokens(tokenizer))
+    messages, tools = read_conversation(args.chat)
+    return tokenizer.count_conversation(messages, template, tools=tools)

@@ -1,0 +1,55 @@
+"""`bpelab info`: its arguments, and the function that runs it."""
+
+from __future__ import annotations
+
+import json
+
+from .arguments import DEFAULT, add_tokenizer_option, open_named_tokenizer, resolve_tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Any
+
+
+def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
+    """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
+    info = command("info", "describe a tokenizer", run_info)
+    info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"what to look at (default: {DEFAULT})")
+    add_tokenizer_option(info, "IN")
+    info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
+    info.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_info(args: argparse.Namespace) -> int:
+    from ..analysis.describe import describe
+    from ..formats.listing import listing
+
+    args.tokenizer = resolve_tokenizer(args, "IN", DEFAULT)
+    tokenizer = open_named_tokenizer(args)
+    if args.show_tokens:
+        print(listing(tokenizer), end="")
+        return 0
+    facts = describe(tokenizer)
+    if args.json:
+        print(json.dumps(facts, ensure_ascii=False))
+        return 0
+    oddities, ids, sample = facts.pop("oddities"), facts.pop("sample_ids"), facts.pop("sample")
+    facts["special_tokens"] = _first_few(facts["special_tokens"])
+    facts["roles"] = ", ".join(f"{role} {name}" for role, name in facts["roles"].items()) or "none"
+    facts["lossless"] = "yes" if facts["lossless"] else "no: the sample decodes to another text"
+    facts["sample_text"] = f"{facts['sample_text']!r} is {' '.join(map(repr, sample))}, ids {' '.join(map(str, ids))}"
+    for name, value in facts.items():
+        if value not in (None, False):
+            shown = f"{value:,}" if type(value) is int else "yes" if value is True else value
+            print(f"{name.replace('_', ' '):22} {shown}")
+    for oddity in oddities:
+        print(f"{'odd':22} {oddity}")
+    return 0
+
+
+def _first_few(special: dict[str, int]) -> str:
+    shown = ", ".join(f"{name} {token_id}" for name, token_id in list(special.items())[:8])
+    return (shown or "none") + (f" and {len(special) - 8:,} more" if len(special) > 8 else "")

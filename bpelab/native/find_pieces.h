@@ -1,0 +1,23 @@
+/* Find pieces: choose what splits a text by a pattern.
+
+   A pattern whose rules are known is scanned by blocks of 64 bytes, any other by four readers of its automaton, and what
+   they leave, and short texts, by a single one. All find the pieces of the automaton. */
+#ifndef BPELAB_FIND_PIECES_H
+#define BPELAB_FIND_PIECES_H
+
+#include "block_scanners.h"
+#include "readers.h"
+
+/* As `scan_pieces`, with at most MAX_ENDS ends. */
+static int64_t find_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan,
+                           ReaderState *q, int64_t *ends) {
+    if (scan->family) return instruction_set->scan(text, begin, end, final, scan, ends);
+    if (scan->readers && end - begin >= BATCH_BYTES && q->backoff-- <= 0) {
+        int64_t count = scan_by_readers(scan, q, text, begin, ends);
+        q->backoff = count < 0 ? BACKOFF : 0;
+        if (count >= 0) return count;
+    }
+    return scan_pieces(text, begin, end, final, scan, ends);
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* Scan table: from the table of an automaton that Python gives to that of scan.h, and to what finds pieces faster.
+
+   Each entry is checked, so that no text can lead out of the table, whatever was given. module.c includes this file
+   after `copy_buffer`. Cost: some microseconds a state. */
+#ifndef BPELAB_SCAN_TABLE_H
+#define BPELAB_SCAN_TABLE_H
+
+#include "find_pieces.h"
+
+static void scan_free(Scan *scan) {
+    free(scan->steps);
+    free(scan->stage1);
+    free(scan->stage2);
+    readers_free(scan->readers);
+}
+
+/* What is wrong with a table, or NULL. `entries`, `blocks` and `classes` are the lengths of its three arrays. */
+static const char *table_fault(const Scan *scan, const int32_t *transitions, int64_t entries, int width, int start,
+                               int64_t blocks, int64_t classes) {
+    if (width < 1 || width > 256 || entries % width || entries / width > 1 << 15 || start < 0 ||
+        start >= entries / width || blocks != 0x1100)
+        return "the table of the pattern has an impossible size";
+    for (int64_t i = 0; i < entries; i++)
+        if (transitions[i] < 0 || transitions[i] >> 1 >= entries / width)
+            return "the table of the pattern leads to a state that does not exist";
+    for (int64_t i = 0; i < blocks; i++)
+        if ((int64_t)scan->stage1[i] * 256 + 255 >= classes)
+            return "the classes of characters have a block that does not exist";
+    for (int64_t i = 0; i < classes; i++)
+        if (scan->stage2[i] >= width) return "a character has a class that does not exist";
+    return NULL;
+}
+
+/* Fill `steps`, whose rows have `row` entries, from the transitions. */
+static void fill_steps(Scan *scan, const int32_t *transitions, int64_t states, int width, int start, int64_t row) {
+    for (int64_t state = 0; state < states; state++)
+        for (int class = 0; class < width; class++) {
+            int32_t next = transitions[state * width + class] >> 1, matched = transitions[state * width + class] & 1;
+            int32_t begun = transitions[start * width + class] >> 1; /* after the first character of a piece */
+            int commits = !next && matched && begun;
+            int32_t step = (int32_t)((commits ? begun : next) * row * 16) + (commits ? COMMIT : matched ? MATCH : 0);
+            if (!next && !commits) step |= STOP;
+            if (class == scan->edge) step = matched ? MATCH : STOP;
+            scan->steps[state * row + class] = step;
+        }
+}
+
+/* Mark what leads to a state that letters don't leave: runs of them are skipped. */
+static void mark_letter_runs(Scan *scan, int64_t states, int64_t row) {
+    scan->fold = 32;
+    for (int64_t state = 0; state < states; state++) {
+        int small = 1, capitals = 1;
+        for (int letter = 0; letter < 26; letter++) {
+            int32_t here = (int32_t)(state * row * 16) + MATCH;
+            small &= scan->steps[state * row + scan->byte_class['a' + letter]] == here;
+            capitals &= scan->steps[state * row + scan->byte_class['A' + letter]] == here;
+        }
+        if (!small) continue;
+        if (!capitals) scan->fold = 0;
+        for (int64_t i = 0; i < states * row; i++)
+            if (scan->steps[i] / (row * 16) == state) scan->steps[i] |= RUN;
+    }
+}
+
+/* Read the rules of the pattern, a `Family`, or None. 0 with an exception set. */
+static int read_rules(Scan *scan, PyObject *given) {
+    SplitRules *r = &scan->rules;
+    if (given == Py_None) return 1;
+    if (!PyTuple_Check(given)) return value_error("the rules of a pattern must be a tuple or None");
+    if (!PyArg_ParseTuple(given, "iiiiii", &r->any_prefix, &r->digits, &r->lines, &r->after_punctuation,
+                          &r->contractions, &r->cased))
+        return 0;
+    if ((r->digits != 0 && r->digits != 1 && r->digits != 3) || r->after_punctuation < NOTHING ||
+        r->after_punctuation > LINE_BREAKS_AND_SLASHES || r->contractions < NO_CONTRACTIONS ||
+        r->contractions > AFTER_WORDS)
+        return value_error("the rules of the pattern have a choice that does not exist");
+    scan->family = OTHER_RULES;
+    for (int family = OTHER_RULES + 1; family < FAMILIES; family++)
+        if (!memcmp(r, FAMILY + family, sizeof *r)) scan->family = family;
+    find_kinds(scan);
+    return 1;
+}
+
+/* Build the table of scan.h from that of `regex/dfa.py`: (transitions, width, start, stage1, stage2, rules). 0 with an
+   exception set. */
+static int read_scan(Scan *scan, PyObject *given) {
+    PyObject *transitions, *stage1, *stage2, *rules;
+    int width, start, done = 0;
+    int64_t entries, blocks, classes;
+    int32_t *old = NULL;
+    if (!PyArg_ParseTuple(given, "OiiOOO", &transitions, &width, &start, &stage1, &stage2, &rules)) return 0;
+    if (!(old = copy_buffer(transitions, 4, &entries)) || !(scan->stage1 = copy_buffer(stage1, 2, &blocks)) ||
+        !(scan->stage2 = copy_buffer(stage2, 1, &classes)))
+        goto end;
+    const char *fault = table_fault(scan, old, entries, width, start, blocks, classes);
+    if (fault) {
+        value_error(fault);
+        goto end;
+    }
+    int64_t states = entries / width, row = (int64_t)next_power_of_two((uint64_t)width);
+    if (!(scan->steps = calloc((size_t)(states * row), 4))) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    scan->edge = width - 1;
+    scan->start = (int32_t)(start * row);
+    fill_steps(scan, old, states, width, start, row);
+    memcpy(scan->byte_class, scan->stage2 + scan->stage1[0] * 256, 128);
+    find_barren_bytes(scan);
+    mark_letter_runs(scan, states, row);
+    done = read_rules(scan, rules);
+    if (!scan->family) scan->readers = readers_new(scan, states, (int32_t)row);
+end:
+    free(old);
+    return done;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* Scratch memory: a buffer that the next call uses again, so that the system need not map and clear its pages anew.
+
+   It grows to what a call asks for, what it held is lost, and what is more than KEPT_BYTES is given back after the call.
+   Cost: none where it is large enough. Chapter: Native code. */
+#ifndef BPELAB_SCRATCH_H
+#define BPELAB_SCRATCH_H
+
+#include "common.h"
+
+enum { KEPT_BYTES = (1 << 22) + 4096 }; /* the ids of 1 MB of text, if each byte were one */
+
+typedef struct {
+    void *memory;
+    size_t size;
+} Scratch;
+
+/* The buffer with space for `number` items of `size` bytes; NULL if memory runs out. */
+INLINE void *scratch_reserve(Scratch *scratch, int64_t number, size_t size) {
+    if (number < 0 || (uint64_t)number > SIZE_MAX / size) return NULL;
+    size_t wanted = (size_t)number * size;
+    if (wanted <= scratch->size) return scratch->memory;
+    free(scratch->memory);
+    scratch->memory = malloc(wanted);
+    scratch->size = scratch->memory ? wanted : 0;
+    return scratch->memory;
+}
+
+/* Give back a buffer of more than `limit` bytes. */
+INLINE void scratch_trim(Scratch *scratch, size_t limit) {
+    if (scratch->size <= limit) return;
+    free(scratch->memory);
+    scratch->memory = NULL;
+    scratch->size = 0;
+}
+
+#endif
