@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.batch import thread_count
+from ..native import instruction_set
 
 INSTRUCTION_SETS = re.compile(r"sse|ssse|avx|bmi|popcnt|f16c|fma|gfni|asimd|neon|sve|sme2?$|dotprod|crc32|i8mm", re.I)
 """Those that matter to tokenizers: wide registers, and bits that are counted and shuffled."""
@@ -19,6 +20,7 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": cpu_name(),
         "instruction_sets": instruction_sets(),
+        "bpelab_uses": instruction_set(),
         "cores": thread_count(None),
         "pinned": hasattr(os, "sched_setaffinity"),
         "load_average": load_average(),

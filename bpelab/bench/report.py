@@ -40,7 +40,8 @@ def _head(record: Record) -> str:
     others = " or ".join(sorted(set(record["baselines"].values()), reverse=True)) or "tiktoken"
     pinned = "each process pinned to as many processors as its row has threads"
     lines += [pinned if machine["pinned"] else "not pinned: libraries may use more processors than a row has threads"]
-    lines += [f"instruction sets: {' '.join(machine['instruction_sets'] or ['unknown'])}"]
+    sets = " ".join(machine["instruction_sets"] or ["unknown"])
+    lines += [f"instruction sets: {sets}; bpelab uses {machine['bpelab_uses'] or 'none, without its extension'}"]
     missing = [f"{name} ({one['obstacle']})" for name, one in record["libraries"].items() if one["obstacle"]]
     lines += [f"not measured: {', '.join(missing)}"] if missing else []
     lines += [f"text {text['name']}: {text['source']}, {text['bytes'] / 1e6:.1f} MB" for text in record["texts"]]
