@@ -37,7 +37,7 @@ install = -m pip install --quiet --no-compile --disable-pip-version-check --cons
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture clean
+.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture speeds clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -154,6 +154,8 @@ github-release:  ## what CI does last: a GitHub release of TAG, with the changel
 browser: $(VENV)/.ready  ## install the Chromium that the tests in a browser use, where there is none
 	@$(PY) -m playwright install chromium
 
+speeds: $(VENV)/.ready   ## measure this library and others for the README's chart, on a quiet machine: some five minutes
+	@$(BIN)/bpelab bench --only encode --encoding cl100k_base --json book/speeds_record.json --figure book/images/speeds.svg
 picture: $(VENV)/.ready $(HTML)  ## take the README's picture from the built book
 	@$(PY) tools/readme_picture.py
 

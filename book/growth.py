@@ -31,7 +31,7 @@ def moved(dask_worker: Any) -> tuple[int, int]:
 
 def memory_peak() -> int:
     """Return the most memory that this process has had, in bytes."""
-    from bpelab.bench.memory import MemoryMeter
+    from bpelab.bench.meters import MemoryMeter
 
     return MemoryMeter().peak()
 
@@ -46,7 +46,7 @@ def measure(megabytes: float) -> dict[str, Any]:
     """One row of the record."""
     from distributed import Client, LocalCluster
 
-    from bpelab.bench.memory import MemoryMeter
+    from bpelab.bench.meters import MemoryMeter
     from bpelab.corpus.inputs import find_inputs
     from bpelab.notebook.zipf_text import made_text
     from bpelab.pretokenizers import Split
@@ -98,7 +98,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         return print(json.dumps(measure(options.megabytes[0])))
-    from bpelab.bench.record import machine
+    from bpelab.bench.machine import machine
 
     rows = []
     for size in options.megabytes:

@@ -28,7 +28,7 @@ import transformers
 
 from bpelab import BPETokenizer
 from bpelab.adapt import adapt_model
-from bpelab.bench.record import machine
+from bpelab.bench.machine import machine
 from bpelab.chat import ChatSession
 from bpelab.chat.backends import open_backend
 from bpelab.chat.generation import generate

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bpelab import BPETokenizer, Split, Superwords
-from bpelab.bench.record import machine
+from bpelab.bench.machine import machine
 
 RECORD = Path(__file__).with_name("superwords_record.json")
 UNSEEN, ONE_SCRIPT = 16, 400_000

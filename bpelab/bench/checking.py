@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .job import Step
 from .peers.base import Peer
+from .plan import Step
 from .texts import split_documents
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .fresh_process import HELLO
 from .generated_text import Source, generated_text
-from .job import Job, Step
-from .peers import BASELINE, PEERS, Vocabulary
-from .plan import Plan
-from .record import Record, load_average
+from .isolated_measures import HELLO
+from .machine import load_average
+from .peers import PEERS, Vocabulary
+from .plan import Job, Plan, Step
+from .record import Record
 from .runner import Runner
 from .texts import Text, split_parts
-from .vocabularies import PUBLISHED, Unavailable, prepare
+from .vocabularies import PUBLISHED, TRAINED, Unavailable, prepare
 
 GIB = 1 << 30
 
@@ -39,7 +39,7 @@ class Driver:
     ) -> None:
         self.plan, self.record, self.folder = plan, record, folder
         self.texts = texts[: plan.texts or None]
-        self.names = sorted(names, key=lambda name: name != BASELINE)  # the baseline's ids are the reference
+        self.names = list(names)
         self._on_step, self._runner = on_step, Runner(record, on_step, on_row)
 
     def run(self) -> None:
@@ -49,8 +49,12 @@ class Driver:
         batches = {text.name: self._write_parts(text, self.plan.batch, "batch") for text in self.texts[:1]}
         for index, vocabulary in enumerate(vocabularies):
             all_measures = index == 0 or self.plan.everything
-            sections = [name for name in self.plan.sections if all_measures or name == "encode"]
-            job = Job(vocabulary, self.names, [], text_files, str(self.folder))
+            own = vocabulary.name not in {**PUBLISHED, **TRAINED}
+            few = ("encode", "calls") if own else ("encode",)
+            sections = [name for name in self.plan.sections if all_measures or name in few]
+            self.record["baselines"][vocabulary.name] = baseline = vocabulary.baseline
+            self.names.sort(key=lambda name: name != baseline)  # the first one's ids are the reference
+            job = Job(vocabulary, list(self.names), [], text_files, str(self.folder))
             job.values = {"cold rounds": self.plan.cold_rounds, "pathological bytes": self.plan.pathological_bytes}
             self._run_paired(job, batches, sections)
             if "load" in sections:
@@ -116,7 +120,7 @@ class Driver:
                 yield from (Step("cold", name, output) for output in ("list", "array"))
         for name in first:
             if "calls" in sections:
-                yield from (Step(measure, name, "list") for measure in ("calls", "documents"))
+                yield from (Step(measure, name, "list") for measure in ("calls", "lines", "documents"))
             if "decode" in sections:
                 yield from (Step("decode", name, output) for output in ("decode list", "decode array"))
         for name in names[:1] if "batch" in sections else []:

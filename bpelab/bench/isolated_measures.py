@@ -1,49 +1,47 @@
-"""Measures that run each library in its own process: loading, memory, training, pathological inputs."""
+"""Measures that run each library in its own process: loading, memory, training, pathological inputs, fresh processes.
+
+A fresh process is a program of a few lines that imports nothing but the library, loads a vocabulary and encodes a file;
+the time of an empty program is subtracted. Files are in the system's cache, and so are the tables that a library keeps
+from run to run: the first run of each library is not counted.
+"""
 
 import hashlib
 import pickle
-from base64 import b64encode
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 from .._support.gc_paused import gc_paused
 from .checking import flatten
-from .job import Step
-from .memory import MemoryMeter
+from .meters import MemoryMeter, timed
 from .paired_measures import WARM_UP_TEXT, encode_call
 from .peers import PEERS, Peer, Vocabulary
-from .timing import timed
+from .plan import Step
+from .texts import PATHOLOGICAL
 
 if TYPE_CHECKING:
     from .worker import Worker
 
-
-def _b64(size: int) -> str:
-    return b64encode(Random(3).randbytes(size * 3 // 4)).decode()
-
-
-PATHOLOGICAL: dict[str, Callable[[int], str]] = {
-    "one letter": lambda size: "a" * size,
-    "spaces": lambda size: " " * size,
-    "newlines": lambda size: "\n" * size,
-    "dashes": lambda size: "-" * size,
-    "equals signs": lambda size: "=" * size,
-    "digits": lambda size: "".join(Random(1).choices("0123456789", k=size)),
-    "random letters": lambda size: "".join(Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=size)),
-    "base64": _b64,
-    "ACGT": lambda size: "".join(Random(4).choices("ACGT", k=size)),
-}
-"""Inputs on which some libraries take minutes: name -> a function from a size in bytes to a text."""
+HELLO = "hello world"
+RUNS = 5
+"""Runs of each program. The shortest counts, since a disturbance can only make a run longer."""
+PROGRAM = """
+NAME, RANKS, FOLDER, PATTERN, SPECIAL = {vocabulary!r}
+{load}
+with open({path!r}, encoding="utf-8", newline="") as file:
+    ids = encode(file.read())
+print(len(ids), ids[0], ids[len(ids) // 2], ids[-1])
+"""
 
 
 def load(worker: "Worker", step: Step) -> None:
     """Time loading the vocabulary and encoding a few words, after the imports."""
     for name in worker.participants(step):
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
 
         with gc_paused():
             emit_time(worker, step, name, partial(load_and_encode, PEERS[name], worker.job.vocabulary))
@@ -59,7 +57,7 @@ def memory(worker: "Worker", step: Step) -> None:
     """Measure resident memory: that of a loaded vocabulary, and the peak beyond it while a text is encoded."""
     for name in worker.participants(step):
         (text,) = worker.read_parts(step.text)[1]
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
         meter = MemoryMeter()
         before = meter.current()
         peer = worker.load(name)
@@ -104,19 +102,12 @@ def train(worker: "Worker", step: Step) -> None:
     """Time training on a file, of superwords too; the learned tokens are written to another file, to be compared."""
     size = worker.job.values["vocabulary"]
     for name in worker.participants(step):
-        import_all(worker, name)
+        worker.run_guarded(name, "import", PEERS[name].import_all)
         path, peer = worker.job.text_files[step.text], PEERS[name]
         learn = peer.train if step.measure == "train" else peer.train_superwords
         tokens = emit_time(worker, step, name, partial(learn, path, size), bytes=Path(path).stat().st_size, size=size)
         if tokens is not None:
             Path(worker.job.folder, f"tokens-{step.text}-{name}").write_bytes(pickle.dumps(sorted(tokens)))
-
-
-def import_all(worker: "Worker", name: str) -> None:
-    """Import a library, numpy, and what the library would import later."""
-    peer = PEERS[name]
-    for module in (*peer.requires, peer.module, *peer.imports):
-        worker.run_guarded(name, "import", import_module, module)
 
 
 def emit_time(worker: "Worker", step: Step, name: str, call: Callable[[], Any], **facts: Any) -> Any:
@@ -128,3 +119,53 @@ def emit_time(worker: "Worker", step: Step, name: str, call: Callable[[], Any], 
     about = {"measure": step.measure, "text": step.text, "output": step.output}
     worker.emit("sample", library=name, **about, cpu=cpu, wall=wall, **facts)
     return result
+
+
+def fresh(worker: "Worker", step: Step) -> None:
+    """Measure the processor time of a process that encodes a file, less that of an empty one."""
+    expected = None
+    for name in worker.participants(step):
+        found = worker.run_guarded(name, "fresh", _measured, _program(worker, PEERS[name].calls["fresh"], step.text))
+        if found is None:
+            continue
+        printed, cpu, wall = found
+        expected = expected or printed
+        if printed != expected:
+            worker.emit("fault", library=name, doing="fresh", why=f"printed {printed} instead of {expected}")
+            continue
+        size = Path(worker.job.text_files[step.text]).stat().st_size
+        worker.emit("sample", library=name, measure="fresh", text=step.text, output="", cpu=cpu, wall=wall, bytes=size)
+
+
+def _program(worker: "Worker", load: str, text: str) -> str:
+    it = worker.job.vocabulary
+    vocabulary = it.name, it.ranks, it.folder, it.pattern, it.special
+    return PROGRAM.format(vocabulary=vocabulary, load=load, path=worker.job.text_files[text])
+
+
+def _measured(program: str) -> tuple[str, float, float]:
+    """Return what a program prints, its processor seconds and its wall seconds, both less those of an empty one."""
+    printed = _run(program)[0]
+    runs, empty = [_run(program)[1:] for _ in range(RUNS)], [_run("pass")[1:] for _ in range(RUNS)]
+    cpu, wall = (max(min(some) - min(none), 0.0) for some, none in zip(zip(*runs), zip(*empty)))
+    return printed, cpu, wall
+
+
+def _run(program: str) -> tuple[str, float, float]:
+    """Run a program; return its output, processor and wall seconds. Raises RuntimeError with its last line."""
+    cpu, clock = _of_children(), time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=False)
+    wall = time.perf_counter() - clock
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().rpartition("\n")[2][:200] or f"exit code {done.returncode}")
+    return done.stdout.strip(), _of_children() - cpu, wall
+
+
+def _of_children() -> float:
+    """Return the processor seconds of all child processes that have ended; 0 where the system doesn't say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._support.gc_paused import gc_paused
 from .checking import DOCUMENT_BYTES, encode_batch, first_difference, flatten, shorten
-from .job import Step
-from .peers import BASELINE, Peer
-from .texts import split_documents
-from .timing import freeze_heap, timed
+from .meters import freeze_heap, timed
+from .peers import Peer
+from .plan import Step
+from .texts import split_documents, split_lines, split_short
 
 if TYPE_CHECKING:
     from .worker import Worker
@@ -26,8 +26,13 @@ WARM_UP_TEXT = (
 """The first text that a library encodes, so that work done at the first call counts as loading."""
 WARM_SECONDS = 5.0
 """Processor seconds of warming up a library: slow ones cache little, and gain nothing from more."""
-SHORT_TEXT_CHARS = 60
-"""Length of the texts in `calls`, in characters."""
+TEXTS: dict[str, Callable[[str], list[str]]] = {
+    "calls": split_short,
+    "lines": split_lines,
+    "documents": partial(split_documents, size=DOCUMENT_BYTES),
+    "batch": partial(split_documents, size=DOCUMENT_BYTES),
+}
+"""How the texts of a measure are cut out of a part."""
 
 
 def cold(worker: "Worker", step: Step) -> None:
@@ -70,49 +75,35 @@ def encode_call(peer: Peer, output: str) -> Callable[[str], Any]:
     return encode
 
 
-def calls(worker: "Worker", step: Step) -> None:
-    """Measure short texts, one call for each."""
+def one_by_one(worker: "Worker", step: Step) -> None:
+    """Measure many texts, one call for each: 60 characters, lines, or documents of 2 kB."""
 
-    def short(part: str, peer: Peer) -> Call:
-        text = shorten(part, peer)
-        texts = [
-            text[start : start + SHORT_TEXT_CHARS].rstrip()
-            for start in range(0, min(len(text), 2_000 * SHORT_TEXT_CHARS), SHORT_TEXT_CHARS)
-        ]
+    def loop(peer: Peer, texts: list[str]) -> Call:
         return lambda: [peer.encode_list(text) for text in texts]
 
-    time_in_rounds(worker, step, short)
-
-
-def documents_in_a_loop(worker: "Worker", step: Step) -> None:
-    """Measure documents of 2 kB, one call for each."""
-
-    def loop(part: str, peer: Peer) -> Call:
-        texts = split_documents(shorten(part, peer), DOCUMENT_BYTES)
-        return lambda: [peer.encode_list(text) for text in texts]
-
-    time_in_rounds(worker, step, loop)
+    time_in_rounds(worker, step, TEXTS[step.measure], loop)
 
 
 def batch(worker: "Worker", step: Step) -> None:
-    """Measure the same documents as a batch."""
+    """Measure documents of 2 kB as a batch."""
 
-    def whole(part: str, peer: Peer) -> Call:
-        texts = split_documents(part, DOCUMENT_BYTES)
+    def whole(peer: Peer, texts: list[str]) -> Call:
         encode: Callable[..., Any] = peer.batch_list if step.output == "batch list" else peer.batch_array
         return lambda: encode(texts, step.threads)
 
-    time_in_rounds(worker, step, whole)
+    time_in_rounds(worker, step, TEXTS[step.measure], whole)
 
 
-def time_in_rounds(worker: "Worker", step: Step, make_call: Callable[[str, Peer], Call]) -> None:
-    """Run the rounds of a measure whose every call encodes many texts; `make_call` prepares one."""
+def time_in_rounds(
+    worker: "Worker", step: Step, split: Callable[[str], list[str]], make_call: Callable[[Peer, list[str]], Call]
+) -> None:
+    """Run the rounds of a measure whose every call encodes many texts, those into which `split` cuts a part."""
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
         results = {}
         for name in rotate(list(peers), round_index):
-            call = make_call(part, peers[name])
-            size = len(shorten(part, peers[name]).encode())
+            texts = split(shorten(part, peers[name]))
+            call, size = make_call(peers[name], texts), sum(len(text.encode()) for text in texts)
             results[name] = emit_sample(worker, step, peers[name], step.measure, call, round_index, size)
         rows = {name: flatten_batch(step, result) for name, result in results.items()}
         compare_round(worker, step, peers, rows)
@@ -184,7 +175,7 @@ def emit_sample(worker: "Worker", step: Step, peer: Peer, measure: str, call: Ca
         return None
     result, cpu, wall = done
     facts = {"measure": measure, "text": step.text, "output": step.output, "threads": step.threads}
-    count = len(result) if measure in ("calls", "documents") else None
+    count = len(result) if measure in ("calls", "lines", "documents") else None
     worker.emit("sample", library=peer.name, **facts, round=round_index, cpu=cpu, wall=wall, bytes=size, calls=count)
     return result
 
@@ -192,8 +183,9 @@ def emit_sample(worker: "Worker", step: Step, peer: Peer, measure: str, call: Ca
 def compare_round(worker: "Worker", step: Step, peers: dict[str, Peer], results: dict[str, Any]) -> None:
     """Report results that differ from the baseline's, among the libraries that encoded the whole text."""
     ids = {name: flatten([row]) for name, row in results.items() if row is not None and peers[name].part == 1}
-    if BASELINE in ids:
+    baseline = worker.job.vocabulary.baseline
+    if baseline in ids:
         for name, own in ids.items():
-            if (position := first_difference(own, ids[BASELINE])) is not None:
-                why = f"differs at token {position:,} from {BASELINE} while it is timed"
+            if (position := first_difference(own, ids[baseline])) is not None:
+                why = f"differs at token {position:,} from {baseline} while it is timed"
                 worker.emit("fault", library=name, doing=step.measure, why=why)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from . import worker_process
-from .job import Job, Step
 from .peers import PEERS
+from .plan import Job, Step
 from .record import Record
 from .worker_process import Event, ProcessExit
 
@@ -28,14 +28,12 @@ class Runner:
         A library may take `seconds` for one call, and use `threads`. `round_index` is given where each round is a job
         of its own. Samples go into the record if `keep`.
         """
-        job = replace(
-            job, steps=[s for s in job.steps if any(PEERS[name].supports(s.capability) for name in job.peers)]
-        )
-        environment = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"}
+        steps = [s for s in job.steps if any(PEERS[name].supports(s.capability) for name in job.peers)]
+        job = replace(job, steps=steps, threads=threads)
         faults: list[tuple[str, Step]] = []
         while job.steps:
             process_run = _ProcessRun(self, job, faults, round_index, keep)
-            process_exit = worker_process.run(job, process_run.on_event, seconds, environment)
+            process_exit = worker_process.run(job, process_run.on_event, seconds)
             if process_exit.why is None:
                 break
             faults.append(self._record_exit(job, process_exit))

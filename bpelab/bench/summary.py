@@ -1,10 +1,24 @@
-"""Summaries of samples: the medians and ratios that tables and figures show."""
+"""Summaries of samples: the medians and ratios that tables and figures show.
+
+On a machine that others use too, a library that is measured a minute after another is measured on another machine. So
+within a round all run one after the other on the same text, each ratio is taken within its round, and the result is the
+median of the rounds' ratios with its quartiles.
+"""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from statistics import median, quantiles
 from typing import Any, NamedTuple
 
 from .record import Record
-from .timing import Spread, paired_ratio, spread
+
+
+class Spread(NamedTuple):
+    """A median and its quartiles."""
+
+    median: float
+    low: float
+    high: float
 
 
 class Row(NamedTuple):
@@ -31,6 +45,30 @@ class Speed(NamedTuple):
     call: float | None
 
 
+def spread(values: list[float]) -> Spread:
+    """Return the median and quartiles; for two values or one, the minimum and maximum instead of quartiles.
+
+    >>> spread([4.0, 1.0, 2.0, 3.0, 5.0])
+    Spread(median=3.0, low=2.0, high=4.0)
+    """
+    if len(values) < 3:
+        return Spread(median(values), min(values), max(values))
+    low, middle, high = quantiles(values, n=4, method="inclusive")
+    return Spread(middle, low, high)
+
+
+def paired_ratio(own: Mapping[int, float], baseline: Mapping[int, float]) -> Spread | None:
+    """Return the ratio of two speeds over the rounds that both have; None if there is no such round.
+
+    A slow round slows both and leaves its ratio unchanged; the ratio of the two medians would be 20 / 10 here.
+
+    >>> paired_ratio({0: 30.0, 1: 20.0, 2: 3.0}, {0: 10.0, 1: 10.0, 2: 1.0})
+    Spread(median=3.0, low=2.5, high=3.0)
+    """
+    ratios = [own[index] / baseline[index] for index in sorted(own) if index in baseline]
+    return spread(ratios) if ratios else None
+
+
 def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
     """Return, for each row, the speed of each library that was measured in it."""
     seconds: dict[Row, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
@@ -38,7 +76,7 @@ def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
         if "round" in sample and sample["measure"] != "load":
             row = Row(sample["encoding"], *(sample[key] for key in ("measure", "text", "output", "threads")))
             seconds[row][sample["library"]][sample["round"]] = sample
-    return {row: _row(row, libraries, record["baseline"]) for row, libraries in seconds.items()}
+    return {row: _row(row, libraries, record["baselines"][row.encoding]) for row, libraries in seconds.items()}
 
 
 def _row(row: Row, libraries: dict[str, dict[int, dict[str, Any]]], baseline: str) -> dict[str, Speed]:
@@ -77,8 +115,8 @@ def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
 def right_digest(record: Record, encoding: str, text: str) -> str | None:
     """Return the baseline's digest; where it failed, the most frequent one, or None if there is none."""
     found = digests(record, encoding, text)
-    if record["baseline"] in found:
-        return found[record["baseline"]]
+    if record["baselines"][encoding] in found:
+        return found[record["baselines"][encoding]]
     return max(found.values(), key=list(found.values()).count, default=None)
 
 

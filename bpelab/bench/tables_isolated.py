@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from . import summary
 from .record import Record
-from .text_table import MISSING, Cell, library_table
+from .tables import MISSING, Cell, library_table
 
 Numbers = dict[str, float]
 UNMEASURED = 1e9

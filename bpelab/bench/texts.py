@@ -3,7 +3,8 @@
 import lzma
 import re
 import sysconfig
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -133,7 +134,40 @@ def split_documents(text: str, size: int) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
+def split_short(text: str) -> list[str]:
+    """Split the beginning of a text into 2,000 texts of 60 characters, as far as it goes."""
+    return [text[start : start + 60].rstrip() for start in range(0, min(len(text), 120_000), 60)]
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text that have 50 to 200 bytes, longer ones cut up into such pieces.
+
+    >>> [len(line) for line in split_lines("short\\n" + "-" * 70 + "\\n" + "a line " * 100)]
+    [70, 120, 119, 120, 120, 120, 99]
+    """
+    lines = (line for whole in text.split("\n") for line in (split_documents(whole, 120) if whole else ()))
+    return [line for line in lines if 50 <= len(line.encode()) <= 200]
+
+
 def _chars_for(text: str, size: int) -> int:
     """Estimate how many characters of `text` take `size` bytes."""
     sample = text[: 1 << 20]
     return max(1, round(size * len(sample) / len(sample.encode())))
+
+
+def _b64(size: int) -> str:
+    return b64encode(Random(3).randbytes(size * 3 // 4)).decode()
+
+
+PATHOLOGICAL: dict[str, Callable[[int], str]] = {
+    "one letter": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "newlines": lambda size: "\n" * size,
+    "dashes": lambda size: "-" * size,
+    "equals signs": lambda size: "=" * size,
+    "digits": lambda size: "".join(Random(1).choices("0123456789", k=size)),
+    "random letters": lambda size: "".join(Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=size)),
+    "base64": _b64,
+    "ACGT": lambda size: "".join(Random(4).choices("ACGT", k=size)),
+}
+"""Inputs on which some libraries take minutes: name -> a function from a size in bytes to a text."""

@@ -1,11 +1,14 @@
 """The vocabularies of a run, written to files that every library can load. Nothing is ever downloaded."""
 
+import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from .._support.textio import expand_user
-from ..errors import BPELabError
+from ..errors import BPELabError, ConversionError
 from ..formats.tiktoken import save_ranks
 from ..notebook.live_source import book_text
 from ..regex.patterns import PATTERNS, covering_pattern, find_pattern
@@ -27,9 +30,10 @@ def prepare(name: str, folder: Path) -> Vocabulary:
     """Write the files of the vocabulary `name` into a folder within `folder`, and return it. Cost: seconds.
 
     "trained" and "superwords", whose tokens go over the ends of words, are trained on the book's text. A name may also
-    be the path of a tokenizer that a .tiktoken file can hold. Raises Unavailable for a published one without tiktoken
-    or its files, BPELabError for unknown names, two tokenizers of one name, and files that can't be read or written.
+    be the path of a tokenizer; a tokenizer.json is copied as it is. Raises Unavailable for a published one without
+    tiktoken or its files, BPELabError for unknown names, two tokenizers of one name, and files that can't be read.
     """
+    own_file = None
     if name in TRAINED:
         pattern = TRAINED[name]
         superwords = "superbpe" if name == "superwords" else None
@@ -39,6 +43,7 @@ def prepare(name: str, folder: Path) -> Vocabulary:
     elif (path := expand_user(name)).exists():
         tokenizer = open_tokenizer(path)
         pattern = _pattern(tokenizer)
+        own_file = path / "tokenizer.json" if path.is_dir() else path
         name = path.resolve().parent.name if path.name == "tokenizer.json" else path.resolve().stem
     else:
         known = ", ".join([*PUBLISHED, *TRAINED])
@@ -49,10 +54,42 @@ def prepare(name: str, folder: Path) -> Vocabulary:
     if home.exists():
         raise BPELabError(f"two of the encodings to measure with are called {name!r}: rename one")
     home.mkdir(parents=True)
-    tokenizer.save(home)
-    ranks = home / f"{name}.tiktoken"
-    save_ranks(tokenizer, ranks)
-    return Vocabulary(name, name in PUBLISHED, pattern, str(ranks), str(home), dict(tokenizer.special_tokens))
+    if own_file is not None and own_file.suffix == ".json" and own_file.exists():
+        for copy in ("tokenizer.json", "plain.json"):
+            shutil.copyfile(own_file, home / copy)
+    else:
+        tokenizer.save(home)
+        _write_plain(home, pattern)
+    ranks, special = _write_ranks(tokenizer, home), dict(tokenizer.special_tokens)
+    return Vocabulary(name, name in PUBLISHED, pattern, ranks, str(home), special)
+
+
+def _write_ranks(tokenizer: BPETokenizer, home: Path) -> str:
+    """Write a .tiktoken file and return its path; "" if tiktoken would give other ids with it."""
+    ranks = home / f"{home.name}.tiktoken"
+    try:
+        save_ranks(tokenizer, ranks)
+    except ConversionError:
+        return ""
+    return str(ranks)
+
+
+def _write_plain(home: Path, pattern: str) -> None:
+    """Write plain.json: the tokenizer.json for libraries that read published files only.
+
+    cl100k's pattern has the spelling of Llama 3's file there, which splits every text that doesn't end in white space
+    in the same way, and special tokens after a gap in the ids are left out: no text to measure with contains one.
+    """
+    spec = json.loads((home / "tokenizer.json").read_text("utf-8"))
+    if pattern == "cl100k":
+        (split,) = (stage for stage in spec["pre_tokenizer"]["pretokenizers"] if stage["type"] == "Split")
+        split["pattern"] = {"Regex": PATTERNS["llama3"].regex}
+    vocab, added = spec["model"]["vocab"], spec["added_tokens"]
+    ids = {*vocab.values(), *(token["id"] for token in added)}
+    gap = next(number for number in count() if number not in ids)
+    spec["model"]["vocab"] = {token: number for token, number in vocab.items() if number < gap}
+    spec["added_tokens"] = [token for token in added if token["id"] < gap]
+    (home / "plain.json").write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
 
 
 def _pattern(tokenizer: BPETokenizer) -> str:

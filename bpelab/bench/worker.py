@@ -12,10 +12,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .job import Job, Step
-from .measures import MEASURES
+from .checking import check
+from .isolated_measures import fresh, load, memory, pathological, train
+from .machine import pin
+from .paired_measures import batch, cold, decode, one_by_one, warm
 from .peers import PEERS
 from .peers.base import Peer, Unsupported
+from .plan import Job, Step
+
+MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
+    "check": check,
+    "cold": cold,
+    "warm": warm,
+    "calls": one_by_one,
+    "lines": one_by_one,
+    "documents": one_by_one,
+    "batch": batch,
+    "decode": decode,
+    "load": load,
+    "fresh": fresh,
+    "memory": memory,
+    "pathological": pathological,
+    "train": train,
+    "superwords": train,
+}
+"""Name -> the function that runs one step of a measure."""
 
 
 class Worker:
@@ -91,6 +112,7 @@ def main(path: str) -> None:
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
         os.dup2(2, 1)  # what a library prints must not look like a line of ours
+        pin(job.threads)  # before a library starts its threads
         if job.memory_limit is not None:
             limit_memory(job.memory_limit)
 

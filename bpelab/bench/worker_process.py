@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
@@ -19,7 +19,7 @@ from typing import Any
 
 import bpelab
 
-from .job import Job
+from .plan import Job
 
 Event = dict[str, Any]
 START = 60
@@ -44,20 +44,21 @@ class ProcessExit:
     step: int = 0
 
 
-def run(job: Job, on_event: Callable[[Event], None], seconds: float, environment: Mapping[str, str]) -> ProcessExit:
+def run(job: Job, on_event: Callable[[Event], None], seconds: float) -> ProcessExit:
     """Run a job in a process of its own; a library may take `seconds` for one call."""
     with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as folder:
         path = Path(folder, "job.json")
         path.write_text(json.dumps(job.to_json()), "utf-8")
         here = str(Path(bpelab.__file__).parents[1])  # so that the process measures this bpelab and no other
         search = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+        threads = {"RAYON_NUM_THREADS": str(job.threads), "TOKENIZERS_PARALLELISM": str(job.threads > 1).lower()}
         with Path(folder, "errors").open("w+b") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", WORKER, str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**os.environ, **environment, "PYTHONPATH": search},
+                env={**os.environ, **threads, "PYTHONPATH": search},
             )
             try:
                 return _follow_events(process, on_event, seconds, lambda: _last_line(Path(folder, "errors")))

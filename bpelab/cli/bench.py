@@ -15,8 +15,7 @@ from .._support.textio import read_text
 from ..errors import BPELabError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from ..bench.job import Step
-    from ..bench.plan import Plan
+    from ..bench.plan import Plan, Step
     from ..bench.record import Record
 
 EXAMPLES = """\
@@ -29,7 +28,7 @@ examples:
 
 what is measured:
   encode        a text with an empty cache, unseen text after a warm-up, the same again; lists and arrays
-  calls         texts of 60 characters, and documents of 2 kB in a loop; lists
+  calls         texts of 60 characters, lines of 50 to 200 bytes, documents of 2 kB, in a loop; lists
   batch         the same documents in one call, with one thread and with two
   decode        to a str, from a list and from an array
   load          a vocabulary, and encode a few words, after the imports; the second time on a machine
@@ -41,14 +40,17 @@ what is measured:
 
 how:
   Every library is called in the way that is best for it (the record says how), and its ids are compared with
-  tiktoken's first: one that differs is not timed there. Libraries take turns on the same text, and what is shown is
-  the median of the ratios within a round. Speeds are of processor time, of batches by the clock. Garbage collection
-  is off. A library that fails, hangs or crashes is reported, and the others go on.
+  tiktoken's first, or with tokenizers' for a file that tiktoken can't load: one that differs is not timed there.
+  Libraries take turns on the same text, and what is shown is the median of the ratios within a round. Processes are
+  pinned to as many processors as a row has threads, where the system can do that. Speeds are of processor time, of
+  batches by the clock. Garbage collection is off. A library that fails, hangs or crashes is reported, and the others
+  go on.
 
 Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
 or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
 tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens go over
-the ends of words. Tokenizers of your own are measured by their files. The extra `bench` brings the libraries.
+the ends of words. Tokenizers of your own are measured by their files. The extra `bench` brings the libraries,
+but for tokenizers 1.0: pip install --no-deps --target FOLDER tokenizers==1.0.0rc3, BPELAB_BENCH_TOKENIZERS_1=FOLDER.
 """
 
 
@@ -79,7 +81,10 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
     bench.add_argument("--only", type=_comma_separated, metavar="A,B", help="some of what is measured, see below")
     bench.add_argument(
-        "--libraries", type=_comma_separated, metavar="A,B", help="some of the libraries (tiktoken stays)"
+        "--libraries",
+        type=_comma_separated,
+        metavar="A,B",
+        help="some of the libraries (tiktoken stays, and tokenizers for files)",
     )
     bench.add_argument(
         "--encoding",
@@ -99,7 +104,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 
 def run_bench(args: argparse.Namespace) -> int:
-    from ..bench.record import validate
+    from ..bench.record import to_json, validate
     from ..bench.report import report
 
     if args.show is not None:
@@ -113,11 +118,11 @@ def run_bench(args: argparse.Namespace) -> int:
     coding = sys.stdout.encoding or "ascii"
     print(text.encode(coding, "replace").decode(coding), end="")
     if args.json is not None:
-        args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        args.json.write_text(to_json(record), "utf-8")
     if args.figure is not None:
-        from ..bench.figure import bench_figure
+        from ..bench.report import save_figure
 
-        bench_figure(record).savefig(args.figure, bbox_inches="tight")
+        save_figure(record, args.figure)
     return 0
 
 
@@ -128,18 +133,19 @@ def run_benchmark(args: argparse.Namespace) -> "Record":
     except ImportError as error:
         raise MissingDependencyError(f"measuring needs numpy: {install_command('bench')}") from error
     from ..bench.driver import Driver
-    from ..bench.peers import PEERS, why_unavailable
+    from ..bench.peers import PEERS
     from ..bench.record import new_record
     from ..bench.texts import FOLDER_VARIABLE, find_texts
 
-    plan, names = _plan(args), _libraries(args.libraries, list(PEERS))
+    plan = _plan(args)
+    names = _libraries(args.libraries, list(PEERS), plan)
     for path in filter(None, (args.json, args.figure)):
         if not path.absolute().parent.is_dir():
             raise BPELabError(f"{path.parent} is not a folder to write to")
     folder = args.texts or (Path(variable) if (variable := os.environ.get(FOLDER_VARIABLE)) else None)
     texts = find_texts(folder and folder.expanduser(), args.text, plan.characters)[: plan.texts or None]
     record = new_record(plan, texts)
-    here = [name for name in names if why_unavailable(PEERS[name]) is None]
+    here = [name for name in names if PEERS[name].why_unavailable() is None]
     record["libraries"] = {name: one for name, one in record["libraries"].items() if name in names}
     progress = Progress(record)
     with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as temporary, progress:
@@ -158,10 +164,13 @@ def _plan(args: argparse.Namespace) -> "Plan":
     return replace(plan, texts=0) if args.text else plan
 
 
-def _libraries(asked: tuple[str, ...] | None, known: list[str]) -> list[str]:
+def _libraries(asked: tuple[str, ...] | None, known: list[str], plan: "Plan") -> list[str]:
+    from ..bench.vocabularies import PUBLISHED, TRAINED
+
     if unknown := set(asked or ()) - set(known):
         raise BPELabError(f"--libraries knows {', '.join(known)}; not {', '.join(sorted(unknown))}")
-    return [name for name in known if asked is None or name in asked or name == "tiktoken"]
+    baselines = ["tiktoken"] if {*plan.encodings} <= {*PUBLISHED, *TRAINED} else ["tiktoken", "tokenizers"]
+    return [name for name in known if asked is None or name in (*asked, *baselines)]
 
 
 class Progress:
@@ -191,7 +200,7 @@ class Progress:
     def row(self, encoding: str, step: "Step") -> None:
         """Print this library's result in a step."""
         from ..bench.summary import Row, speeds
-        from ..bench.tables_paired import format_speed
+        from ..bench.tables import format_speed
 
         measure = "unseen" if step.measure == "warm" else step.measure
         row = Row(encoding, measure, step.text, step.output, step.threads)

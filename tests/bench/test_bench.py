@@ -6,22 +6,21 @@ from dataclasses import replace
 import pytest
 
 from bpelab import BPETokenizer
-from bpelab.bench import fresh_process, worker_process
+from bpelab.bench import isolated_measures, worker_process
 from bpelab.bench.driver import Driver
-from bpelab.bench.figure import bench_figure
-from bpelab.bench.fresh_process import HELLO
-from bpelab.bench.job import Job, Step
-from bpelab.bench.peers import PEERS, why_unavailable
-from bpelab.bench.plan import Plan
+from bpelab.bench.isolated_measures import HELLO
+from bpelab.bench.peers import PEERS
+from bpelab.bench.plan import Job, Plan, Step
 from bpelab.bench.record import new_record, validate
-from bpelab.bench.report import report
-from bpelab.bench.summary import speeds
+from bpelab.bench.report import bench_figure, report
+from bpelab.bench.summary import Row, speeds
 from bpelab.bench.texts import Text
 from bpelab.cli.main import main
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT, amount, encoding
+from ..formats.families import families
 from .bad_peers import BAD
 
 pytest.importorskip("tiktoken")
@@ -74,7 +73,7 @@ def timed(record, name):
 
 @pytest.mark.slow
 def test_every_installed_library(tmp_path):
-    here = [name for name, peer in PEERS.items() if why_unavailable(peer) is None]
+    here = [name for name, peer in PEERS.items() if peer.why_unavailable() is None]
     record = run(TINY if amount(0, 1) else only("encode"), here, tmp_path)
     text = report(record)
     loaded = [name for name in here if "load" not in {e["doing"] for e in record["left_out"] if e["library"] == name}]
@@ -91,14 +90,23 @@ def test_every_installed_library(tmp_path):
 @pytest.mark.slow
 def test_every_measure(tmp_path):
     for name in ("bpelab", "tokenizers"):
-        if why := why_unavailable(PEERS[name]):
+        if why := PEERS[name].why_unavailable():
             pytest.skip(why)
     names = ["tiktoken", "bpelab", "tokenizers"]
     record = run(
         only("calls", "batch", "decode", "load", "memory", "pathological", "train", "superwords"), names, tmp_path
     )
     assert not record["left_out"]
-    assert timed(record, "tiktoken") == {"calls", "documents", "batch", "decode", "load", "memory", "pathological"}
+    assert timed(record, "tiktoken") == {
+        "calls",
+        "lines",
+        "documents",
+        "batch",
+        "decode",
+        "load",
+        "memory",
+        "pathological",
+    }
     assert timed(record, "tokenizers") == timed(record, "tiktoken") | {"train"}
     assert timed(record, "bpelab") == timed(record, "tokenizers") | {"superwords"}
     text = report(record)
@@ -129,11 +137,11 @@ def test_fresh_processes(tmp_path):
 
 def test_programs_of_fresh_processes():
     """What they print, what they take beyond an empty one, and their last words."""
-    printed, cpu, wall = fresh_process._measured("sum(range(3_000_000)); print(1, 2)")
+    printed, cpu, wall = isolated_measures._measured("sum(range(3_000_000)); print(1, 2)")
     assert printed == "1 2"
     assert cpu > 0 and wall > 0
     with pytest.raises(RuntimeError, match="ValueError: no"):
-        fresh_process._measured("raise ValueError('no')")
+        isolated_measures._measured("raise ValueError('no')")
 
 
 def test_a_wrong_id_is_not_timed(bad, tmp_path):
@@ -231,11 +239,31 @@ def test_tokenizers_of_ones_own_are_measured_by_their_files(tmp_path, capsys):
     assert "Encode book, mine" in shown and "Encode book, words" in shown
     measured = json.loads(record.read_text("utf-8"))
     timed = {(sample["encoding"], sample["library"]) for sample in measured["samples"]}
-    if why_unavailable(PEERS["tokenizers"]) is None:
+    if PEERS["tokenizers"].why_unavailable() is None:
         assert timed >= {(name, peer) for name in ("mine", "words") for peer in ("tokenizers", "bpelab (Python)")}
     assert ("mine", "gigatoken") not in timed
     assert main(["bench", *options, "--encoding", f"{home},{home.parent}"]) == 1
     assert "two of the encodings to measure with are called 'words': rename one" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_file_that_tiktoken_cannot_load(tmp_path):
+    """Whole texts and lines, in times of tokenizers' speed."""
+    pytest.importorskip("tokenizers")
+    home = tmp_path / "llama"
+    home.mkdir()
+    (home / "tokenizer.json").write_text(json.dumps(families()["llama-2"]), "utf-8")
+    names = ["tiktoken", "tokenizers", "bpelab (Python)"]
+    record = run(only("encode", "calls", encodings=(str(home),)), names, tmp_path)
+    assert record["baselines"] == {"llama": "tokenizers"}
+    assert "has no normalizer" in reasons(record, "tiktoken")
+    for name in names[1:]:
+        assert timed(record, name) == {"cold", "unseen", "again", "calls", "lines", "documents"}
+    found = speeds(record)[Row("llama", "lines", "book", "list", 1)]
+    assert found["tokenizers"].times.median == 1
+    text = report(record)
+    assert "how many times as fast as tokenizers in the same rounds" in text
+    assert "lines, lists" in text
 
 
 def test_what_is_no_record():

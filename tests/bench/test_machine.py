@@ -1,53 +1,85 @@
-"""What a run knows of the machine, and what it does where a package, a file or a number of the system is missing."""
+"""What a run knows of the machine, how it pins, and what it does where a package or a number is missing."""
 
 import os
 import platform
+import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bpelab._support.install import install_command
-from bpelab.bench import memory, record, texts
+from bpelab.bench import machine, record, texts
 from bpelab.bench.driver import Driver
-from bpelab.bench.job import Step
-from bpelab.bench.plan import Plan
+from bpelab.bench.plan import Plan, Step
 from bpelab.bench.worker_process import _processor_time
 from bpelab.cli.bench import Progress
 from bpelab.cli.main import main
-from bpelab.errors import MissingDependencyError
 from bpelab.notebook import book_text
 
-from .test_timing import sample
-
-
-def test_memory_where_there_is_no_proc(monkeypatch, tmp_path):
-    """A thread looks for the maximum: what is taken and given back in between counts."""
-    pytest.importorskip("psutil")
-    monkeypatch.setattr(memory, "STATUS", tmp_path / "status")
-    meter = memory.MemoryMeter()
-    before = meter.current()
-    meter.restart()
-    taken = bytearray(b"x") * 100_000_000
-    for _ in range(2_000):
-        if meter._max > before + 80_000_000:
-            break
-        time.sleep(0.01)
-    del taken
-    assert meter.peak() > before + 80_000_000
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    with pytest.raises(MissingDependencyError, match="pip install psutil"):
-        memory.MemoryMeter()
+from .test_summary import sample
 
 
 def test_a_machine_that_says_little(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu\n")
-    assert record.cpu_name() == (platform.processor() or platform.machine())
-    monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu\nmodel name\t: Abacus 3000\n")
-    assert record.cpu_name() == "Abacus 3000"
+    monkeypatch.setattr(subprocess, "run", _no_program)
+    assert machine.cpu_name() == (platform.processor() or platform.machine())
+    assert machine.instruction_sets() is None
+    monkeypatch.setattr(Path, "read_text", lambda *_: "flags\t: fpu avx2 sse2 pni\nmodel name\t: Abacus 3000\n")
+    assert machine.cpu_name() == "Abacus 3000"
+    assert machine.instruction_sets() == ["avx2", "sse2"]
+    monkeypatch.setattr(Path, "read_text", lambda *_: "Features\t: fp asimd sve2\n")
+    assert machine.instruction_sets() == ["asimd", "sve2"]
     monkeypatch.delattr(os, "getloadavg", raising=False)
-    assert record.load_average() is None
+    assert machine.load_average() is None
+
+
+def test_instruction_sets_of_a_mac(monkeypatch):
+    shown = (
+        "machdep.cpu.features: FPU SSE4.2 AVX1.0\nmachdep.cpu.leaf7_features: BMI1 AVX2\n"
+        "hw.optional.arm.FEAT_DotProd: 1\nhw.optional.arm.FEAT_SVE: 0\nhw.optional.floatingpoint: 1\n"
+    )
+    monkeypatch.setattr(machine, "_cpuinfo", lambda _: "")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, shown, ""))
+    assert machine.instruction_sets() == ["AVX1.0", "AVX2", "BMI1", "FEAT_DotProd", "SSE4.2"]
+
+
+def _no_program(*_, **__):
+    raise FileNotFoundError("sysctl")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system can't pin processes")
+def test_a_pinned_process_and_its_children_run_where_they_may():
+    """In a process of its own: threads and children that it starts later have its processors."""
+    program = """
+import os, subprocess, sys, threading
+from bpelab.bench.machine import pin
+allowed = os.sched_getaffinity(0)
+pin(2)
+assert len(os.sched_getaffinity(0)) == min(2, len(allowed))
+pin(1)
+(one,) = os.sched_getaffinity(0)
+assert one in allowed
+threading.Thread(target=lambda: print(os.sched_getaffinity(0) == {one})).start()
+subprocess.run([sys.executable, "-c", f"import os; print(os.sched_getaffinity(0) == {{{one}}})"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (["True", "True"], "")
+
+
+def test_processors_are_of_different_cores_while_there_are_some(monkeypatch):
+    chosen = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _, processors: chosen.append(processors), raising=False)
+    monkeypatch.setattr(machine, "_core", lambda processor: f"{processor % 2},{processor % 2 + 2}")
+    for threads in (1, 2, 3, 9):
+        machine.pin(threads)
+    assert [sorted(processor % 2 for processor in some) for some in chosen[:2]] == [[1], [0, 1]]
+    assert [len(some) for some in chosen] == [1, 2, 3, 4]
+    monkeypatch.delattr(os, "sched_setaffinity")
+    machine.pin(1)
+    assert len(chosen) == 4
+    assert machine.machine()["pinned"] is False
 
 
 def test_the_processor_time_of_a_process_that_ended():
@@ -57,7 +89,7 @@ def test_the_processor_time_of_a_process_that_ended():
 def test_progress_without_tqdm(monkeypatch, capsys):
     samples = [sample("bpelab", 0, 0.1), sample("tiktoken", 0, 0.4)]
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with Progress({"samples": samples, "baseline": "tiktoken"}) as progress:
+    with Progress({"samples": samples, "baselines": {"e": "tiktoken"}}) as progress:
         progress.step("encode t")
         progress.row("e", Step("warm", "t", "list"))
         progress.row("e", Step("warm", "another", "list"))
@@ -89,17 +121,3 @@ def test_vocabularies_that_are_not_here_are_not_fetched(monkeypatch, tmp_path):
     assert left_out.startswith("cl100k_base is left out: ") and "Nothing is downloaded" in left_out
     assert "trained on the book's text" in instead
     assert (tmp_path / "vocabularies/trained/trained.tiktoken").exists()
-
-
-def test_code_is_what_can_be_read_of_the_standard_library(monkeypatch, tmp_path):
-    for name, content in (
-        ("a.py", b"a = 1\n" * 9),
-        ("b.py", b"b = 2\n" * 9),
-        ("latin.py", b"# \xff"),
-        ("test/c.py", b"c"),
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    monkeypatch.setattr(texts.sysconfig, "get_path", lambda _: str(tmp_path))
-    assert sorted(texts.stdlib_sources().split()) == sorted(("a = 1 " * 9 + "b = 2 " * 9).split())
-    assert texts.stdlib_sources(10) in ("a = 1\n" * 9, "b = 2\n" * 9)

@@ -1,19 +1,24 @@
 """Every adapter gives tiktoken's ids, in each of its ways, and text again."""
 
+import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bpelab.bench.checking import encode_batch, first_difference, flatten, shorten, split_documents
-from bpelab.bench.peers import PEERS, version, why_unavailable
+from bpelab.bench.peers import PEERS, reference
 from bpelab.bench.peers.base import METHODS, Unsupported
 from bpelab.bench.vocabularies import PUBLISHED, Unavailable, prepare
 from bpelab.errors import BPELabError
 from bpelab.notebook import book_text
+from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import amount, encoding
+from ..formats.families import families
 
 ENCODINGS = ["trained", "cl100k_base", "superwords", "o200k_base", "gpt2"]
 TRAINERS = ["rustbpe", "gigabpe"]
@@ -59,7 +64,7 @@ def test_ids(request, vocabularies, which, name):
         request.applymarker(
             pytest.mark.xfail(reason="iree-tokenizer 0.3.0 merges ' Tuesdays' differently", strict=True)
         )
-    if why := why_unavailable(peer):
+    if why := peer.why_unavailable():
         pytest.skip(why)
     vocabulary = vocabularies(which)
     try:
@@ -91,7 +96,7 @@ def test_ids(request, vocabularies, which, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if peer.supports("train")])
 def test_training(name, tmp_path):
-    if why := why_unavailable(PEERS[name]):
+    if why := PEERS[name].why_unavailable():
         pytest.skip(why)
     path = tmp_path / "text.txt"
     path.write_text(book_text()[:60_000], "utf-8")
@@ -112,7 +117,7 @@ def test_every_adapter_says_what_it_does():
                 own = any(method in vars(kind) for kind in peer.__mro__[:-2])
                 by_list = what == "decode array" and peer.supports("decode list")
                 assert peer.supports(what) == own or (by_list and peer.supports(what)), (name, what)
-        assert why_unavailable(peer) or version(peer)
+        assert peer.why_unavailable() or peer.version()
 
 
 def test_nothing_is_fetched(tmp_path, monkeypatch):
@@ -131,3 +136,59 @@ def test_differences_are_placed():
     assert first_difference(flatten([[1, 9, 3]]), right) == 1
     assert first_difference(flatten([[1, 2, 3, 4]]), right) == 3
     assert first_difference(flatten([]), right) == 0
+
+
+@pytest.mark.parametrize("family", ["llama-2", "phi-3"])
+def test_files_that_tiktoken_cannot_hold(family, tmp_path):
+    """Of SentencePiece's kind: the file is taken as it is, tokenizers' ids are right, and no text begins with <s>."""
+    pytest.importorskip("tokenizers")
+    home = tmp_path / family
+    home.mkdir()
+    (home / "tokenizer.json").write_text(json.dumps(families()[family]), "utf-8")
+    vocabulary = prepare(str(home / "tokenizer.json"), tmp_path / "vocabularies")
+    assert (vocabulary.name, vocabulary.ranks, vocabulary.baseline) == (family, "", "tokenizers")
+    for copy in ("tokenizer.json", "plain.json"):
+        assert Path(vocabulary.folder, copy).read_bytes() == (home / "tokenizer.json").read_bytes()
+    right = PEERS["tokenizers"](vocabulary)
+    for name in ("bpelab", "bpelab (Python)"):
+        if PEERS[name].why_unavailable() is None:
+            assert PEERS[name](vocabulary).encode_list(TEXT[:5000]) == right.encode_list(TEXT[:5000])
+    for name in ("tiktoken", "naive Python", "quicktok", "splintr", "toktok"):
+        if PEERS[name].why_unavailable() is None:
+            with pytest.raises(Unsupported):
+                PEERS[name](vocabulary)
+
+
+def test_plain_files_have_published_spellings(vocabularies):
+    """Ids and the pattern of tokens are those of the other file, special tokens behind a gap apart."""
+    pytest.importorskip("tokenizers")
+    from tokenizers import Tokenizer
+
+    folder = vocabularies("trained").folder
+    plain, own = (Tokenizer.from_file(f"{folder}/{name}.json") for name in ("plain", "tokenizer"))
+    assert (
+        PATTERNS["llama3"].regex in json.loads(plain.to_str())["pre_tokenizer"]["pretokenizers"][0]["pattern"].values()
+    )
+    assert plain.encode(TEXT).ids == own.encode(TEXT).ids
+
+
+def test_two_versions_of_one_library_in_one_process(monkeypatch, tmp_path):
+    """A package of the same name is imported from a folder, and the one that is installed stays what it was."""
+    tokenizers = pytest.importorskip("tokenizers")
+    package = tmp_path / "tokenizers"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .parts import Tokenizer\n", "utf-8")
+    (package / "parts.py").write_text("class Tokenizer:\n    mine = True\n", "utf-8")
+    monkeypatch.delenv(reference.FOLDER_1, raising=False)
+    assert "BPELAB_BENCH_TOKENIZERS_1=FOLDER" in PEERS["tokenizers 1.0"].why_unavailable()
+    monkeypatch.setenv(reference.FOLDER_1, str(tmp_path))
+    assert PEERS["tokenizers 1.0"].why_unavailable()
+    info = tmp_path / "tokenizers-1.0.0rc9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tokenizers\nVersion: 1.0.0rc9\n", "utf-8")
+    assert PEERS["tokenizers 1.0"].why_unavailable() is None
+    assert PEERS["tokenizers 1.0"].version() == "1.0.0rc9"
+    assert reference._tokenizers_1.__wrapped__().Tokenizer.mine
+    assert sys.modules["tokenizers"] is tokenizers
+    assert not hasattr(tokenizers.Tokenizer, "mine")
+    assert str(tmp_path) not in sys.path

@@ -3,15 +3,12 @@
 Each has an adapter that calls it in the way that is best for it. An adapter doesn't define what its library can't do.
 """
 
-from importlib import metadata
-from importlib.util import find_spec
-
 from .base import Peer, Vocabulary
-from .general import Fastokens, Gigatoken, HuggingFace, Splintr, Tiktoken
-from .newer import Gigabpe, Iree, Kitoken, Tokie
-from .openai_only import BpeOpenAI, Quicktok, RsBpe
+from .json_files import Kitoken, Snaptokens, Tokie
+from .no_files import BpeOpenAI, Gigabpe, Quicktok, RsBpe, Rustbpe, Toktok
 from .ours import Bpelab, BpelabPython, Naive
-from .rustbpe import Rustbpe
+from .reference import HuggingFace, HuggingFace1, Tiktoken
+from .tiktoken_files import Fastokens, Gigatoken, Iree, Splintr
 
 PEERS: dict[str, type[Peer]] = {
     peer.name: peer
@@ -21,40 +18,20 @@ PEERS: dict[str, type[Peer]] = {
         BpelabPython,
         Gigatoken,
         Fastokens,
+        Snaptokens,
         Splintr,
         Quicktok,
+        Toktok,
         RsBpe,
         BpeOpenAI,
         Iree,
         Kitoken,
         Tokie,
         HuggingFace,
+        HuggingFace1,
         Rustbpe,
         Gigabpe,
         Naive,
     )
 }
-BASELINE = "tiktoken"
-"""The library whose ids are the reference, and whose speed is the unit of ratios."""
-
-__all__ = ["BASELINE", "PEERS", "Peer", "Vocabulary", "obstacle", "version"]
-
-
-def why_unavailable(peer: type[Peer]) -> str | None:
-    """Return why a library can't be measured here, or None if it can. Imports nothing."""
-    for module in (peer.module, *peer.requires):
-        if find_spec(module) is None:
-            return f"not installed: pip install {peer.package}" if module == peer.module else f"{module} is missing"
-    return None
-
-
-def version(peer: type[Peer]) -> str | None:
-    """Return the version of the library's package, or None where it is not installed."""
-    if peer.package == "bpelab":
-        from ... import __version__
-
-        return __version__  # of this code, also where it isn't installed
-    try:
-        return metadata.version(peer.package)
-    except metadata.PackageNotFoundError:
-        return None
+__all__ = ["PEERS", "Peer", "Vocabulary"]

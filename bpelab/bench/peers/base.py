@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,8 +34,8 @@ class Vocabulary:
         name: that of the encoding, "cl100k_base" for instance, or "trained", "superwords".
         published: whether it is one of OpenAI's, which some libraries ship.
         pattern: the name of its pattern in bpelab, "cl100k", "o200k", "gpt2", or its regular expression.
-        ranks: a `.tiktoken` file, its name that of the encoding.
-        folder: where its tokenizer.json is.
+        ranks: a `.tiktoken` file, its name that of the encoding; "" if such a file can't hold the tokenizer.
+        folder: where its tokenizer.json is, and in plain.json the same for libraries that read published files only.
         special: special tokens and their ids.
     """
 
@@ -43,6 +45,11 @@ class Vocabulary:
     ranks: str
     folder: str
     special: dict[str, int]
+
+    @property
+    def baseline(self) -> str:
+        """The library whose ids are the reference and whose speed is the unit of ratios."""
+        return "tiktoken" if self.ranks else "tokenizers"
 
 
 class Unsupported(Exception):
@@ -96,6 +103,28 @@ class Peer:
         raise Unsupported("learns no superwords")
 
     @classmethod
+    def why_unavailable(cls) -> str | None:
+        """Return why the library can't be measured here, or None if it can. Imports nothing."""
+        for module in (cls.module, *cls.requires):
+            if find_spec(module) is None:
+                return f"not installed: pip install {cls.package}" if module == cls.module else f"{module} is missing"
+        return None
+
+    @classmethod
+    def version(cls) -> str | None:
+        """Return the version of the library's package, or None where it is not installed."""
+        try:
+            return metadata.version(cls.package)
+        except metadata.PackageNotFoundError:
+            return None
+
+    @classmethod
+    def import_all(cls) -> None:
+        """Import the library, NumPy, and what the library would import later."""
+        for module in (*cls.requires, cls.module, *cls.imports):
+            import_module(module)
+
+    @classmethod
     def supports(cls, what: str) -> bool:
         """Whether the library has a capability: `list`, `batch array` and so on, keys of METHODS."""
         return what in cls.calls
@@ -106,6 +135,14 @@ def published_name(vocabulary: Vocabulary, names: Sequence[str]) -> str:
     if not vocabulary.published or vocabulary.name not in names:
         raise Unsupported(f"has {' and '.join(names)} built in, and loads no other")
     return vocabulary.name
+
+
+def open_plain(tokenizer: Any, vocabulary: Vocabulary) -> Any:
+    """Open plain.json with a library's class. Raises Unsupported with what the library says where it refuses."""
+    try:
+        return tokenizer.from_file(str(Path(vocabulary.folder, "plain.json")))
+    except ValueError as error:
+        raise Unsupported(f"refuses the file: {error}"[:120]) from error
 
 
 def transition_point(size: int) -> int:

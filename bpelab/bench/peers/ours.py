@@ -1,6 +1,7 @@
 """This library: with its C extension, without it, and with the naive encoder."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,9 +27,17 @@ class _Ours(Peer):
         else:
             self._tokenizer = BPETokenizer.from_pretrained(vocabulary.folder, encoder=self.encoder)
         self.encode_list = self._tokenizer.encode  # bound once: nothing of the adapter is in the time of a short call
+        if not vocabulary.ranks:  # its file may ask for special tokens around each text
+            self.encode_list = partial(self._tokenizer.encode, add_special_tokens=False)
 
     def decode_list(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids)
+
+    @classmethod
+    def version(cls) -> str | None:
+        from ... import __version__
+
+        return __version__  # of this code, also where it isn't installed
 
     @classmethod
     def train_superwords(cls, path: str, size: int) -> set[bytes]:
@@ -116,6 +125,8 @@ class Naive(_Ours):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from ... import BPETokenizer
 
+        if not vocabulary.ranks:
+            raise Unsupported("measured with byte-level vocabularies only")
         super().__init__(vocabulary)
         model = self._tokenizer.model
         self._tokenizer = BPETokenizer(model, pattern=vocabulary.pattern, encoder="naive", cache_size=0)

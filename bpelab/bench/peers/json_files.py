@@ -1,44 +1,53 @@
-"""Libraries first published in 2025 and 2026 that load files of a vocabulary; and gigabpe, which only trains."""
+"""Libraries that load the tokenizer.json of a vocabulary, or of most."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from .base import Peer, Unsupported, Vocabulary
+from .base import Peer, Vocabulary, open_plain
 
 if TYPE_CHECKING:
-    from .base import Ids
+    from .base import Batch, Ids
 
 
-class Iree(Peer):
-    name = "iree"
-    package, module = "iree-tokenizer", "iree.tokenizer"
+class Snaptokens(Peer):
+    name = package = module = "snaptokens"
     calls: ClassVar = {
-        "load": "Tokenizer.from_tiktoken(ranks, encoding=name)",
-        "fresh": "from iree.tokenizer import Tokenizer; encode = Tokenizer.from_tiktoken(RANKS, encoding=NAME).encode",
-        "list": "encode",
-        "array": "encode_to_array",
-        "batch list": "encode_batch, in one thread",
+        "load": "Tokenizer.from_file(plain.json), the tokenizer.json with the pattern in its published spelling",
+        "fresh": "from snaptokens import Tokenizer\n"
+        "tokenizer = Tokenizer.from_file(FOLDER + '/plain.json')\n"
+        "encode = lambda text: tokenizer.encode(text).ids",
+        "list": "encode(text).ids",
+        "array": "encode_batch_flat([text]), as an array without a copy",
+        "batch list": "encode_batch, in RAYON_NUM_THREADS threads, and each row's ids",
+        "batch array": "encode_batch_flat, as arrays without a copy, in RAYON_NUM_THREADS threads",
         "decode list": "decode",
         "decode array": "decode(ids.tolist())",
     }
-    lacks: ClassVar = {"batch array": "lists only", "train": "does not train"}
+    lacks: ClassVar = {"train": "does not train"}
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        if not vocabulary.published:
-            raise Unsupported("knows the patterns of OpenAI's encodings by name; its own engine lacks their lookahead")
-        from iree.tokenizer import Tokenizer
+        from snaptokens import Tokenizer
 
-        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, encoding=vocabulary.name)
-        self.encode_list = self._tokenizer.encode
+        self._tokenizer = open_plain(Tokenizer, vocabulary)
         self.decode_list = self._tokenizer.decode
 
+    def encode_list(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text).ids
+
     def encode_array(self, text: str) -> "Ids":
-        ids: Ids = self._tokenizer.encode_to_array(text).view("uint32")
-        return ids
+        import numpy as np
+
+        return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        return self._tokenizer.encode_batch(list(texts))
+        return [row.ids for row in self._tokenizer.encode_batch(texts)]
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        import numpy as np
+
+        ids, offsets = self._tokenizer.encode_batch_flat(texts)
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).view(np.int64)
 
 
 class Kitoken(Peer):
@@ -95,27 +104,3 @@ class Tokie(Peer):
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         return [row.ids for row in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
-
-
-class Gigabpe(Peer):
-    name = package = module = "gigabpe"
-    requires = ()
-    calls: ClassVar = {
-        "train": "train_bpe([path], size, pretokenizer='bytelevel', min_frequency=2): GPT-2's pattern. It begins with "
-        "the bytes of the text, not with all 256; tokens beyond `size` with all of them are left out"
-    }
-    lacks: ClassVar = {"list": "trains, and encodes nothing"}
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        raise Unsupported("trains, and encodes nothing")
-
-    @staticmethod
-    def train(path: str, size: int) -> set[bytes]:
-        import gigabpe
-
-        from ...unicode.byte_alphabet import from_alphabet
-
-        ids, _ = gigabpe.train_bpe([path], size, special_tokens=[], min_frequency=2, pretokenizer="bytelevel")
-        tokens = dict.fromkeys(bytes([byte]) for byte in range(256))
-        tokens.update(dict.fromkeys(map(from_alphabet, sorted(ids, key=ids.__getitem__))))
-        return set(list(tokens)[:size])

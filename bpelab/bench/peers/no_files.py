@@ -1,14 +1,20 @@
-"""Libraries that ship OpenAI's vocabularies and load no others (quicktok could import some, from more than a file)."""
+"""Libraries that load no vocabulary from one file: they ship OpenAI's (quicktok could import some), or only train."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Peer, Vocabulary, published_name
+from .base import Peer, Unsupported, Vocabulary, published_name, read_chunks
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
 
 BOTH = ("cl100k_base", "o200k_base")
+
+
+def split_rows(flat: "Ids", offsets: Any) -> list[list[int]]:
+    """Return the rows of a flat array of ids as lists."""
+    ids, ends = flat.tolist(), offsets.tolist()
+    return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
 
 
 class Quicktok(Peer):
@@ -41,9 +47,39 @@ class Quicktok(Peer):
         return ids, offsets
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        flat, offsets = self._tokenizer.encode_batch(texts, threads)
-        ids, ends = flat.tolist(), offsets.tolist()
-        return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
+        return split_rows(*self._tokenizer.encode_batch(texts, threads))
+
+
+class Toktok(Peer):
+    name, package, module = "toktok", "toktok-rs", "toktok"
+    calls: ClassVar = {
+        "load": "toktok._toktok.Tokenizer(name, ''): its public functions only count",
+        "fresh": "from toktok._toktok import Tokenizer; encode = Tokenizer(NAME, '').encode_ordinary",
+        "list": "encode_ordinary",
+        "array": "encode_batch_to_numpy([text], 1)[0]",
+        "batch list": "encode_batch_to_numpy, and each row's tolist()",
+        "batch array": "encode_batch_to_numpy",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist())",
+    }
+    lacks: ClassVar = {"train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from toktok._toktok import Tokenizer
+
+        self._tokenizer = Tokenizer(published_name(vocabulary, BOTH), "")
+        self.encode_list = self._tokenizer.encode_ordinary
+        self.decode_list = self._tokenizer.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        return self._tokenizer.encode_batch_to_numpy([text], 1)[0]
+
+    def batch_array(self, texts: Sequence[str], threads: int) -> "Batch":
+        ids, offsets = self._tokenizer.encode_batch_to_numpy(texts, threads)
+        return ids, offsets
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return split_rows(*self.batch_array(texts, threads))
 
 
 class RsBpe(Peer):
@@ -99,3 +135,47 @@ class BpeOpenAI(Peer):
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         rows: list[list[int]] = self._tokenizer.encode_ordinary_batch(texts, num_threads=threads)
         return rows
+
+
+class Rustbpe(Peer):
+    name, package, module = "rustbpe", "rustbpe", "rustbpe"
+    requires = ()
+    calls: ClassVar = {"train": "Tokenizer().train_from_iterator(documents, size, pattern=that of GPT-2)"}
+    lacks: ClassVar = {"list": "loads no vocabulary"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        raise Unsupported("trains, and loads no vocabulary")
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        import rustbpe
+
+        from ...pretokenizers import PATTERNS
+
+        tokenizer = rustbpe.Tokenizer()
+        tokenizer.train_from_iterator(read_chunks(path), size, pattern=PATTERNS["gpt2"].regex)
+        return {bytes(token) for token, _ in tokenizer.get_mergeable_ranks()}
+
+
+class Gigabpe(Peer):
+    name = package = module = "gigabpe"
+    requires = ()
+    calls: ClassVar = {
+        "train": "train_bpe([path], size, pretokenizer='bytelevel', min_frequency=2): GPT-2's pattern. It begins with "
+        "the bytes of the text, not with all 256; tokens beyond `size` with all of them are left out"
+    }
+    lacks: ClassVar = {"list": "trains, and encodes nothing"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        raise Unsupported("trains, and encodes nothing")
+
+    @staticmethod
+    def train(path: str, size: int) -> set[bytes]:
+        import gigabpe
+
+        from ...unicode.byte_alphabet import from_alphabet
+
+        ids, _ = gigabpe.train_bpe([path], size, special_tokens=[], min_frequency=2, pretokenizer="bytelevel")
+        tokens = dict.fromkeys(bytes([byte]) for byte in range(256))
+        tokens.update(dict.fromkeys(map(from_alphabet, sorted(ids, key=ids.__getitem__))))
+        return set(list(tokens)[:size])

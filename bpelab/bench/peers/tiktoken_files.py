@@ -1,104 +1,20 @@
-"""Libraries that load any byte-level vocabulary.
-
-Adapters use the calls for plain text (encode_ordinary and the like): no benchmark text contains special tokens.
-"""
+"""Libraries that load the .tiktoken file of a vocabulary, and some of them a tokenizer.json."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...regex.patterns import PATTERNS
-from .base import Peer, Unsupported, Vocabulary, read_chunks
+from .base import Peer, Unsupported, Vocabulary
 
 if TYPE_CHECKING:
     from .base import Batch, Ids
 
 
-class Tiktoken(Peer):
-    name = package = module = "tiktoken"
-    calls: ClassVar = {
-        "load": "get_encoding(name), from its own cache of files",
-        "fresh": "import tiktoken; encode = tiktoken.get_encoding(NAME).encode_ordinary",
-        "list": "encode_ordinary",
-        "array": "encode_to_numpy(text, disallowed_special=())",
-        "batch list": "encode_ordinary_batch(texts, num_threads=...)",
-        "decode list": "decode",
-        "decode array": "decode(ids.tolist()), faster than decode(ids)",
-    }
-    lacks: ClassVar = {"batch array": "lists only", "train": "does not train"}
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        import tiktoken
-
-        if vocabulary.published:
-            tiktoken.registry.ENCODINGS.pop(vocabulary.name, None)  # so that the object is a new one each time
-            self._encoding = tiktoken.get_encoding(vocabulary.name)
-        else:
-            from ... import BPETokenizer
-
-            self._encoding = BPETokenizer.from_pretrained(vocabulary.folder).to_tiktoken(vocabulary.name)
-        self.encode_list = self._encoding.encode_ordinary
-        self.decode_list = self._encoding.decode
-
-    def encode_array(self, text: str) -> "Ids":
-        ids: Ids = self._encoding.encode_to_numpy(text, disallowed_special=())
-        return ids
-
-    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        rows: list[list[int]] = self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
-        return rows
-
-
-class HuggingFace(Peer):
-    name = package = module = "tokenizers"
-    calls: ClassVar = {
-        "load": "Tokenizer.from_file(tokenizer.json)",
-        "fresh": "from tokenizers import Tokenizer\n"
-        "tokenizer = Tokenizer.from_file(FOLDER + '/tokenizer.json')\n"
-        "encode = lambda text: tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids",
-        "list": "encode_batch_fast([text])[0].ids, which is faster than encode: it keeps no offsets",
-        "batch list": "encode_batch_fast, in RAYON_NUM_THREADS threads",
-        "decode list": "decode(ids, skip_special_tokens=False)",
-        "decode array": "decode(ids.tolist(), ...), faster than decode(ids)",
-        "train": "train_from_iterator(documents, BpeTrainer), pre-tokenizer ByteLevel: the pattern of GPT-2",
-    }
-    lacks: ClassVar = {"array": "lists only", "batch array": "lists only"}
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(Path(vocabulary.folder, "tokenizer.json")))
-
-    def encode_list(self, text: str) -> list[int]:
-        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
-
-    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        rows = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [row.ids for row in rows]
-
-    def decode_list(self, ids: list[int]) -> str:
-        return self._tokenizer.decode(ids, skip_special_tokens=False)
-
-    @staticmethod
-    def train(path: str, size: int) -> set[bytes]:
-        from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-        from ...unicode.byte_alphabet import from_alphabet
-
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(
-            vocab_size=size, initial_alphabet=alphabet, show_progress=False, min_frequency=2, special_tokens=[]
-        )
-        tokenizer.train_from_iterator(read_chunks(path), trainer)
-        return set(map(from_alphabet, tokenizer.get_vocab()))
-
-
 class Gigatoken(Peer):
     name = package = module = "gigatoken"
     calls: ClassVar = {
-        "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens)",
+        "load": "Tokenizer.from_tiktoken(ranks, pretokenizer, special tokens), or Tokenizer(tokenizer.json)",
         "fresh": "import gigatoken; encode = gigatoken.Tokenizer.from_tiktoken(RANKS, PATTERN, SPECIAL).encode",
         "list": "encode(text).tolist(), which is faster than encode_batch_list([text])[0]",
         "array": "encode",
@@ -112,9 +28,12 @@ class Gigatoken(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from gigatoken import Tokenizer
 
-        if vocabulary.pattern not in PATTERNS:
+        if not vocabulary.ranks:
+            self._tokenizer = Tokenizer(Path(vocabulary.folder, "tokenizer.json"))
+        elif vocabulary.pattern not in PATTERNS:
             raise Unsupported("has the patterns of known tokenizers built in, and takes no other")
-        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
+        else:
+            self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, vocabulary.pattern, vocabulary.special)
         self.encode_array = self._tokenizer.encode
 
     def encode_list(self, text: str) -> list[int]:
@@ -158,6 +77,8 @@ class Splintr(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         import splintr
 
+        if not vocabulary.ranks:
+            raise Unsupported("reads .tiktoken files only")
         if vocabulary.pattern not in PATTERNS:
             raise Unsupported("drops what a pattern doesn't match")
         if vocabulary.name in ("cl100k_base", "o200k_base"):
@@ -192,7 +113,7 @@ PRESETS = ("cl100k_base", "o200k_base")
 class Fastokens(Peer):
     name = package = module = "fastokens"
     calls: ClassVar = {
-        "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens)",
+        "load": "Tokenizer.from_tiktoken(ranks, pattern, special tokens), or Tokenizer.from_file(tokenizer.json)",
         "fresh": "import fastokens\n"
         "tokenizer = fastokens.Tokenizer.from_tiktoken(RANKS, special_tokens=SPECIAL, encoding=NAME)\n"
         "encode = lambda text: tokenizer.encode_ordinary(text).ids",
@@ -208,6 +129,9 @@ class Fastokens(Peer):
     def __init__(self, vocabulary: Vocabulary) -> None:
         from fastokens import Tokenizer
 
+        if not vocabulary.ranks:
+            self._tokenizer = Tokenizer.from_file(str(Path(vocabulary.folder, "tokenizer.json")))
+            return
         named = PATTERNS.get(vocabulary.pattern)
         pattern = named.oniguruma if named else vocabulary.pattern  # any spelling will do; this one has no possessives
         known = {"encoding": vocabulary.name} if vocabulary.name in PRESETS else {"pattern": pattern}
@@ -232,3 +156,34 @@ class Fastokens(Peer):
 
     def decode_list(self, ids: list[int]) -> str:
         return self._tokenizer.decode(ids)
+
+
+class Iree(Peer):
+    name = "iree"
+    package, module = "iree-tokenizer", "iree.tokenizer"
+    calls: ClassVar = {
+        "load": "Tokenizer.from_tiktoken(ranks, encoding=name)",
+        "fresh": "from iree.tokenizer import Tokenizer; encode = Tokenizer.from_tiktoken(RANKS, encoding=NAME).encode",
+        "list": "encode",
+        "array": "encode_to_array",
+        "batch list": "encode_batch, in one thread",
+        "decode list": "decode",
+        "decode array": "decode(ids.tolist())",
+    }
+    lacks: ClassVar = {"batch array": "lists only", "train": "does not train"}
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        if not vocabulary.published:
+            raise Unsupported("knows the patterns of OpenAI's encodings by name; its own engine lacks their lookahead")
+        from iree.tokenizer import Tokenizer
+
+        self._tokenizer = Tokenizer.from_tiktoken(vocabulary.ranks, encoding=vocabulary.name)
+        self.encode_list = self._tokenizer.encode
+        self.decode_list = self._tokenizer.decode
+
+    def encode_array(self, text: str) -> "Ids":
+        ids: Ids = self._tokenizer.encode_to_array(text).view("uint32")
+        return ids
+
+    def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        return self._tokenizer.encode_batch(list(texts))
