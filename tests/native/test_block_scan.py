@@ -1,4 +1,4 @@
-"""Splitting by rules, 64 bytes at a time: the pieces of the automaton, by each instruction set that this machine has."""
+"""Splitting by rules, 64 bytes at a time: the automaton's pieces, by each instruction set that this machine has."""
 
 import os
 import random
