@@ -24,7 +24,8 @@ typedef struct {
 /* The highest bit of each of 8 bytes. The product has them side by side in its highest byte. */
 INLINE uint64_t high_bits_of_8(uint64_t bytes) { return (bytes & EACH(0x80)) * 0x0002040810204081u >> 56; }
 
-/* Which of 8 bytes are `first` to `last`, both of ASCII. 7 bits of a byte and what is added never carry into the next. */
+/* Which of 8 bytes are `first` to `last`, both of ASCII. What is added to the low 7 bits of a byte never carries into
+   the next. */
 INLINE uint64_t in_range_of_8(uint64_t bytes, int first, int last) {
     uint64_t low = bytes & EACH(0x7F);
     return high_bits_of_8((low + EACH(0x80 - first)) & ~(low + EACH(0x7F - last)) & ~bytes);
