@@ -7,8 +7,18 @@
    byte of ASCII with AVX2, 1 ns with SSE2, 2 ns portable; 2.2 ns of most other scripts with AVX2, else 3, as the
    automaton. Chapter: Native code.
 
-   Needs SUFFIXED(name), and of this instruction set TARGET, CLASSIFY, GATHERING, GATHER and SCATTER, and MOST_GATHERED:
-   in a block with more bytes beyond ASCII the automaton is as fast. */
+   Needs SUFFIXED(name) and CLASSIFY. TARGET says what the compiler may use here, if more than elsewhere; GATHERING,
+   GATHER, SCATTER and MOST_GATHERED are the portable ones if they aren't given. */
+
+#ifndef TARGET
+#define TARGET
+#endif
+#ifndef GATHERING
+#define GATHERING gathering_of
+#define GATHER gather_portable
+#define SCATTER scatter_portable
+#define MOST_GATHERED 24 /* in a block with more bytes beyond ASCII the automaton is as fast */
+#endif
 
 /* As `piece_starts`, of a block with characters beyond ASCII. */
 TARGET INLINE uint64_t SUFFIXED(gathered_starts)(const SplitRules rules, const Masks *given, int count,

@@ -10,7 +10,7 @@
 #include "classify_neon.h"
 #include "classify_sse2.h"
 
-enum { BLOCK_ENDS = 256, MAX_BLOCK_ENDS = BLOCK_ENDS + CHUNK + 8 }; /* ends found at once; the most that may be written */
+enum { BLOCK_ENDS = 256, MAX_BLOCK_ENDS = BLOCK_ENDS + CHUNK + 8 }; /* ends found at once; the most of them */
 enum { MANY_BEYOND = 6, AUTOMATON_BYTES = 512 }; /* from so many bytes beyond ASCII on, the automaton reads so many */
 
 /* Append `base` plus the position of each set bit; writes up to 7 more than it appends. */
@@ -47,54 +47,34 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 }
 
 #define SUFFIXED(name) name##_portable
-#define TARGET
 #define CLASSIFY classify_portable
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 
 #ifdef BPELAB_SSE2
 #define SUFFIXED(name) name##_sse2
-#define TARGET
 #define CLASSIFY classify_sse2
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
 #ifdef BPELAB_NEON
 #define SUFFIXED(name) name##_neon
-#define TARGET
 #define CLASSIFY classify_neon
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
 #ifdef BPELAB_AVX2
 #define SUFFIXED(name) name##_avx2
-#define TARGET BPELAB_AVX2
 #define CLASSIFY classify_avx2
+#define TARGET BPELAB_AVX2
 #define GATHERING places_only
 #define GATHER gather_bmi2
 #define SCATTER scatter_bmi2
 #define MOST_GATHERED 64
 #include "block_scan.h"
 
-/* As avx2, for processors whose pext and pdep are slow. */
-#define SUFFIXED(name) name##_avx2_no_pext
-#define TARGET BPELAB_AVX2
+#define SUFFIXED(name) name##_avx2_no_pext /* for processors whose pext and pdep are slow */
 #define CLASSIFY classify_avx2
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
+#define TARGET BPELAB_AVX2
 #include "block_scan.h"
 #endif
 

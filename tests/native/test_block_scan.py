@@ -93,7 +93,7 @@ MISTAKES = (
     ("split_rules.h", "(one == 'v' || one == 'r')", "one == 'v'"),
     ("split_rules.h", "if (late) count = lowest_bit(late);", ""),
     ("split_rules.h", "if (at == end || !(size", "if (!(size"),
-    ("split_rules.h", "if (end < 64) starts |= (uint64_t)1 << end & m.letter;", ""),
+    ("split_rules.h", "if (end < 64) starts |= (uint64_t)1 << end;", ""),
     ("split_rules.h", "starts &= ~((uint64_t)2 << at);", ""),
     ("split_rules.h", "!rules.any_prefix && at + 3 > count", "0"),
     ("split_rules.h", "blank | punctuation : m.space", "m.space | punctuation : m.space"),
