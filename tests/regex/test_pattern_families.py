@@ -16,7 +16,7 @@ from bpelab.regex.pattern_families import (
 )
 from bpelab.regex.patterns import PATTERNS
 
-from .bit_streams import counterexample
+from .bit_proof import counterexample
 from .published import dfas_by_row, published_dfas
 
 
@@ -27,7 +27,7 @@ def test_every_row_of_the_table_is_a_published_pattern():
 
 @pytest.mark.parametrize("row", AUTOMATA)
 def test_the_rules_are_proved_for_every_row(row):
-    """For texts of any length: see `bit_streams.py`."""
+    """For texts of any length: see `bit_proof.py`."""
     assert counterexample(FAMILIES[AUTOMATA[row]], ascii_automaton(dfas_by_row()[row])) is None
 
 
