@@ -4,21 +4,23 @@ A mask has a bit for each character of a block: bit i says whether character i i
 before decides is then a shift to the left, what the next one decides a shift to the right, and a run is a recurrence
 along the bits. A block begins where a piece begins, so nothing is carried from block to block. What the rules can't
 decide (white space that leaves the block, a character beyond ASCII of whose class no ASCII character is) is left to the
-DFA. For which patterns the rules hold says `pattern_families.py`.
+DFA. For which patterns the rules hold says `pattern_families.py`; that they hold for these, in blocks of any length, is
+proved in `tests/regex/bit_proof.py`.
 
-Chapter: Native code. Source: Langdale and Lemire 2019, "Parsing gigabytes of JSON per second", for the masks.
+Cost: that of Python; it defines what C does, and makes nothing faster. Chapter: Native code. Source of the masks:
+Langdale and Lemire 2019, "Parsing gigabytes of JSON per second".
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
-from string import ascii_letters, ascii_lowercase, digits
+from string import ascii_letters, ascii_lowercase
 from typing import TYPE_CHECKING
 
 from .pattern_families import AFTER_WORDS, NO_CONTRACTIONS, SMALL_BEFORE_WORDS, Family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from .dfa import DFA
@@ -31,7 +33,7 @@ class Masks(namedtuple("Masks", "known letter small digit space tab line quote s
 
 
 MEMBERS = Masks(
-    known="".join(map(chr, range(128))), letter=ascii_letters, small=ascii_lowercase, digit=digits, space=" ",
+    known="".join(map(chr, range(128))), letter=ascii_letters, small=ascii_lowercase, digit="0123456789", space=" ",
     tab="\t\v\f", line="\n\r", quote="'", slash="/", sdmt="sdmtSDMT", l="lL", vr="vrVR", e="eE",
 )  # fmt: skip
 """The ASCII characters of each class."""
@@ -47,21 +49,38 @@ def masks_of(text: str) -> Masks:
 
 
 def in_ascii(text: str, dfa: DFA) -> str:
-    """Replace each character by an ASCII character of its class; the text ends before the first that has none."""
-    classes = dfa.kinds(text)
+    r"""Replace each character beyond ASCII by one in ASCII of the same class, or, where there is none, by "\x80".
+
+    >>> from bpelab.regex.patterns import PATTERNS
+    >>> from bpelab.regex.dfa import dfa_for
+    >>> in_ascii("naïve 日本\u3000½", dfa_for(PATTERNS["o200k"].regex))
+    'naave \x80\x80\t0'
+    """
     stand_ins: dict[int, str] = {}
     for char in map(chr, range(128)):
-        stand_ins.setdefault(ord(char.translate(dfa.codes)), char)
-    chars = [char if char.isascii() else stand_ins.get(kind) for char, kind in zip(text, classes)]
-    known = chars.index(None) if None in chars else len(chars)
-    return "".join(char for char in chars[:known] if char)
+        stand_ins.setdefault(dfa.codes[ord(char)], char)
+    return "".join(char if char.isascii() else stand_ins.get(kind, "\x80") for char, kind in zip(text, dfa.kinds(text)))
+
+
+def spans(text: str, dfa: DFA, family: Family, size: int = 64) -> Iterator[tuple[int, int]]:
+    """Iterate over the (start, end) of the pieces, as `DFA.spans` does, in blocks of up to `size` characters."""
+    known, classes, begin = in_ascii(text, dfa), dfa.kinds(text) + bytes([dfa.width - 1]), 0
+    while begin < len(text):
+        block = known[begin : begin + size].partition("\x80")[0]
+        mask, decided = starts(masks_of(block), family)
+        ends = [begin + at for at in range(1, decided) if mask >> at & 1]
+        if begin + decided == len(text):
+            ends.append(len(text))
+        for end in ends or [begin + next(dfa.spans_of(classes[begin:]))[1]]:
+            yield begin, end
+            begin = end
 
 
 def starts(masks: Masks, family: Family) -> tuple[int, int]:
     """Return (the mask of the pieces' starts, the offset from which on they are undecided) of a block.
 
     The block begins where a piece does. Whatever follows it, pieces start at these offsets and, up to the last of them,
-    at no other. If the offset is the block's length and the text ends there, so does its last piece.
+    at no others. If all is decided and the text ends with the block, its last piece ends there too.
 
     >>> from bpelab.regex.pattern_families import FAMILIES
     >>> mask, decided = starts(masks_of("It's 2026,  "), FAMILIES["cl100k"])
@@ -83,15 +102,18 @@ def fixpoint(function: Callable[[int], int]) -> int:
 
 
 def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint) -> tuple[Any, Any]:
-    """Return the masks of the starts of pieces, and of characters at which the rules can't tell whether one starts."""
-    letters, spaces, lines = masks.letter, masks.space, masks.line
+    """Return the masks of pieces' starts, and of the characters at which the rules can't tell whether one starts.
+
+    Each bit is computed alike, so the proof runs this on streams of bits, with a `fixpoint` of its own.
+    """
+    letters, digits, spaces, lines = masks.letter, masks.digit, masks.space, masks.line
     blanks = spaces | masks.tab
     white = blanks | lines
-    marks = masks.known & ~(letters | masks.digit | white)
+    marks = ~(letters | digits | white)
     end = masks.known & ~(masks.known >> 1)
 
-    # Punctuation, with the space before it, and with the line breaks after it (`absorbed`).
-    absorbed = end & ~end
+    # Punctuation, with the space before it, and with the line breaks after it.
+    absorbed = lines & ~lines  # nothing
     if family.after_punctuation:
         through = lines | masks.slash if family.after_punctuation == 2 else lines
         absorbed = fixpoint(lambda run: lines & marks << 1 | through & run << 1)
@@ -103,22 +125,23 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
     prefixes = blanks | first_marks if family.any_prefix else spaces
     pieces |= letters & ~((letters | prefixes) << 1)
     if family.cased:
-        pieces |= letters & ~masks.small & masks.small << 1
+        pieces |= ~masks.small & masks.small << 1
 
-    # Digits: every third of a run, or every one, or the first.
-    first_digits = masks.digit & ~((masks.digit if family.any_prefix else masks.digit | spaces) << 1)
+    # Digits: the first of a run, unless a space before it belongs to it; then, say, every third.
+    first_digits = digits & ~((digits if family.any_prefix else digits | spaces) << 1)
     if family.digits:
-        all_digits = masks.digit
+        all_digits = digits
         for distance in range(1, family.digits):
-            all_digits &= masks.digit << distance
-        first_digits = fixpoint(lambda run: first_digits | all_digits & run << family.digits)
-    pieces |= first_digits
+            all_digits &= digits << distance
+        pieces |= fixpoint(lambda run: first_digits | all_digits & run << family.digits)
+    else:
+        pieces |= first_digits
 
-    # White space: its first character, and its last if that can go before something.
+    # White space: its first character, and its last before something else.
     pieces |= white & ~(white << 1) & ~absorbed
     if family.lines:
-        later_lines = fixpoint(lambda run: (lines | white & run) >> 1)
-        pieces |= blanks & (~(white >> 1) | absorbed << 1 | lines << 1 & ~later_lines)
+        more_lines = fixpoint(lambda run: (lines | white & run) >> 1)
+        pieces |= blanks & (~(white >> 1) | absorbed << 1 | lines << 1 & ~more_lines)
     else:
         pieces |= white & ~(white >> 1)
     leaves = fixpoint(lambda run: white & (end | run >> 1))
@@ -127,21 +150,20 @@ def rules(masks: Any, family: Family, fixpoint: Callable[[Any], Any] = fixpoint)
     # Contractions.
     if family.contractions != NO_CONTRACTIONS:
         known = masks.small if family.contractions == SMALL_BEFORE_WORDS else letters
-        two = masks.quote & (masks.sdmt & known) >> 1
-        three = (
-            masks.quote & (masks.l & known & (masks.l & known) >> 1 | masks.vr & known & (masks.e & known) >> 1) >> 1
-        )
+        pairs = masks.l & (masks.l & known) >> 1 | masks.vr & (masks.e & known) >> 1
+        two, three = (masks.sdmt & known) >> 1, (pairs & known) >> 1
         if family.contractions == AFTER_WORDS:
             attached = masks.quote & letters << 1
             undecided |= attached & (end | end >> 1)
             two, three = two & attached, three & attached
             taken = fixpoint(lambda taken: (two | three) & ~((taken & two) << 2 | (taken & three) << 3))
             two, three = two & taken, three & taken
-            pieces &= ~(taken | taken << 1 | three << 2)
+            pieces &= ~(taken | three << 2)  # the letter between begins none: the apostrophe can go before it
         else:
-            two, three = two & first_marks, three & first_marks
-            pieces &= ~((two | three) << 1)
+            apart = masks.quote & first_marks
             if not family.any_prefix:
-                undecided |= (masks.quote & first_marks & letters >> 1 & end >> 1) << 1
-        pieces |= letters & (two << 2 | three << 3)
+                undecided |= (apart & (letters & end) >> 1) << 1
+            two, three = two & apart, three & apart
+            pieces &= ~((two | three) << 1)
+        pieces |= two << 2 | three << 3
     return pieces, undecided

@@ -6,7 +6,7 @@ does with ASCII, and whether any character at all can still lead to a match. Tha
 pattern that treats only other characters differently, as Qwen 3.5's does marks, is of the same family.
 
 The table has the hash of each such automaton. It has a row only for those whose pieces the rules were proved to find:
-`tests/regex/test_pattern_families.py` has the proof and compares the table with it. Chapter: Native code.
+`tests/regex/test_pattern_families.py` runs the proof for every row. Chapter: Native code.
 """
 
 from __future__ import annotations
@@ -90,12 +90,17 @@ def family_of(dfa: DFA) -> Family | None:
     >>> family_of(dfa_for(r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s"))
     Family(any_prefix=0, digits=0, lines=0, after_punctuation=0, contractions=1, cased=0)
     """
+    name = AUTOMATA.get(automaton_hash(dfa))
+    return FAMILIES[name] if name else None
+
+
+def automaton_hash(dfa: DFA) -> str:
+    """Return the key of `dfa` in AUTOMATA; "" if it has look-behind or too many states to be there."""
     if len(set(dfa.entries)) > 1 or len(dfa.trans) > MAX_STATES * dfa.width:
-        return None
+        return ""
     from hashlib import sha256
 
-    name = AUTOMATA.get(sha256(ascii_automaton(dfa)).hexdigest()[:16])
-    return FAMILIES[name] if name else None
+    return sha256(ascii_automaton(dfa)).hexdigest()[:16]
 
 
 def ascii_automaton(dfa: DFA) -> bytes:
@@ -103,7 +108,7 @@ def ascii_automaton(dfa: DFA) -> bytes:
 
     Each state has 129 bytes: for every character, twice the next state, plus 1 if a match ends before it; last, whether
     a match ends where the text does. State 0 is the end of a search: no character, ASCII or not, leads to a match any
-    more. State 1 is the initial one. `dfa` has at most MAX_STATES states and no lookbehind.
+    more. State 1 is the initial one. `dfa` has at most MAX_STATES states and no look-behind.
     """
     width, entry = dfa.width, dfa.entries[0]
     classes = dfa.stage2[dfa.stage1[0] << 8 :][:128]
