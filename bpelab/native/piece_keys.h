@@ -44,10 +44,11 @@ INLINE void piece_key(const uint8_t *from, int64_t size, uint64_t *key, int word
     key[words - 1] |= (uint64_t)size << 56;
 }
 
+/* The hash of a key. Its highest bits depend on all bits of the key, lower ones only on those that are lower still. */
 INLINE uint64_t key_hash(const uint64_t *key, int words) {
     uint64_t hash = hash_pair(key[0], key[1]);
-    for (int i = 2; i < words; i += 2) hash = hash_pair(hash, hash_pair(key[i], key[i + 1]));
-    return hash >> 32;
+    for (int i = 2; i < words; i += 2) hash = hash_pair(hash ^ hash >> 32, hash_pair(key[i], key[i + 1]));
+    return hash;
 }
 
 #endif

@@ -16,10 +16,10 @@ from .instrumented import build
 if native.extension() is None:
     pytest.skip("the extension was not built: no C compiler", allow_module_level=True)
 
-from .block_scans import all_texts, compare, compare_random, edges, instruction_sets, tables
+from .block_scans import all_texts, compare, compare_random, edges, instruction_sets, tables, tables_of
 
 
-@pytest.mark.parametrize("name", ("gpt2", "cl100k", "o200k"))
+@pytest.mark.parametrize("name", tables_of("gpt2", "cl100k", "o200k"))
 def test_every_text_of_five_classes(name):
     """By one instruction set: all have the same rules."""
     for texts in all_texts(5):

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, native
 from bpelab.core import batch
@@ -122,6 +123,45 @@ def test_real_vocabulary():
     texts = [text[start : start + rng.randint(0, 4_000)] for start in rng.sample(range(len(text)), amount(300, 5_000))]
     check(tokenizer, texts, reference.encode_ordinary_batch(texts), 2, ())
     assert tokenizer.encode(text) == reference.encode_ordinary(text)
+
+
+@pytest.fixture(scope="module")
+def gpt2():
+    tokenizer = BPETokenizer.train(book_text()[:60_000], 900, pattern="gpt2")
+    return tokenizer.with_options(encoder="heap"), tokenizer
+
+
+@settings(max_examples=amount(40, 2_000), deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 0, 1, 3, 15, 16, 31, 32, 63, 64, 100, 511, 512, 900]), max_size=200), st.integers(0)
+)
+@example([0] * 300, 0)  # more texts than ever wait, and nothing in them
+@example([7] * 300, 1)  # each with something that waits
+@example([100] * 40 + [0], 2)
+def test_misses_wait_across_texts(gpt2, sizes, seed):
+    """A batch of words that are new, some of them in other scripts, is what its texts are one by one."""
+    slow, known = gpt2
+    rng = random.Random(seed)
+    texts = ["".join(rng.choices("abcdefgh  éя日本語\n", k=size)) for size in sizes]
+    check(known.with_options(encoder="native"), texts, list(map(slow.encode, texts)), 1, ())
+
+
+@pytest.mark.parametrize("pieces", [1023, 1024, 1025, 2047, 2048, 2049, 5000])
+def test_texts_that_end_where_a_chunk_does(gpt2, pieces):
+    slow, known = gpt2
+    rng = random.Random(pieces)
+    texts = [" " + " ".join("".join(rng.choices("abcde", k=3)) for _ in range(pieces)) for _ in range(3)]
+    check(known.with_options(encoder="native"), [*texts, ""], [*map(slow.encode, texts), []], 1, ())
+
+
+def test_a_batch_too_large_to_be_joined(gpt2):
+    """Above 8 MB texts are encoded one by one."""
+    _, fast = gpt2
+    texts = [book_text()[:400_000]] * 25
+    ids, stops = fast.pipeline.native.encode_texts(texts)
+    expected = fast.encode_array(texts[0])
+    assert np.array_equal(np.frombuffer(ids, np.uint32), np.tile(expected, 25))
+    assert np.array_equal(np.frombuffer(stops, np.int64), np.arange(26) * len(expected))
 
 
 def test_options(pairs):

@@ -66,6 +66,7 @@ def test_damaged_tables_are_made_again(model, folder):
     (file,) = folder.iterdir()
     good = file.read_bytes()
     damaged = [b"", b"x", good[:31], good[:40], good[:-1], good + b"\0", good[:200] + b"\1" + good[201:]]
+    damaged.append(b"bpelab3\n" + good[8:])  # the version before
     step = len(good) // 20 | 1
     damaged += [good[:offset] + bytes([good[offset] ^ 1]) + good[offset + 1 :] for offset in range(0, len(good), step)]
     for data in damaged:
