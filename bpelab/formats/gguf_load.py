@@ -34,7 +34,7 @@ from ..unicode.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE
 from ..vocab.added_tokens import AddedToken
 from ..vocab.special_tokens import SpecialTokens
 from .gguf_container import read_metadata
-from .gguf_pre_tokenizers import gguf_pre
+from .gguf_pre_tokenizers import gguf_pre, with_all_spaces
 from .sentencepiece_load import SPACE, build_decoder, build_model, is_text
 from .sentencepiece_proto import PIECE_TYPES, Piece
 from .tokenizer_json import read_model
@@ -199,7 +199,8 @@ class _Reader:
         }
         model = self._merge_model({"vocab": vocab, "ignore_merges": pre.ignore_merges}, added, byte_level=True)
         steps: list[PreTokenizer] = [
-            SplitPattern(Pattern("Regex", pattern), "Isolated") for pattern in pre.original or pre.regex
+            SplitPattern(Pattern("Regex", pattern), "Isolated")
+            for pattern in with_all_spaces(pre.original or pre.regex)
         ]
         steps.append(ByteLevel(add_prefix_space=False, use_regex=False))
         return {"model": model, "pre_tokenizer": PreTokenizerSequence(tuple(steps)), "decoder": Bytes()}

@@ -85,15 +85,22 @@ def names_for(regexes: Sequence[str]) -> list[str]:
     >>> names_for([r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"])[0]
     'gpt-2'
     """
-    wanted, all_names = _key(regexes), gguf_pre()
+    wanted, all_names = with_all_spaces(regexes), gguf_pre()
     found = set()
     for pre in all_names.values():
-        if wanted in (_key(pre.regex), _key(pre.llama_cpp_regex), _key(pre.original or pre.regex)):
+        if wanted in map(with_all_spaces, (pre.regex, pre.llama_cpp_regex, pre.original or pre.regex)):
             found.add(pre.llama_cpp_regex)
     return [name for name, pre in all_names.items() if pre.llama_cpp_regex in found]
 
 
-def _key(regexes: Sequence[str]) -> tuple[str, ...]:
+def with_all_spaces(regexes: Sequence[str]) -> tuple[str, ...]:
+    r"""Add `|\s+` to those of llama.cpp's patterns that end with `|\s+(?!\S)`: what they leave out is its only match.
+
+    So the pieces stay the same, and the pattern is the model's own, which is known by name and split faster.
+
+    >>> with_all_spaces([r"\p{N}", r"\S+|\s+(?!\S)"])
+    ('\\p{N}', '\\S+|\\s+(?!\\S)|\\s+')
+    """
     return tuple(r + r"|\s+" if r.endswith(r"|\s+(?!\S)") else r for r in regexes)
 
 

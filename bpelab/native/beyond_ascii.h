@@ -1,9 +1,9 @@
 /* Beyond ASCII: each character of a block becomes one bit, whatever number of bytes it has, and the rules apply.
 
    The automaton's own table says of which class a character is; to the rules, a class is what its ASCII characters are.
-   Some classes they don't know: marks in a pattern that treats them like letters, letters without case in one that looks
-   at case, and letters that a contraction may have. There the block ends. Cost: 3 ns a character, and 9 masks to gather
-   in each block. */
+   Some classes are unknown to them: marks in a pattern that treats them like letters, letters without case in one that
+   looks at case, and letters that a contraction may have. There the block ends. Cost: 2 ns a character, and up to 8
+   masks to gather in each block. Chapter: Native code. */
 #ifndef BPELAB_BEYOND_ASCII_H
 #define BPELAB_BEYOND_ASCII_H
 
@@ -42,8 +42,8 @@ INLINE uint64_t leading_bytes(const uint8_t *text) {
     return mask;
 }
 
-/* Classify the characters beyond ASCII among `count` bytes; `beyond` has their bytes. The three bits of a kind go to three
-   masks, without a branch that scripts in turns would mislead. */
+/* Classify the characters beyond ASCII among `count` bytes; `beyond` has their bytes. The three bits of a kind go to
+   three masks: a branch on the kind would often be predicted wrong. */
 INLINE Characters classify_beyond_ascii(uint64_t beyond, int count, const uint8_t *text, const Scan *scan) {
     Characters c = {{0}, 0, count};
     uint64_t leading = leading_bytes(text) & low_bits(count), bits[3] = {0};

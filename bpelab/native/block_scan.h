@@ -1,13 +1,24 @@
-/* Block scan: the ends of the pieces of a text, 64 bytes at a time. This file is included once for each instruction set.
+/* Block scan: the ends of the pieces of a text, 64 bytes at a time. This file is included for each instruction set.
 
    A block begins where a piece begins, so nothing is carried into it. Its bytes are classified, the rules say where
    pieces start, and the last of these starts begins the next block. Where a block has no other start than its own, the
    rules can't go on: the piece is longer than 64 bytes, white space runs out of the block, or a character is unknown.
-   Then the automaton, which is right about any text, finds one piece, or those of some hundred bytes. Cost: 0.4 ns a
-   byte of ASCII with AVX2, 1 ns with SSE2, 1.4 ns of most other scripts. Chapter: Native code.
+   Then the automaton, which is right about any text, finds one piece, or those of some hundred bytes. Cost: 0.7 ns a
+   byte of ASCII with AVX2, 1 ns with SSE2, 2 ns portable; 2.2 ns of most other scripts with AVX2, else 3, as the
+   automaton. Chapter: Native code.
 
-   Needs SUFFIXED(name), and of this instruction set TARGET, CLASSIFY, GATHERING, GATHER and SCATTER, and MOST_GATHERED:
-   in a block with more bytes beyond ASCII the automaton is as fast. */
+   Needs SUFFIXED(name) and CLASSIFY. TARGET says what the compiler may use here, if more than elsewhere; GATHERING,
+   GATHER, SCATTER and MOST_GATHERED are the portable ones if they aren't given. */
+
+#ifndef TARGET
+#define TARGET
+#endif
+#ifndef GATHERING
+#define GATHERING gathering_of
+#define GATHER gather_portable
+#define SCATTER scatter_portable
+#define MOST_GATHERED 24 /* in a block with more bytes beyond ASCII the automaton is as fast */
+#endif
 
 /* As `piece_starts`, of a block with characters beyond ASCII. */
 TARGET INLINE uint64_t SUFFIXED(gathered_starts)(const SplitRules rules, const Masks *given, int count,

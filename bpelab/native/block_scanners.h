@@ -1,7 +1,7 @@
 /* Block scanners: block_scan.h for each instruction set, and which of them runs on this machine.
 
    The fastest one is chosen when the module is imported. The environment variable BPELAB_SIMD names another, for tests
-   and comparisons; all find the same pieces. */
+   and comparisons; all find the same pieces. Chapter: Native code. */
 #ifndef BPELAB_BLOCK_SCANNERS_H
 #define BPELAB_BLOCK_SCANNERS_H
 
@@ -10,11 +10,10 @@
 #include "classify_neon.h"
 #include "classify_sse2.h"
 
-enum { BLOCK_ENDS = 256, MAX_BLOCK_ENDS = BLOCK_ENDS + 64 + CHUNK + 8 }; /* ends found at once; the most there can be */
-enum { MANY_BEYOND = 6 };       /* bytes beyond ASCII in a block, from which on the next pieces are the automaton's too */
-enum { AUTOMATON_BYTES = 512 }; /* it reads so many then */
+enum { BLOCK_ENDS = 256, MAX_BLOCK_ENDS = BLOCK_ENDS + CHUNK + 8 }; /* ends found at once; the most of them */
+enum { MANY_BEYOND = 6, AUTOMATON_BYTES = 512 }; /* from so many bytes beyond ASCII on, the automaton reads so many */
 
-/* Append `base` plus the position of each set bit; writes up to 24 more than it appends. */
+/* Append `base` plus the position of each set bit; writes up to 7 more than it appends. */
 INLINE int64_t *append_positions(uint64_t bits, int64_t base, int64_t *to) {
     int count = count_bits(bits);
     for (int64_t i = 0; i < count; i += 8) {
@@ -48,54 +47,34 @@ NOINLINE int64_t scan_by_automaton(const uint8_t *text, int64_t at, int64_t end,
 }
 
 #define SUFFIXED(name) name##_portable
-#define TARGET
 #define CLASSIFY classify_portable
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 
 #ifdef BPELAB_SSE2
 #define SUFFIXED(name) name##_sse2
-#define TARGET
 #define CLASSIFY classify_sse2
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
 #ifdef BPELAB_NEON
 #define SUFFIXED(name) name##_neon
-#define TARGET
 #define CLASSIFY classify_neon
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
 #include "block_scan.h"
 #endif
 
 #ifdef BPELAB_AVX2
 #define SUFFIXED(name) name##_avx2
-#define TARGET BPELAB_AVX2
 #define CLASSIFY classify_avx2
+#define TARGET BPELAB_AVX2
 #define GATHERING places_only
 #define GATHER gather_bmi2
 #define SCATTER scatter_bmi2
 #define MOST_GATHERED 64
 #include "block_scan.h"
 
-/* As avx2, for processors whose pext and pdep are slow. */
-#define SUFFIXED(name) name##_avx2_no_pext
-#define TARGET BPELAB_AVX2
+#define SUFFIXED(name) name##_avx2_no_pext /* for processors whose pext and pdep are slow */
 #define CLASSIFY classify_avx2
-#define GATHERING gathering_of
-#define GATHER gather_portable
-#define SCATTER scatter_portable
-#define MOST_GATHERED 24
+#define TARGET BPELAB_AVX2
 #include "block_scan.h"
 #endif
 

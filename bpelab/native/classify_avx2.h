@@ -1,5 +1,6 @@
 /* Classify with AVX2: 32 bytes are classified by two look-ups in byte_halves.h, and a shift moves the bit of one class
-   to the top of each byte, from where one instruction collects it. */
+   to the top of each byte, from where one instruction collects it. Cost: 30 instructions for 32 bytes. Chapter: Native
+   code. */
 #ifndef BPELAB_CLASSIFY_AVX2_H
 #define BPELAB_CLASSIFY_AVX2_H
 

@@ -1,12 +1,15 @@
 /* Find pieces: choose what splits a text by a pattern.
 
-   A pattern whose rules are known is scanned by blocks of 64 bytes, any other by four readers of its automaton, and what
-   they leave, and short texts, by a single one. All find the pieces of the automaton. */
+   A pattern whose rules are known is scanned by blocks of 64 bytes. Any other is scanned by four readers of its
+   automaton, or by a single one where the text is short or the four give up. All find the pieces of the automaton.
+   Chapter: Native code. */
 #ifndef BPELAB_FIND_PIECES_H
 #define BPELAB_FIND_PIECES_H
 
 #include "block_scanners.h"
 #include "readers.h"
+
+_Static_assert((int)MAX_BLOCK_ENDS <= (int)MAX_ENDS, "a block scanner writes more ends than there is room for");
 
 /* As `scan_pieces`, with at most MAX_ENDS ends. */
 static int64_t find_pieces(const uint8_t *text, int64_t begin, int64_t end, int final, const Scan *scan,

@@ -56,7 +56,7 @@ def scan_table(split: Split | None) -> tuple[Any, ...] | None:
     if split is not None and split.as_single_split is None:
         return None
     try:
-        return _table(dfa_for(WHOLE) if split is None else dfa_for(split.pattern, split.dialect))
+        return dfa_table(dfa_for(WHOLE) if split is None else dfa_for(split.pattern, split.dialect))
     except (Unsupported, PatternError, NotRegular):
         return None
 
@@ -71,10 +71,10 @@ def _levels(pre_tokenizer: PreTokenizer) -> tuple[Level, ...]:
 
 
 def _level(pattern: str, keep: int, dialect: Dialect, required: str = "") -> Level:
-    return keep, required.encode(), _table(dfa_for(pattern, dialect))
+    return keep, required.encode(), dfa_table(dfa_for(pattern, dialect))
 
 
-def _table(dfa: DFA) -> tuple[Any, ...]:
+def dfa_table(dfa: DFA) -> tuple[Any, ...]:
     """Return transitions, width, start state, the two-stage table of classes, and the family. Raises Unsupported."""
     start = dfa.entries[0]
     matches_empty = any(step & 1 for step in dfa.trans[start * dfa.width : (start + 1) * dfa.width])

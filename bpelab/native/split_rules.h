@@ -53,7 +53,7 @@ INLINE uint64_t white_starts(const SplitRules rules, uint64_t line, uint64_t bla
     uint64_t white = line | blank;
     if (!rules.lines) return white & ~(white << 1 & white >> 1); /* the first, and the last before anything else */
     uint64_t starts = (white & ~(white << 1) & ~absorbed) | (blank & (~(white >> 1) | absorbed << 1));
-    /* What follows the last line break of a run is a piece, or two. An indentation ends at `others` if at a line break. */
+    /* What follows the last line break of a run is a piece or two. `others`: line breaks that end an indentation. */
     uint64_t indents = blank & (line & ~absorbed) << 1, others = ((blank + indents) & ~blank) & line;
     for (; others; others &= others - 1) {
         uint64_t below = (others & (0 - others)) - 1;
@@ -111,7 +111,7 @@ INLINE uint64_t piece_starts(const SplitRules rules, const Masks m, int count, c
             if (at == end || !(size = contraction_size(AT(at), 32))) continue;
             end = at + size;
             starts &= ~(low_bits(size) << at);
-            if (end < 64) starts |= (uint64_t)1 << end & m.letter;
+            if (end < 64) starts |= (uint64_t)1 << end;
         }
     } else if (rules.contractions) {
         const int fold = rules.contractions == SMALL_BEFORE_WORDS ? 0 : 32;
@@ -123,7 +123,7 @@ INLINE uint64_t piece_starts(const SplitRules rules, const Masks m, int count, c
             }
             if (!size) continue;
             starts &= ~((uint64_t)2 << at);
-            if (at + size < 64) starts |= (uint64_t)1 << (at + size) & m.letter;
+            if (at + size < 64) starts |= (uint64_t)1 << (at + size);
         }
     }
 #undef AT

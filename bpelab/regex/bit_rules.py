@@ -5,7 +5,7 @@ before decides is then a shift to the left, what the next one decides a shift to
 along the bits. A block begins where a piece begins, so nothing is carried from block to block. What the rules can't
 decide (white space that leaves the block, a character beyond ASCII of whose class no ASCII character is) is left to the
 DFA. For which patterns the rules hold says `pattern_families.py`; that they hold for these, in blocks of any length, is
-proved in `tests/regex/bit_streams.py`.
+proved in `tests/regex/bit_proof.py`.
 
 Cost: that of Python; it defines what C does, and makes nothing faster. Chapter: Native code. Source of the masks:
 Langdale and Lemire 2019, "Parsing gigabytes of JSON per second".
@@ -169,7 +169,7 @@ def rules(
             two, three = two & attached, three & attached
             taken = fixpoint(lambda taken: (two | three) & ~((taken & two) << 2 | (taken & three) << 3))
             two, three = two & taken, three & taken
-            pieces &= ~(taken | taken << 1 | three << 2)
+            pieces &= ~(taken | three << 2)  # the letter between begins none: the apostrophe can go before it
         else:
             apart = masks.quote & first_marks
             if not family.any_prefix:

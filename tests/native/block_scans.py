@@ -7,18 +7,13 @@ its rules. See `sanitized.py`.
 import random
 import sys
 from array import array
-from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate, product
 
-from bpelab.errors import PatternError
-from bpelab.formats.gguf_pre_tokenizers import gguf_pre
-from bpelab.native.plan import scan_table
-from bpelab.pretokenizers.split import Split
-from bpelab.regex.dfa import dfa_for
-from bpelab.regex.pattern_families import FAMILIES, family_of
-from bpelab.regex.patterns import PATTERNS
+from bpelab.native.plan import dfa_table
+from bpelab.regex.pattern_families import AUTOMATA
 
+from ..regex.published import dfas_by_row
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 
 CLASSES = ("a", "s", "l", "e", "v", "A", "L", "1", " ", "\t", "\n", "'", "/", ".", "é")
@@ -29,21 +24,14 @@ ATOMS = (
 )  # fmt: skip
 
 
-@lru_cache(None)
+@lru_cache(1)
 def tables():
-    """Name -> what C takes, of the named patterns that have a family, and of one other pattern of each family."""
-    patterns = [(name, pattern.regex) for name, pattern in PATTERNS.items()]
-    for name, pre in gguf_pre().items():
-        patterns += [(name, regex) for regex in (*pre.regex, *pre.llama_cpp_regex, *(pre.original or ()))]
-    found, families = {}, set()
-    for name, regex in patterns:
-        with suppress(PatternError):
-            family = family_of(dfa_for(regex))
-            if family is not None and (name in PATTERNS or family not in families):
-                families.add(family)
-                found[f"{name} ({len(found)})" if name in found else name] = scan_table(Split(regex))
-    assert families == set(FAMILIES.values())
-    return found
+    """Name -> what C takes, of every automaton that has a family and is that of a published pattern."""
+    return {f"{AUTOMATA[row]} {row[:4]}": dfa_table(dfa) for row, dfa in dfas_by_row().items()}
+
+
+def tables_of(*families):
+    return [name for name in tables() if name.rpartition(" ")[0] in families]
 
 
 def piece_ends(name, texts, instruction_set, final=True, cuts=None):

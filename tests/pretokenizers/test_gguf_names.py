@@ -6,7 +6,7 @@ import random
 import pytest
 
 from bpelab.formats import gguf_pre_tokenizers
-from bpelab.formats.gguf_pre_tokenizers import GGUF_PRE, HANDLERS, names_for
+from bpelab.formats.gguf_pre_tokenizers import GGUF_PRE, HANDLERS, names_for, with_all_spaces
 from bpelab.regex.patterns import PATTERNS
 
 from ..conftest import amount, fuzz_text, shared
@@ -69,6 +69,16 @@ def test_every_pattern_can_be_used():
         assert not any("AFMoE" in pattern for pattern in patterns)
         for text in texts:
             assert "".join(isolated(patterns, text)) == text
+
+
+def test_a_last_alternative_for_white_space_changes_no_piece():
+    rng = random.Random(4)
+    texts = [fuzz_text(rng).encode("utf-8", "replace").decode() for _ in range(amount(40, 2_000))]
+    changed = {pre.regex for pre in GGUF_PRE.values() if with_all_spaces(pre.regex) != pre.regex}
+    assert len(changed) >= 5
+    for patterns in changed:
+        for text in [" a", "a\n b", "\n.", " \n\n1", *texts]:
+            assert isolated(with_all_spaces(patterns), text) == isolated(patterns, text)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,14 @@
-"""A proof that rules on bit masks find an automaton's pieces in blocks of any length.
+"""Rules on bit masks as a circuit, for blocks of any length.
 
-The rules treat every bit alike, so they run on streams of bits as well, and become a circuit. A shift to the left is a
+The rules treat every bit alike, so they run on streams of bits as well as on integers. A shift to the left is a
 register: it has the value of the character before. A shift to the right is what an automaton that reads the block from
-its end knows about the characters that follow. Both have few states. So the proof goes through all that texts can lead
-to: registers, what follows, and the state of the pattern's automaton. There are some hundreds or thousands of such
-combinations, and in none may the rules and the automaton disagree on whether a piece starts.
+its end knows about the characters that follow. Both have few states.
 """
 
 from itertools import product
 
 from bpelab.regex import bit_rules
-from bpelab.regex.bit_rules import MEMBERS, Masks, masks_of
-
-CHARS = [chr(code) for code in range(128)]
-ROW = len(CHARS) + 1
-"""Bytes of a state in `ascii_automaton`; the last is for the end of the text."""
-END, START = 0, 1
+from bpelab.regex.bit_rules import MEMBERS, Masks
 
 
 class Circuit:
@@ -38,16 +31,16 @@ class Circuit:
         return run
 
     def sorted(self, roots):
-        """Return what `roots` need, each node after its operands; registers and what follows are given."""
+        """Return what the values of `roots` at one character need, each node after its operands."""
         order, begun = [], set()
 
         def visit(number):
-            kind, *operands = self.operations[number]
-            if number in order or kind not in ("and", "or", "not", "run"):
+            if number in order:
                 return
-            assert number not in begun, "a run depends on itself at the same place"
+            assert number not in begun, "a run depends on itself at the same character"
             begun.add(number)
-            for operand in operands:
+            kind, *operands = self.operations[number]
+            for operand in operands if kind in ("and", "or", "not", "run") else ():
                 visit(operand)
             order.append(number)
 
@@ -79,14 +72,19 @@ class Stream:
 
 
 class Machine:
-    """The circuit of a family's rules, evaluated for all characters, and all that can follow them, at once."""
+    """The circuit of a family's rules, evaluated for all of `chars`, and all that can follow them, at once.
 
-    def __init__(self, family, automaton):
-        self.circuit = circuit = Circuit()
+    Attributes:
+        before, after: the shifts to the left and to the right, as pairs of node and operand.
+        rests: what is known about the characters that follow -> the shortest such characters.
+        pairs: (a character, a rest), all there are.
+        following: rest -> the numbers of the pairs that can come next.
+    """
+
+    def __init__(self, family, chars):
+        self.circuit, self.chars = (circuit := Circuit()), chars
         classes = Masks(*[circuit.node("class", field) for field in Masks._fields])
         self.outputs = [stream.number for stream in bit_rules.rules(classes, family, circuit.fixpoint)]
-        kinds = {(column(automaton, char), *(char in members for members in MEMBERS)): char for char in CHARS}
-        self.chars = list(kinds.values())
         self.before = [(n, op[1]) for n, op in enumerate(circuit.operations) if op[0] == "before"]
         self.after = [(n, op[1]) for n, op in enumerate(circuit.operations) if op[0] == "after"]
         self.ahead_order = circuit.sorted([operand for _, operand in self.after])
@@ -155,87 +153,3 @@ class Machine:
                 for i in range(len(self.pairs))
             ]
         return self.memo[registers]
-
-
-def column(automaton, char):
-    return automaton[ord(char) :: ROW]
-
-
-def advance(automaton, state, char):
-    """Return (whether a match ends before `char`, the next state)."""
-    step = automaton[state * ROW + ord(char)]
-    return step & 1, step >> 1
-
-
-def matches_at_the_end(automaton, state):
-    return automaton[state * ROW + ROW - 1] & 1
-
-
-def after_char(automaton, search, over, starts, undecided, char):
-    """Return the next (search, over, undecided), or None if the rules are wrong; the arguments are as in `prove`."""
-    passed = [advance(automaton, state, char) for state in over]
-    if any(matched for matched, _ in passed):
-        return None
-    over = {state for _, state in passed}
-    if undecided:
-        return None, frozenset(over - {END}), True
-    matched, following = advance(automaton, search, char) if search is not None else (1, END)
-    if starts:
-        if not matched:
-            return None
-        over.add(following)
-        _, following = advance(automaton, START, char)
-    return (following, frozenset(over - {END}), False) if following else None
-
-
-def counterexample(family, automaton):
-    """Return a short text for which the rules are wrong, or None: then there is none at all.
-
-    A state has the registers, what follows, and three more: the state of the search for the piece's end (None before
-    the text), those of searches that must find no later end than the rules did, and whether the rules have given up.
-    """
-    machine = Machine(family, automaton)
-    first = ((0,) * len(machine.before), None, None, frozenset(), False)
-    origins = {first: ""}
-    for state in (waiting := [first]):
-        registers, rest, search, over, undecided = state
-        steps = machine.step(registers)
-        for number in range(len(machine.pairs)) if rest is None else machine.following[rest]:
-            char, then = machine.pairs[number]
-            starts, unknown, next_registers = steps[number]
-            reached = after_char(automaton, search, over, starts, undecided or unknown, char)
-            if reached is not None and not any(then):  # the block may end here
-                search_then, over_then, undecided_then = reached
-                if over_then or not (undecided_then or matches_at_the_end(automaton, search_then)):
-                    reached = None
-            text = origins[state] + char
-            if reached is None:
-                return text + machine.rests[then]
-            new = (next_registers, then, *reached)
-            if new not in origins and (reached[1] or not reached[2]):
-                origins[new] = text
-                waiting.append(new)
-    return None
-
-
-def is_wrong(text, family, automaton):
-    """Whether what the rules say of a block isn't so: a check of the proof, with integers and a search a piece."""
-    mask, decided = bit_rules.starts(masks_of(text), family)
-    if decided and not mask & 1:
-        return True
-    ends = [at for at in range(1, decided) if mask >> at & 1] + [len(text)] * (decided == len(text))
-    begin = 0
-    for end in ends:
-        state, last = START, None
-        for at, char in enumerate(text[begin:], begin):
-            matched, state = advance(automaton, state, char)
-            last = at if matched else last
-        if end < len(text) and (last != end or state != END):
-            return True
-        if end == len(text) and not matches_at_the_end(automaton, state):
-            return True
-        begin = end
-    state = START
-    for char in text[begin:decided]:
-        state = advance(automaton, state, char)[1]
-    return state == END

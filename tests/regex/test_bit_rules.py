@@ -1,6 +1,6 @@
 """The rules on bit masks against DFAs, text by text, and whether a change of any of the rules is noticed.
 
-That the rules are right for blocks of any length is proved in `bit_streams.py`.
+That the rules are right for blocks of any length is proved in `bit_proof.py`.
 """
 
 import __future__
@@ -27,7 +27,7 @@ from bpelab.regex.pattern_families import (
 )
 
 from ..conftest import amount, fuzz_text
-from .bit_streams import counterexample, is_wrong
+from .bit_proof import counterexample, is_wrong
 from .published import dfas_by_row, families_and_automata
 
 RUNS = [
@@ -179,8 +179,6 @@ def settled(function):
 EQUIVALENT = {
     "digits << distance: shifted further": "a digit after a gap in a run is the first of the next one anyway",
     "taken & two: only the left": "two characters after an apostrophe is, in a contraction of three, a letter",
-    "taken << 1: not shifted": "the letter after an apostrophe that can go before it begins no piece anyway",
-    "taken | taken << 1: only the left": "the same",
 }
 """Changes of the rules that change nothing, and why."""
 
@@ -193,7 +191,8 @@ def test_every_change_of_the_rules_is_noticed(some, monkeypatch):
         monkeypatch.setattr(bit_rules, "rules", changed)
         if not any(noticed(family, automaton) for family, automaton in families_and_automata()):
             unnoticed.append(change)
-    assert not set(unnoticed) - set(EQUIVALENT)
+    assert set(unnoticed) <= EQUIVALENT.keys()
+    assert some > 1 or set(unnoticed) == EQUIVALENT.keys()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
