@@ -21,13 +21,14 @@ from ..vocab.special_tokens import SpecialTokens
 from . import find_trainer
 from .continuation import Phrases
 from .corpus import Corpus, count_words, rereadable, training_texts
-from .native import MAX_MEMORY, count_native, train_native
+from .native import MAX_MEMORY, count_native, merges_in_batches, train_native
 from .pretoken_counts import Words
 from .python_phrases import PythonPhrases
 from .superbpe import LearnedMerge
 from .superword_learner import compete, learn_superwords
 from .superwords import Superwords
 from .ties import check_ties, train_with_ties
+from .undecoded import undecoded_texts
 
 if TYPE_CHECKING:
     from .._support.dask_client import Cluster
@@ -141,12 +142,17 @@ def train_model(
         if empty:
             raise TrainingError("the corpus is empty: there is no text to learn merges from")
         with progress_bar(progress, first, "merging", " merges") as advance:
-            merges = list[LearnedMerge]()
+            merges = list[tuple[bytes, bytes, int]]()
             learned = list(BYTES)
-            for step in run(words, first, min_frequency, False):
-                merges.append(LearnedMerge(learned[step.left], learned[step.right], step.count))
-                learned.append(step.token)
-                advance(1)
+            if run is train_native:
+                learning = merges_in_batches(words, first, min_frequency)
+            else:
+                learning = ([(step.left, step.right, step.count)] for step in run(words, first, min_frequency, False))
+            for some in learning:
+                for left, right, times in some:
+                    merges.append((learned[left], learned[right], times))
+                    learned.append(learned[left] + learned[right])
+                advance(len(some))
         if superwords is not None:
             model = BPEModel.from_merges([(left, right) for left, right, _ in merges])
             if trainer == DISTRIBUTED:
@@ -163,7 +169,8 @@ def train_model(
                 )
             else:
                 phrases = reading.phrases(model, pre_tokenizer, superwords, run is train_native)
-            merges = _with_superwords(merges, phrases, num_merges, superwords, min_frequency)
+            of_words = [LearnedMerge(*merge) for merge in merges]
+            merges = [*_with_superwords(of_words, phrases, num_merges, superwords, min_frequency)]
     if len(merges) < num_merges:
         warnings.warn(
             f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
@@ -207,7 +214,9 @@ class Reading(NamedTuple):
     def words(self, split: Split | None, native: bool, least: int) -> Mapping[bytes, int] | Words:
         """Count the pre-tokens that occur `least` times."""
         if native:
-            return count_native(self.texts(split, "reading"), split, least=least, max_memory=self.max_memory)
+            with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
+                given = self.corpus, split, self.special, self.normalize, advance, self.form, self.field
+                return count_native(undecoded_texts(*given), split, least=least, max_memory=self.max_memory)
         with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
             counts = count_words(self.corpus, split, self.special, self.normalize, advance, self.form, self.field)
         return counts if least == 1 else {word: count for word, count in counts.items() if count >= least}
