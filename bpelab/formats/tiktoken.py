@@ -10,6 +10,7 @@ Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 
 from __future__ import annotations
 
+import sys
 from importlib.machinery import PathFinder
 
 from ..core.spec import TokenizerSpec
@@ -138,6 +139,8 @@ def _cache_key(name: str) -> str | None:
     It depends on the file of tiktoken's that defines the encodings, which is read and not imported: that would take
     60 ms.
     """
+    if sys.modules.get("tiktoken_ext", True) is None:  # which says that it must not be imported
+        return None
     extensions = PathFinder.find_spec("tiktoken_ext")  # importlib.util's find_spec takes 3 ms to import
     folders = None if extensions is None else extensions.submodule_search_locations
     found = None if folders is None else PathFinder.find_spec("tiktoken_ext.openai_public", folders)

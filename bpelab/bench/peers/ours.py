@@ -62,7 +62,7 @@ class Bpelab(_Ours):
         "batch array": "encode_batch_array",
         "decode list": "decode",
         "decode array": "decode",
-        "train": "BPETokenizer.train(documents, size, pattern='gpt2', trainer='native')",
+        "train": "BPETokenizer.train(path, size, pattern='gpt2', trainer='native')",
         "superwords": "BPETokenizer.train(path, size, superwords=Superwords(transition=...), trainer='native')",
     }
 
@@ -83,7 +83,7 @@ class Bpelab(_Ours):
     def train(path: str, size: int) -> set[bytes]:
         from ... import BPETokenizer
 
-        learned = BPETokenizer.train(read_chunks(path), size, pattern="gpt2", trainer="native", progress=False)
+        learned = BPETokenizer.train(Path(path), size, pattern="gpt2", trainer="native", progress=False)
         return set(learned.get_vocab())
 
 

@@ -15,6 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -45,13 +46,15 @@ class PatternMatchesLittle(UserWarning):
     """The pattern matches almost nothing of the corpus, so that whole texts are pre-tokens."""
 
 
-def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
-    def refusal(at: int, reason: str) -> TrainingError:
-        return TrainingError(f"{path} is not UTF-8: {reason} at byte {at:,}; convert the file first")
+def not_utf8(path: Path, at: int, reason: str) -> TrainingError:
+    """Return the error of a file with a byte that is not UTF-8."""
+    return TrainingError(f"{path} is not UTF-8: {reason} at byte {at:,}; convert the file first")
 
+
+def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
     try:
         with path.open("rb") as file:
-            yield from decode_blocks(iter(lambda: file.read(-1 if whole else BLOCK), b""), refusal)
+            yield from decode_blocks(iter(lambda: file.read(-1 if whole else BLOCK), b""), partial(not_utf8, path))
     except OSError as error:
         raise TrainingError(f"{path} can't be read: {error.strerror}") from error
 

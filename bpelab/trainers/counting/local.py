@@ -16,6 +16,7 @@ from ...vocab.special_tokens import SpecialTokens
 from .corpus import Corpus, count_pre_tokens, training_texts
 from .native import MAX_MEMORY, count_native
 from .pre_token_counts import PreTokenCounts
+from .undecoded import undecoded_texts
 
 LEAST_MEMORY = 1 << 20
 """Bytes below which a limit can't be meant."""
@@ -41,11 +42,11 @@ class LocalCorpus(NamedTuple):
 
     def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
         """Return the pre-tokens that occur `least` times: as a table counted in C, or as a mapping."""
-        if native:
-            texts = self.texts(self.split, "reading")
-            return count_native(texts, self.split, least=least, max_memory=self.max_memory)
         with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
             reading = self.special, self.normalize, advance, self.form, self.field
+            if native:
+                texts = undecoded_texts(self.corpus, self.split, *reading)
+                return count_native(texts, self.split, least=least, max_memory=self.max_memory)
             counts = count_pre_tokens(self.corpus, self.split, *reading)
         return counts if least == 1 else {pre_token: count for pre_token, count in counts.items() if count >= least}
 

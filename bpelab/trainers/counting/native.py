@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..._support.textio import utf8_counts
 from ...core.batch import thread_count
@@ -51,10 +51,14 @@ class NativeCounter:
         """The bytes of what was counted so far."""
         return self.counter.nbytes
 
-    def feed(self, texts: list[str]) -> None:
-        """Count the pre-tokens of `texts`, each by itself."""
+    def feed(self, texts: list[str] | list[str | bytes]) -> None:
+        """Count the pre-tokens of `texts`, each by itself: a str, or bytes that are UTF-8."""
         others: Counter[str] = Counter()
-        for text in self.counter.feed(texts) if self.scans else texts:
+        if self.scans:
+            rests = self.counter.feed(texts)
+        else:
+            rests = [text if isinstance(text, str) else text.decode() for text in texts]
+        for text in rests:
             others.update(self._split.split(text) if self._split else [text])
         if others:
             self.add(PreTokenCounts.of(utf8_counts(others)))
@@ -82,24 +86,25 @@ class NativeCounter:
 class TextCounter(Protocol):
     """Counts texts. It belongs to one thread."""
 
-    def feed(self, texts: list[str], /) -> object:
-        """Count some texts."""
+    def feed(self, texts: Any, /) -> object:
+        """Count a list of texts."""
 
     def stop(self) -> object:
         """Make `feed`, which runs in another thread, return as soon as it can."""
 
 
 C = TypeVar("C", bound=TextCounter)
+T = TypeVar("T", str, str | bytes)
 
 
 def count_native(
-    texts: Iterable[str],
+    texts: Iterable[str | bytes],
     split: Split | None,
     threads: int | None = None,
     least: int = 1,
     max_memory: int = MAX_MEMORY,
 ) -> PreTokenCounts:
-    """Count the pre-tokens of `texts`, each by itself; by default with a thread for each core.
+    """Count the pre-tokens of `texts`, str or UTF-8, each by itself; by default with a thread for each core.
 
     Pre-tokens that occur less than `least` times are left out. Counts are kept in about `max_memory` bytes, and in
     files beyond that. Raises MissingDependencyError without the extension, TrainingError where files can't be written,
@@ -124,7 +129,7 @@ def count_native(
 
 
 def count_on_threads(
-    texts: Iterable[str],
+    texts: Iterable[T],
     make: Callable[[], C],
     threads: int,
     after: Callable[[C], object] = lambda counter: None,
@@ -137,7 +142,7 @@ def count_on_threads(
     counters = [make() if first is None else first]
     free = counters.copy()
 
-    def feed(batch: list[str]) -> None:
+    def feed(batch: list[T]) -> None:
         try:
             counter = free.pop()
         except IndexError:
@@ -162,9 +167,9 @@ def count_on_threads(
     return counters
 
 
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def batches(texts: Iterable[T]) -> Iterator[list[T]]:
     """Yield texts in lists of about a block, so that many short ones don't cost a call each."""
-    batch, size = list[str](), 0
+    batch, size = list[T](), 0
     for text in texts:
         batch.append(text)
         size += len(text)

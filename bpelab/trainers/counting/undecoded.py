@@ -1,0 +1,100 @@
+"""Texts as bytes: files that are counted in C are read, cut and checked without being decoded.
+
+A file's blocks are cut where `corpus.py` could cut them: at a boundary, which is looked for in the last few kilobytes.
+What can't be taken as it is goes the way of `corpus.py`: files of records, texts that are normalized or that special
+tokens are taken out of, patterns of which no boundaries are known. Chapter: Incremental training. Cost: reading the
+file, and 0.1 ns a byte of ASCII.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..._support.textio import utf8_size
+from ...boundaries.named_patterns import Cut, last_boundary
+from ...corpus.file_formats import detect_format
+from ...errors import TrainingError
+from ...pretokenizers.split import Split
+from ...vocab.special_tokens import SpecialTokens
+from .corpus import BLOCK, Corpus, cut_for, document_parts, documents, not_utf8, refuse_json_lines, training_texts
+
+WINDOW = 4096
+"""Bytes at the end of a block in which a boundary is looked for."""
+
+
+def undecoded_texts(
+    corpus: Corpus,
+    split: Split | None,
+    special: SpecialTokens,
+    normalize: Callable[[str], str] | None,
+    advance: Callable[[int], object],
+    form: str | None = None,
+    field: str = "text",
+) -> Iterator[str | bytes]:
+    """Yield what `training_texts` yields, where it may be undecoded as bytes, cut at other boundaries."""
+    cut = cut_for(split, split)
+    if cut == Cut.NOWHERE or special.tokens or normalize is not None:
+        yield from training_texts(corpus, split, special, normalize, advance, form, field)
+        return
+    for document in documents(corpus):
+        if isinstance(document, Path) and (form or detect_format(str(document), None) or "text") == "text":
+            if form is None:
+                refuse_json_lines(document)
+            for part in parts_of_file(document, cut):
+                yield part
+                advance(len(part))
+        else:
+            for text in document_parts(document, cut, special, form, field):
+                yield text
+                advance(utf8_size(text))
+
+
+def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
+    """Yield a file's bytes in parts of about a block that end at boundaries. Cost: linear, however rare these are.
+
+    Raises TrainingError for a file that can't be read or is not UTF-8.
+    """
+    searched: list[bytes] = []
+    begin = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(BLOCK):
+                if (end := last_boundary_of_bytes(block, cut)) == 0:
+                    searched.append(block)
+                    continue
+                part = b"".join([*searched, block[:end]])
+                yield _checked(part, path, begin)
+                searched, begin = [block[end:]], begin + len(part)
+    except OSError as error:
+        raise TrainingError(f"{path} can't be read: {error.strerror}") from error
+    yield _checked(b"".join(searched), path, begin)
+
+
+def last_boundary_of_bytes(block: bytes, cut: Cut) -> int:
+    """Return the last boundary in the last bytes of a block of UTF-8 that may begin and end inside a character, or 0.
+
+    >>> last_boundary_of_bytes("zwei Wörter, und".encode(), Cut.AT_WORDS)
+    12
+    """
+    start = max(0, len(block) - WINDOW)
+    while start < len(block) and block[start] & 0xC0 == 0x80:
+        start += 1
+    try:
+        text = block[start:].decode()
+    except UnicodeDecodeError as error:  # a character that the block ends in, or something worse, which is told later
+        text = block[start : start + error.start].decode()
+    end = last_boundary(text, len(text), cut)
+    return start + len(text[:end].encode()) if end else 0
+
+
+def _checked(part: bytes, path: Path, begin: int) -> bytes:
+    """`part`, which begins at the byte `begin` of a file. Raises TrainingError if it isn't UTF-8."""
+    from ...native._core import is_utf8
+
+    if not is_utf8(part):
+        try:
+            part.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(path, begin + error.start, error.reason) from None
+    return part
