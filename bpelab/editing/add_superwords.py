@@ -7,8 +7,6 @@ Chapter: Superwords. Cost: that of `trainers/superwords/native_phrases.py`, or o
 compiler.
 """
 
-import warnings
-
 from .._support.validate import whole_number
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
@@ -19,7 +17,7 @@ from ..trainers.counting.local import LocalCorpus, check_memory
 from ..trainers.superwords.learner import learn_superwords
 from ..trainers.superwords.phrases import phrases_of
 from ..trainers.superwords.settings import Superwords
-from ..trainers.train import TrainingStopped
+from ..trainers.train import at_least_one, warn_stopped
 from .append_merges import append_merges, as_list_of_merges
 
 
@@ -46,8 +44,7 @@ def add_superwords(
         )
     if isinstance(model.merges, RankMerges) and not model.recovered_merges.exact:
         raise TrainingError("no list of merges has the ids of this table of ranks: a token ranks before its own parts")
-    if whole_number("min_frequency", min_frequency) < 1:
-        raise TrainingError(f"min_frequency must be at least 1, not {min_frequency}")
+    at_least_one("min_frequency", min_frequency)
     taken = set(model.tokens) | {token.id for token in spec.special_tokens.tokens}
     more = whole_number("vocab_size", vocab_size) - len(taken)
     if more < 1:
@@ -59,12 +56,7 @@ def add_superwords(
         phrases = phrases_of(counted, model, chosen, extension() is not None)
         learned = list(learn_superwords(phrases, more, chosen, min_frequency))
     if len(learned) < more:
-        warnings.warn(
-            f"training stopped at {len(taken) + len(learned)} tokens instead of {vocab_size}: no pair of tokens is "
-            f"left that occurs at least {min_frequency} times",
-            TrainingStopped,
-            stacklevel=3,
-        )
+        warn_stopped(len(taken) + len(learned), vocab_size, min_frequency)
     arguments = {name: value for name, value in spec.arguments().items() if name != "pre_tokenizer"}
     return TokenizerSpec(
         append_merges(as_list_of_merges(model), learned, max(taken) + 1), **{**arguments, "pattern": chosen.pattern}

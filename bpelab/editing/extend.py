@@ -30,7 +30,6 @@ from itertools import chain
 
 from .._support.progress import progress_bar
 from .._support.textio import utf8
-from .._support.validate import whole_number
 from ..core.derivations import Derivations, derive_tokens
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
@@ -39,7 +38,7 @@ from ..trainers.counted_sequences import CountedSequences
 from ..trainers.counting.by_tokenizer import count_by_tokenizer, pre_token_encoder
 from ..trainers.counting.corpus import Corpus
 from ..trainers.learned_merge import named_merges
-from ..trainers.train import TrainingStopped
+from ..trainers.train import TrainingStopped, at_least_one
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
 from .append_merges import append_merges
 from .token_constraints import TokenConstraints
@@ -58,9 +57,8 @@ def extend(
 ) -> TokenizerSpec:
     """Return a specification with more tokens; `BPETokenizer.extend` explains the arguments and the errors."""
     model = spec.model
-    for name, number in (("new_tokens", new_tokens), ("min_frequency", min_frequency)):
-        if whole_number(name, number) < 1:
-            raise TrainingError(f"{name} must be at least 1, not {number}")
+    at_least_one("new_tokens", new_tokens)
+    at_least_one("min_frequency", min_frequency)
     if model.units is not None and model.units.prefix:
         raise TrainingError(
             f"this tokenizer marks what continues a word with {model.units.prefix.decode('utf-8', 'replace')!r}, and "

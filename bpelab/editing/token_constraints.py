@@ -13,10 +13,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .._support.validate import whole_number
 from ..core.derivations import Derivations
 from ..core.spec import TokenizerSpec
-from ..errors import TrainingError
+from ..trainers.train import at_least_one
 
 SPACE = "▁".encode()
 COLON = b": "
@@ -46,8 +45,8 @@ class TokenConstraints(NamedTuple):
         A pattern that cuts words needs none, and tokens of bytes without a pre-tokenizer have none. `max_words` is
         another limit on words. Raises TrainingError for one below 1.
         """
-        if max_words is not None and whole_number("max_words", max_words) < 1:
-            raise TrainingError(f"max_words must be at least 1, not {max_words}")
+        if max_words is not None:
+            at_least_one("max_words", max_words)
         model = spec.model
         tokens = [model.tokens[token_id] for token_id in derived.parts]
         words = max(map(_words, tokens), default=0)

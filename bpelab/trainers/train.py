@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ class TrainingOptions:
     def _check_learning(self) -> None:
         find_trainer(self.trainer)
         check_ties(self.ties)
-        _at_least_one("min_frequency", self.min_frequency)
+        at_least_one("min_frequency", self.min_frequency)
         if self.ties == "ids":
             return
         if self.trainer != "auto":
@@ -89,7 +89,7 @@ class TrainingOptions:
             if self.client is None:
                 raise ValueError("worker_timeout is for a cluster: pass client, too")
         validate_format(self.input_format)
-        _at_least_one("min_pre_token_frequency", self.min_pre_token_frequency)
+        at_least_one("min_pre_token_frequency", self.min_pre_token_frequency)
         check_memory(self.max_memory)
 
     @property
@@ -135,12 +135,7 @@ def train_model(
             phrases = phrases_of(counted, _model(merges), options.superwords, native)
             merges = _with_superwords(merges, phrases, num_merges, options.superwords, options.min_frequency)
     if len(merges) < num_merges:
-        warnings.warn(
-            f"training stopped at {256 + len(names) + len(merges)} tokens instead of {vocab_size}: no pair of tokens "
-            f"is left that occurs at least {options.min_frequency} times",
-            TrainingStopped,
-            stacklevel=3,
-        )
+        warn_stopped(256 + len(names) + len(merges), vocab_size, options.min_frequency)
     return _model(merges, taken), special_ids(256 + len(merges))
 
 
@@ -158,7 +153,7 @@ def _special_tokens(special_tokens: Iterable[str] | Mapping[str, int]) -> tuple[
 
 def _num_merges(vocab_size: int, special: int) -> int:
     """Return how many merges a vocabulary has space for. Raises TrainingError for one that is too small."""
-    num_merges = _at_least_one("vocab_size", vocab_size) - 256 - special
+    num_merges = at_least_one("vocab_size", vocab_size) - 256 - special
     if num_merges < 0:
         raise TrainingError(
             f"vocab_size={vocab_size} is too small: 256 bytes and {special} special tokens are "
@@ -170,19 +165,24 @@ def _num_merges(vocab_size: int, special: int) -> int:
 @contextmanager
 def _counted(corpus: Corpus, special: SpecialTokens, options: TrainingOptions) -> Iterator[LocalCorpus | ClusterCorpus]:
     """Yield the corpus where it is counted: on a cluster, or in this process, read again for superwords."""
-    split, normalize, max_memory = options.pre_tokenizer, options.normalize, check_memory(options.max_memory)
-    form, field, progress = options.input_format, options.field, options.progress
+    max_memory, form, progress = check_memory(options.max_memory), options.input_format, options.progress
+    how = options.pre_tokenizer, special, options.normalize
     if options.client is not None:
-        from .counting.distributed import KEPT, ClusterCorpus, Job
+        from .counting.distributed import KEPT, ClusterCorpus, Job, count_files
 
-        job = Job(split, special, normalize, field)
-        kept = min(KEPT, max_memory // 4)
-        yield ClusterCorpus(corpus, job, options.client, form, progress, kept, options.worker_timeout)
-    elif options.superwords is None:
-        yield LocalCorpus(corpus, split, special, normalize, form, field, progress, max_memory)
-    else:
-        with rereadable(corpus) as again:
-            yield LocalCorpus(again, split, special, normalize, form, field, progress, max_memory)
+        run = partial(
+            count_files,
+            corpus,
+            cluster=options.client,
+            form=form,
+            progress=progress,
+            kept=min(KEPT, max_memory // 4),
+            worker_timeout=options.worker_timeout,
+        )
+        yield ClusterCorpus(run, Job(*how, options.field))
+        return
+    with nullcontext(corpus) if options.superwords is None else rereadable(corpus) as texts:
+        yield LocalCorpus(texts, *how, form, options.field, progress, max_memory)
 
 
 def _refuse_empty(pre_tokens: Mapping[bytes, int] | PreTokenCounts, least: int) -> None:
@@ -227,8 +227,19 @@ def _model(merges: Iterable[LearnedMerge], reserved: frozenset[int] = frozenset(
     return BPEModel.from_merges([(left, right) for left, right, _ in merges], reserved=reserved)
 
 
-def _at_least_one(name: str, value: object) -> int:
+def at_least_one(name: str, value: object) -> int:
+    """Return an argument as a number. Raises TypeError or TrainingError for anything but a whole number from 1 up."""
     number = whole_number(name, value)
     if number < 1:
         raise TrainingError(f"{name} must be at least 1, not {number}")
     return number
+
+
+def warn_stopped(size: int, vocab_size: int, min_frequency: int) -> None:
+    """Warn, with the place of the caller's caller's caller, that a vocabulary is smaller than was asked for."""
+    warnings.warn(
+        f"training stopped at {size} tokens instead of {vocab_size}: no pair of tokens is left that occurs at least "
+        f"{min_frequency} times",
+        TrainingStopped,
+        stacklevel=4,
+    )

@@ -221,31 +221,12 @@ def count_files(
 
 
 class ClusterCorpus(NamedTuple):
-    """Files that a cluster counts. The arguments are those of `count_files`."""
+    """Files that a cluster counts: `run` is `count_files` with all its arguments but the job."""
 
-    paths: Any
+    run: Callable[..., PreTokenCounts]
     job: Job
-    cluster: Cluster
-    form: str | None
-    progress: bool | None
-    kept: int
-    worker_timeout: float | None
-
-    def run(self, job: Job, least: int = 1, what: str = "counting") -> PreTokenCounts:
-        """Return what a job counts."""
-        return count_files(
-            self.paths,
-            job,
-            self.cluster,
-            form=self.form,
-            progress=self.progress,
-            kept=self.kept,
-            least=least,
-            worker_timeout=self.worker_timeout,
-            what=what,
-        )
 
     def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
         """Return the pre-tokens that occur `least` times: as a table, or as a mapping."""
-        table = self.run(self.job, least)
+        table = self.run(self.job, least=least)
         return table if native else table.as_dict()

@@ -35,7 +35,7 @@ class LocalCorpus(NamedTuple):
     max_memory: int
 
     def texts(self, split: Split | None, what: str, whole: Split | None = None) -> Iterator[str]:
-        """Yield the texts that `split` is to cut, with a progress bar; the pieces of `whole` stay whole as well."""
+        """Yield the texts that `split` is to cut, with a progress bar; those of `whole` stay whole as well."""
         with progress_bar(self.progress, corpus_size(self.corpus, self.form), what, "B") as advance:
             reading = self.special, self.normalize, advance, self.form, self.field
             yield from training_texts(self.corpus, split, *reading, whole)
