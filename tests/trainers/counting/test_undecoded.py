@@ -12,7 +12,7 @@ from bpelab.pretokenizers import Split
 from bpelab.trainers.counting import corpus, undecoded
 from bpelab.trainers.counting.corpus import count_pre_tokens, training_texts
 from bpelab.trainers.counting.native import NativeCounter, count_native
-from bpelab.trainers.counting.undecoded import parts_of_file, undecoded_texts
+from bpelab.trainers.counting.undecoded import last_boundary_of_bytes, parts_of_file, undecoded_texts
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from ...conftest import amount
