@@ -132,8 +132,8 @@ def full(disk: Path, number: int, rng: random.Random) -> None:
 
 
 def kept(cache: Path) -> list[Path]:
-    """The files in a cache; a folder without one may be left."""
-    return [path for path in cache.rglob("*") if path.is_file()]
+    """The tables in a cache; a folder without one may be left, and notes of what was checked."""
+    return [path for path in cache.rglob("*") if path.is_file() and path.parent.name != "checked"]
 
 
 def no_cache(disk: Path, number: int, rng: random.Random) -> None:

@@ -348,7 +348,7 @@ def test_arguments_that_are_wrong():
     assert learner.learn() == [(2, 1, 4)]
     with pytest.raises(RuntimeError, match="has begun"):
         learner.add(b"\2\0\0", array("q", [3]), array("q", [4]))
-    for wrong in ("ab", ("ab",), [3], [b"ab"]):
+    for wrong in ("ab", ("ab",), [3], [bytearray(b"ab")]):
         with pytest.raises(TypeError, match=r"expected a list of texts|text must be a str"):
             counter.feed(wrong)
     with pytest.raises(ValueError, match="tuple or None"):
