@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from ._support.dask_client import Cluster
     from .chat_templates.apply import FittedConversation
     from .chat_templates.messages import Message
+    from .core.length_settings import Padding, Truncation
     from .core.piece_cache import CacheStatistics
     from .core.pipeline import Ids
     from .corpus.inputs import Paths
     from .decoders import Decoder
     from .editing.results import Merged, Pruned
     from .model_inputs.batch_encoding import Batch
-    from .model_inputs.config import Padding, Truncation
     from .model_inputs.encoding import Encoded
     from .normalizers import Normalizer
     from .postprocessors import PostProcessor

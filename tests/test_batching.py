@@ -17,7 +17,7 @@ from hypothesis import example, given, strategies as st
 from bpelab import BPETokenizer
 from bpelab.core.batch import map_in_threads
 from bpelab.errors import BPELabError, SpecialTokenError
-from bpelab.model_inputs.config import Padding, Truncation
+from bpelab.model_inputs import Padding, Truncation
 from bpelab.normalizers import NFC, Lowercase
 from bpelab.postprocessors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing, TemplateProcessing
 from bpelab.pretokenizers.byte_level import ByteLevel as ByteLevelSplit

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from ..decoders import Decoder
     from ..model.bpe import BPEModel
-    from ..model_inputs.config import Padding, Truncation
     from ..normalizers import Normalizer
     from ..postprocessors import PostProcessor
     from ..pretokenizers.base import PreTokenizer
     from ..vocab.added_tokens import AddedToken
+    from .length_settings import Padding, Truncation
 
 MAX_EAGER_CHECKS = 64
 """Special tokens that are searched for in a model's tables before these are loaded."""

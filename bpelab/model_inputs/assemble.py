@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .._support.validate import check_name
+from ..core.length_settings import LONGEST
 from ..errors import MissingDependencyError
 from .batch_encoding import Batch, as_columns, pad_columns
-from .config import LONGEST
 from .encoding import Encoded, build_input
 from .padding import pad_rows, resolve_padding
 from .truncation import resolve_truncation, windows

@@ -22,14 +22,18 @@ from .added_tokens import AddedToken
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Literal, TypeVar
+    from typing import Literal, Protocol, Self, TypeVar
 
-    from ..alignment.aligned_string import AlignedString
     from .added_token_matcher import AddedTokenMatcher
     from .added_tokens import Span
 
+    class Sliceable(Protocol):
+        """A text that can be cut: a str, or one that knows what its characters stand for."""
+
+        def __getitem__(self, span: slice, /) -> Self: ...
+
     Special = Literal["all"] | Collection[str]
-    Text = TypeVar("Text", str, AlignedString)
+    Text = TypeVar("Text", bound=Sliceable)
 
 HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
@@ -164,7 +168,7 @@ class SpecialTokens:
 
         Of the special tokens only those in `allowed` are found; added tokens that aren't special always are. Ordinary
         text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str or, with
-        a `normalize` that does to it what `normalizer` does to a str, an AlignedString.
+        a `normalize` that does to it what `normalizer` does to a str, any other text that can be cut and has a str.
         """
         for start, stop, token_id in self.raw_spans(str(text), allowed):
             ordinary = text[start:stop]

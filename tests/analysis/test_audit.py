@@ -7,7 +7,7 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.analysis.audit import audit
 from bpelab.analysis.tokens import unseen
-from bpelab.model_inputs.config import Truncation
+from bpelab.model_inputs import Truncation
 from bpelab.notebook import book_text
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens

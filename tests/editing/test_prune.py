@@ -168,7 +168,7 @@ def test_bytes_that_spell_and_the_unknown_token():
 
 
 def test_what_a_post_processor_and_padding_name_moves_or_stays():
-    from bpelab.model_inputs.config import Padding
+    from bpelab.model_inputs import Padding
     from bpelab.postprocessors import BertProcessing, ProcessorSequence, RobertaProcessing
 
     special = {"<s>": 400, "</s>": 401}

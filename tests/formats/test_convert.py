@@ -12,7 +12,7 @@ from bpelab._support.textio import valid_text
 from bpelab.convert import TARGETS, WHOLE_TEXT, check, convert, unsupported
 from bpelab.errors import BPELabError
 from bpelab.formats import huggingface, minbpe
-from bpelab.model_inputs.config import Padding, Truncation
+from bpelab.model_inputs import Padding, Truncation
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.char_types import Digits
