@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .analysis.superwords import superwords
+from .core.spec import TokenizerSpec
 from .errors import ConversionError
 from .formats import gguf_save, gpt2, huggingface, minbpe, tiktoken
 from .normalizers.sentencepiece import SentencePieceNormalizer
@@ -30,7 +31,7 @@ class Target(NamedTuple):
         holds: the features of a tokenizer that it holds.
     """
 
-    save: Callable[[BPETokenizer, Path], None]
+    save: Callable[[TokenizerSpec, Path], None]
     ending: str
     written: str
     holds: frozenset[str]
@@ -127,7 +128,7 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
     if target == "gguf" and (units is None or not units.characters):
         holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
     lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
-    if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer)):
+    if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer.spec)):
         lost.append(UnsupportedFeature("llama.cpp's splitter", APPROXIMATE_SPLITTER.format(name), False))
     if target == "gpt2" and units is not None and units.unk_id is not None:
         lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
@@ -146,7 +147,7 @@ def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
     if tokenizer.pattern and not (named and named.cuts_words):
         dropped = f"tiktoken drops it; with this pattern nothing is left: {covering_pattern(tokenizer.pattern)}"
         lost.append(UnsupportedFeature("text between matches", dropped, False))
-    if more := tiktoken.missing_bytes(tokenizer):
+    if more := tiktoken.missing_bytes(tokenizer.spec):
         first, *_, last = more.values()
         lost.append(UnsupportedFeature("bytes without a token", f"they get the ids {first} to {last}", False))
     return lost
@@ -168,7 +169,7 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
         without |= WITHOUT_FEATURE.get(loss.feature, {})
         if isinstance(tokenizer.normalizer, SentencePieceNormalizer) and target == "huggingface":
             without["normalizer"] = tokenizer.normalizer.in_parts()
-    TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
+    TARGETS[target].save(tokenizer.spec.replace(**without) if without else tokenizer.spec, Path(out))
     return lost
 
 

@@ -959,8 +959,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     @property
     def pattern(self) -> str | None:
         """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
-        split = self.pipeline.split
-        return None if split is None else split.name or split.pattern
+        return self._spec.pattern
 
     @property
     def pre_tokenizer(self) -> PreTokenizer | None:
@@ -975,7 +974,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     @property
     def resolved_post_processor(self) -> PostProcessor | None:
         """The post-processor with the ids of all tokens filled in, as files have it."""
-        return None if self._post_processor is None else self._post_processor.resolve_ids(self._special)
+        return self._spec.resolved_post_processor
 
     @property
     def post_processor(self) -> PostProcessor | None:
@@ -1131,7 +1130,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         if folder == "":  # which Path takes for the current folder
             raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
-        save(self, Path(folder))
+        save(self._spec, Path(folder))
 
     def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
         """`save`, under the name of transformers; the paths of the files that were written."""
@@ -1206,7 +1205,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         """
         from .formats.tiktoken import to_tiktoken
 
-        return to_tiktoken(self, name)
+        return to_tiktoken(self._spec, name)
 
 
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:

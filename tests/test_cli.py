@@ -222,8 +222,8 @@ def test_limit(folder, capsysbinary):
 def test_other_files(folder, tmp_path, capsysbinary):
     tokenizer = BPETokenizer.from_pretrained(folder / "tok")
     expected = run(capsysbinary, "encode", "the harbour", "-t", folder / "tok")[1]
-    minbpe.save(tokenizer, tmp_path / "m.model")
-    save_ranks(tokenizer, tmp_path / "r.tiktoken")
+    minbpe.save(tokenizer.spec, tmp_path / "m.model")
+    save_ranks(tokenizer.spec, tmp_path / "r.tiktoken")
     assert run(capsysbinary, "encode", "the harbour", "-t", tmp_path / "m.model")[1] == expected
     assert run(capsysbinary, "encode", "the harbour", "-t", folder / "tok" / "tokenizer.json")[1] == expected
     assert (

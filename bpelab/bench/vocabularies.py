@@ -51,7 +51,7 @@ def prepare(name: str, folder: Path) -> Vocabulary:
     home.mkdir(parents=True)
     tokenizer.save(home)
     ranks = home / f"{name}.tiktoken"
-    save_ranks(tokenizer, ranks)
+    save_ranks(tokenizer.spec, ranks)
     return Vocabulary(name, name in PUBLISHED, pattern, str(ranks), str(home), dict(tokenizer.special_tokens))
 
 

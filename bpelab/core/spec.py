@@ -1,6 +1,6 @@
 """A tokenizer's specification: its model, its components and its settings, checked against each other.
 
-File formats read and write specifications; `BPETokenizer` is made from one and adds what encodes. It can't be changed:
+File formats read and write specifications; a `Tokenizer` is made from one and adds what encodes. It can't be changed:
 `replace` makes another.
 
 Chapter: File formats. Cost: a look-up for each added token.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from .._support.lazy_property import cached_property
 from .._support.textio import utf8
 from ..errors import SpecialTokenError
 from ..normalizers import find_normalizer
@@ -38,8 +39,13 @@ MAX_EAGER_CHECKS = 64
 class TokenizerSpec:
     """What a tokenizer is made of. The arguments are those of `BPETokenizer`, which explains them.
 
-    Attributes: model, pre_tokenizer, special_tokens (SpecialTokens), normalizer, decoder, post_processor, roles
-    ("bos", "eos", "pad", "unk" -> the name of a token, or None), truncation, padding, dropout, metadata.
+    Attributes:
+        model: tokens and merges.
+        special_tokens: special and other added tokens, as SpecialTokens.
+        normalizer, pre_tokenizer, post_processor: components, or None.
+        roles: "bos", "eos", "pad", "unk" -> the name of a token, or None.
+        truncation, padding, dropout: what a file asks for.
+        metadata: further entries of a tokenizer_config.json.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
     that can't be compiled, ValueError for names that don't exist.
@@ -65,7 +71,7 @@ class TokenizerSpec:
         metadata: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
-        self.model, self.special_tokens, self.decoder = model, special, decoder
+        self.model, self.special_tokens, self._decoder = model, special, decoder
         self.roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
         for role, name in self.roles.items():
             if name is not None and name not in special.ids:
@@ -87,18 +93,63 @@ class TokenizerSpec:
         self.post_processor = post_processor
 
     @property
+    def pattern(self) -> str | None:
+        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
+        split = None if self.pre_tokenizer is None else self.pre_tokenizer.as_single_split
+        return None if split is None else split.name or split.pattern
+
+    @property
+    def resolved_post_processor(self) -> PostProcessor | None:
+        """The post-processor with the ids of all tokens filled in, as files have it."""
+        return None if self.post_processor is None else self.post_processor.resolve_ids(self.special_tokens)
+
+    @cached_property
+    def tokens(self) -> dict[int, bytes]:
+        """Every token by its id, special and other added ones included."""
+        names = {token_id: utf8(name) for token_id, name in self.special_tokens.contents.items()}
+        return {**names, **self.model.tokens}
+
+    @property
+    def n_vocab(self) -> int:
+        """The highest id plus one: the rows that an embedding table needs."""
+        return max(self.tokens) + 1
+
+    def role_id(self, role: str) -> int | None:
+        """Return the id of the token with a role ("bos", "eos", "pad", "unk"), or None."""
+        name = self.roles[role]
+        return None if name is None else self.special_tokens.ids[name]
+
+    @property
     def is_byte_level(self) -> bool:
         """Whether the model's tokens are bytes, rather than characters."""
         return self.model.units is None or not self.model.units.characters
 
+    @cached_property
+    def decoder(self) -> Decoder | None:
+        """Return what makes tokens text again; None puts spaces between them."""
+        if self._decoder != "bytes":
+            return self._decoder
+        from ..decoders import Bytes
+
+        return Bytes()
+
+    @property
+    def joins_bytes(self) -> bool:
+        """Whether decoding joins the tokens' bytes; else the decoder works on their texts."""
+        if self._decoder == "bytes":
+            return self.is_byte_level
+        from ..decoders import ByteLevel
+
+        return self.is_byte_level and isinstance(self._decoder, ByteLevel)
+
     @property
     def decodes_added_tokens(self) -> bool:
         """Whether added tokens are read as the decoder of a file reads them."""
-        if self.decoder == "bytes":
+        if self._decoder == "bytes":
             return False
         from ..decoders import Bytes
 
-        return not isinstance(self.decoder, Bytes)
+        return not isinstance(self._decoder, Bytes)
 
     def arguments(self) -> dict[str, Any]:
         """Return all but the model, as keyword arguments."""
@@ -107,7 +158,7 @@ class TokenizerSpec:
             "pre_tokenizer": self.pre_tokenizer,
             "special_tokens": self.special_tokens,
             "normalizer": self.normalizer,
-            "decoder": self.decoder,
+            "decoder": self._decoder,
             "post_processor": self.post_processor,
             "truncation": self.truncation,
             "padding": self.padding,

@@ -20,7 +20,7 @@ from .token_bytes import TokenDecoder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Literal, overload
+    from typing import Any, overload
 
     from ..decoders import Decoder
     from ..model.bpe import BPEModel
@@ -35,12 +35,11 @@ class Vocabulary:
     def __init__(self, spec: TokenizerSpec) -> None:
         self._spec, self._model, self._special = spec, spec.model, spec.special_tokens
         self._ids_of_added = {token.content: token.id for token in self._special.tokens}
-        self.joins_bytes = spec.is_byte_level and _is_byte_level(spec.decoder)
+        self.joins_bytes = spec.joins_bytes
 
-    @cached_property
+    @property
     def _bytes_of(self) -> dict[int, bytes]:
-        names = {token_id: utf8(name) for token_id, name in self._special.contents.items()}
-        return {**names, **self._model.tokens}
+        return self._spec.tokens
 
     @cached_property
     def decoded_bytes(self) -> dict[int, bytes]:
@@ -52,13 +51,9 @@ class Vocabulary:
         read = {token_id: decoder.decode_chain([text], "surrogateescape") for token_id, text in written.items()}
         return {**self._bytes_of, **{i: text[0].encode("utf-8", "surrogateescape") for i, text in read.items()}}
 
-    @cached_property
+    @property
     def _decoder(self) -> Decoder | None:
-        if self._spec.decoder != "bytes":
-            return self._spec.decoder
-        from ..decoders import Bytes
-
-        return Bytes()
+        return self._spec.decoder
 
     @cached_property
     def _joiner(self) -> TokenDecoder:
@@ -152,7 +147,7 @@ class Vocabulary:
     @property
     def n_vocab(self) -> int:
         """The highest id plus one: the rows that an embedding table needs. `len` counts the tokens there are."""
-        return max(self._bytes_of) + 1
+        return self._spec.n_vocab
 
     @property
     def vocab_size(self) -> int:
@@ -284,13 +279,4 @@ class Vocabulary:
         return self._role_id("unk")
 
     def _role_id(self, role: str) -> int | None:
-        name = self._spec.roles[role]
-        return None if name is None else self._special.ids[name]
-
-
-def _is_byte_level(decoder: Decoder | Literal["bytes"] | None) -> bool:
-    if decoder == "bytes":
-        return True
-    from ..decoders import ByteLevel
-
-    return isinstance(decoder, ByteLevel)
+        return self._spec.role_id(role)

@@ -107,7 +107,7 @@ def test_what_is_refused(new, tmp_path):
     vocabulary = tmp_path / "vocabulary.gguf"
     from bpelab.formats.gguf_save import save
 
-    save(new, vocabulary)
+    save(new.spec, vocabulary)
     tokenizer = tiny_tokenizer().with_options(pattern="[a-z]+|[^a-z]+")
     adapt_model(folder, tokenizer, tmp_path / "pattern")
     for call, kind, message in (
