@@ -1,7 +1,8 @@
 """The tokenizer: normalizer -> special tokens -> pre-tokenizer -> encoder -> post-processor, and back.
 
-`BPETokenizer` ties the parts together and adds no algorithm of its own. It can't be changed after it is made, so one
-object can serve many threads; what "changes" it returns a new one.
+`BPETokenizer` is the tokenizer of `core/tokenizer.py` that opens files, trains and saves. Its methods hand their work
+to the rooms and have no algorithm of their own. It can't be changed after it is made, so one object can serve many
+threads; what "changes" it returns a new one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,9 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ._support.lazy_property import cached_property
-from ._support.textio import valid_text
-from ._support.validate import whole_number
-from .core.pipeline import Pipeline, check_encoding
+from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
-from .core.vocabulary import Vocabulary
+from .core.tokenizer import CACHE_ENTRIES, Tokenizer
 from .errors import SpecialTokenError, TokenizerFileError
 from .model.bpe import BPEModel
 from .normalizers import find_normalizer
@@ -30,21 +28,15 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Literal
 
-    import numpy as np
-    import tiktoken
-    from numpy.typing import NDArray
-
     from ._support.dask_client import Cluster
     from .chat_templates.apply import FittedConversation
     from .chat_templates.messages import Message
     from .core.length_settings import Padding, Truncation
-    from .core.piece_cache import CacheStatistics
-    from .core.pipeline import Ids
     from .corpus.inputs import Paths
     from .decoders import Decoder
     from .editing.results import Merged, Pruned
+    from .formats.tiktoken import Encoding
     from .model_inputs.batch_encoding import Batch
-    from .model_inputs.encoding import Encoded
     from .normalizers import Normalizer
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
@@ -52,8 +44,6 @@ if TYPE_CHECKING:
     from .trainers.corpus import Corpus
     from .trainers.superwords import Superwords
     from .vocab.special_tokens import Special
-
-CACHE_ENTRIES = 1 << 16
 
 
 class _Explaining(type):
@@ -67,7 +57,7 @@ class _Explaining(type):
             raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
 
 
-class BPETokenizer(Vocabulary, metaclass=_Explaining):
+class BPETokenizer(Tokenizer, metaclass=_Explaining):
     """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
 
     Args:
@@ -136,24 +126,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             metadata=metadata,
         )
         self._set_up(spec, encoder, cache_size)
-
-    @classmethod
-    def from_spec(cls, spec: TokenizerSpec, *, encoder: str = "auto", cache_size: int = CACHE_ENTRIES) -> BPETokenizer:
-        """Make the tokenizer of a specification, which is what the functions in `bpelab.formats` read from files."""
-        made = cls.__new__(cls)
-        made._set_up(spec, encoder, cache_size)  # noqa: SLF001 - of its own class
-        return made
-
-    def _set_up(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
-        Vocabulary.__init__(self, spec)
-        self.pipeline = Pipeline(spec, encoder, cache_size)
-        self._post_processor = spec.post_processor
-
-    @cached_property
-    def trim_steps(self) -> list[bool]:
-        from .alignment.offsets import trim_steps
-
-        return trim_steps(self._post_processor)
 
     if not TYPE_CHECKING:
 
@@ -378,7 +350,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         input_format: str | None = None,
         field: str = "text",
         progress: bool | None = None,
-    ) -> Pruned:
+    ) -> Pruned[BPETokenizer]:
         """Return a tokenizer with fewer tokens, and which id each of them had.
 
         Only tokens that no other token is made of are taken, one after the other: those that no merge makes, and then
@@ -419,7 +391,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         )
         return Pruned(self._edited(spec), ids, removed)
 
-    def merge_with(self, other: BPETokenizer) -> Merged:
+    def merge_with(self, other: BPETokenizer) -> Merged[BPETokenizer]:
         """Return a tokenizer with this one's tokens and those of another, as far as exact merges allow.
 
         Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow
@@ -446,64 +418,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     # -- encoding ----------------------------------------------------------------------------------------------------
 
-    def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> list[int]:
-        """Return the ids of `text`.
-
-        Args:
-            allowed_special: names of special tokens (or "all") that become their id where they occur in the text.
-            disallowed_special: names (or "all", less the allowed ones) that raise SpecialTokenError instead. What is
-                in neither is plain text; that is the default for all, since text is untrusted.
-            add_special_tokens: whether the post-processor, if there is one, adds its tokens.
-
-        Lone surrogates become U+FFFD. Cost: O(n log n) at worst, linear on real text.
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|end|>"])
-        >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
-        ([256, 257], 8)
-        """
-        pipeline = self.pipeline
-        asked = allowed_special != () or disallowed_special != ()
-        ids = None if asked or type(text) is not str else pipeline.encode_short(text)
-        if ids is None:
-            given = self._checked(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
-            ids = pipeline.ids(*given)
-        if add_special_tokens and self._post_processor is not None:
-            return self._post_processor.apply(ids, self._special)
-        return ids
-
-    def _checked(self, text: str, allowed_special: Special, disallowed_special: Special) -> tuple[str, frozenset[str]]:
-        """`text` without lone surrogates, and the special tokens that may occur in it."""
-        text = valid_text(text)
-        allowed = self._special.select(allowed_special, "allowed_special")
-        disallowed = self._special.select(disallowed_special, "disallowed_special")
-        self._special.check(text, disallowed - allowed)
-        return text, allowed
-
-    def encode_alone(self, text: str, allowed_special: Special, disallowed_special: Special) -> Encoded:
-        """Return the ids of `text` alone, and where its tokens are."""
-        from .alignment.offsets import edge_spaces, to_original_offsets
-        from .model_inputs.encoding import Encoded
-
-        valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        spans = self.pipeline.encode_with_offsets(valid, allowed)
-        ids = [token.id for token in spans]
-        offsets = [token.offsets for token in spans]
-        if len(valid) != len(text):
-            offsets = to_original_offsets(text, offsets)
-        if not self.trim_steps:
-            return Encoded(ids, offsets)
-        texts = (
-            name if token.added is None else token.added for token, name in zip(spans, self.token_strings(ids, "error"))
-        )
-        return Encoded(ids, offsets, list(map(edge_spaces, texts)))
-
     def encode_with_offsets(
         self,
         text: str,
@@ -523,10 +437,9 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Cost: linear; about five times that of `encode`, fifteen where a normalizer changes the text.
         """
-        encoded = self.encode_alone(text, allowed_special, disallowed_special)
-        from .model_inputs.encoding import build_input
+        from .model_inputs.encoding import encode_with_offsets
 
-        row = build_input(encoded, None, self._post_processor, self._special, self.trim_steps, add_special_tokens)
+        row = encode_with_offsets(self, text, allowed_special, disallowed_special, add_special_tokens)
         return row.ids, row.offsets
 
     def __call__(
@@ -636,133 +549,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             return_tensors=return_tensors,
         )
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text` with no special token, neither in it nor around it."""
-        ids = self.pipeline.encode_short(text) if type(text) is str else None
-        return self.pipeline.ids(valid_text(text)) if ids is None else ids
-
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
-
-        From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
-        `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
-
-        >>> t = BPETokenizer.train("abab", 257)
-        >>> cut = "ab é".encode()[:-1]
-        >>> t.encode_bytes(cut), t.decode_bytes(t.encode_bytes(cut)) == cut
-        ([256, 32, 195], True)
-        """
-        from .core.unstable_tokens import encode_bytes
-
-        return encode_bytes(self, data)
-
-    def encode_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece: merged as a whole, whatever the pattern is.
-
-        >>> BPETokenizer.train("abab", 257).encode_piece(b"ab ab")
-        [256, 32, 256]
-        """
-        return self.pipeline.encode_piece(bytes(piece))
-
-    def encode_with_dropout(
-        self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
-    ) -> list[int]:
-        """Ids of `text` as a model in training may see them: each merge is left out with `probability`.
-
-        The probability is by default the one that the tokenizer's file asks for. The same `seed` makes the same ids.
-        Raises ValueError where neither is given, and for a probability that is not one. Source: Provilkov et al. 2020.
-        """
-        if probability is None:
-            probability = self.dropout
-        if probability is None:
-            raise ValueError("this tokenizer's file asks for no dropout: give a probability from 0 to 1")
-        from random import Random
-
-        from .encoders.dropout import DropoutEncoder
-
-        encoder = DropoutEncoder(self._model, probability, Random(seed))
-        allowed = self._special.select(allowed_special, "allowed_special")
-        return self.pipeline.ids(valid_text(text), allowed, encoder)
-
-    def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
-        """Return the ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
-
-        In C or in Python, as `encode` does: see the encoders "auto" and "native".
-
-        >>> BPETokenizer.train("abab", 257).encode_array("cabab")
-        array([ 99, 256, 256], dtype=uint32)
-        """
-        valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        return self.pipeline.array(valid, allowed)
-
-    def encode_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        threads: int | None = None,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> list[list[int]]:
-        """`encode` for each of several texts, with the same options; a list of lists.
-
-        Args:
-            threads: how many threads encode; None for one a processor, as far as the batch is large enough. They are
-                used where C encodes (see the encoders "auto" and "native"); Python encodes in one.
-
-        >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
-        [[256], [], [99, 256]]
-        """
-        encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
-        found = self.pipeline.lists(encode_with, allowed, threads)
-        if add_special_tokens and self._post_processor is not None:
-            return [self._post_processor.apply(ids, self._special) for ids in found]
-        return found
-
-    def encode_batch_fast(self, texts: Iterable[str], *, add_special_tokens: bool = True) -> list[list[int]]:
-        """`encode_batch`, under the name of Hugging Face's tokenizers; nothing is left out to be fast."""
-        return self.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-    def encode_ordinary_batch(self, texts: Iterable[str], *, threads: int | None = None) -> list[list[int]]:
-        """`encode_ordinary` for each of several texts."""
-        return self.encode_batch(texts, threads=threads, add_special_tokens=False)
-
-    def encode_batch_array(
-        self,
-        texts: Iterable[str],
-        *,
-        threads: int | None = None,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-    ) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
-
-        The ids are a numpy array of uint32, the offsets, one more than there are texts, of int64: the layout of
-        Arrow's lists. Nothing is added around a text. Options as for `encode_batch`.
-
-        >>> ids, offsets = BPETokenizer.train("abab", 257).encode_batch_array(["ab", "", "cab"])
-        >>> ids.tolist(), offsets.tolist()
-        ([256, 99, 256], [0, 1, 1, 3])
-        """
-        return self.pipeline.arrays(*self._checked_batch(texts, allowed_special, disallowed_special), threads)
-
-    def _checked_batch(
-        self, texts: Iterable[str], allowed_special: Special, disallowed_special: Special
-    ) -> tuple[list[str], frozenset[str]]:
-        """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
-        if isinstance(texts, (str, bytes)):
-            raise TypeError("a batch is several texts; for one, use encode or encode_array")
-        encode_with = list(texts)
-        if not set(map(type, encode_with)) <= {str}:
-            wrong = next((n for n, text in enumerate(encode_with) if not isinstance(text, str)), None)
-            if wrong is not None:
-                raise TypeError(f"texts[{wrong}] must be a str, not {type(encode_with[wrong]).__name__}")
-        allowed = self._special.select(allowed_special, "allowed_special")
-        disallowed = self._special.select(disallowed_special, "disallowed_special") - allowed
-        for text in encode_with if disallowed else ():
-            self._special.check(valid_text(text), disallowed)
-        return encode_with, allowed
-
     def encode_files(
         self,
         paths: Paths,
@@ -843,184 +629,15 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             worker_timeout=worker_timeout,
         )
 
-    def tokenize(self, text: str, **options: Any) -> list[bytes]:
-        """Return the tokens of `text` as bytes; options as for `encode`."""
-        return self.convert_ids_to_tokens(self.encode(text, **options))
-
-    def pieces(self, text: str) -> list[str]:
-        """Return the pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
-        return self.pipeline.pieces(valid_text(text))
-
-    def count_tokens(
-        self,
-        text: str,
-        limit: int | None = None,
-        *,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> int:
-        """Return how many tokens `encode` returns with the same options.
-
-        With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
-        `count_tokens(text, limit=n) <= n`.
-        """
-        limit = None if limit is None else whole_number("limit", limit)
-        plain = allowed_special == () and disallowed_special == ()
-        if limit is None and plain and (count := self.pipeline.count(text)) is not None:
-            return count + self._added(add_special_tokens)
-        if limit is None or not plain or not self.pipeline.plain:
-            ids = self.encode(
-                text,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                add_special_tokens=add_special_tokens,
-            )
-            return len(ids) if limit is None else min(len(ids), limit + 1)
-        from .core.token_limit import count_capped
-
-        text, pipeline = valid_text(text), self.pipeline
-        pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
-        added = self._added(add_special_tokens)
-        counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
-        return count_capped((n for counter in ([added], counts) for n in counter), limit)
-
-    def _added(self, add_special_tokens: bool) -> int:
-        return self._post_processor.added if add_special_tokens and self._post_processor is not None else 0
-
-    def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
-        """Return the longest prefix of `text`, in whole characters, that `encode`s to at most `max_tokens` tokens.
-
-        >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
-        'lowes'
-
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
-        With a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one
-        around the offset where the limit is first met; a prefix that fits again more than 64 characters later is not
-        found.
-        """
-        text = valid_text(text)
-        room = whole_number("max_tokens", max_tokens) - self._added(add_special_tokens)
-        if room < 0:
-            raise ValueError(f"max_tokens={max_tokens} is too small: {max_tokens - room} special tokens are added")
-        return text[: self._fitting(text, room)]
-
-    def _fitting(self, text: str, room: int) -> int:
-        from .boundaries.named_patterns import split_at_boundaries
-        from .core.token_limit import approximate_longest_prefix, longest_prefix
-        from .normalizers import UnicodeNormalizer
-
-        def count(part: str) -> int:
-            return len(self.pipeline.ids(part))
-
-        def count_piece(piece: str) -> int:
-            return len(self.pipeline.encode_pieces([piece]))
-
-        split = self.pipeline.split
-        if self.pipeline.plain:  # a piece of words is one piece by itself, too
-            alone = count if split is None or split.cuts_words else count_piece
-            return longest_prefix(text, room, self.pipeline.pieces, count, alone, self._model)
-        # Patterns of words have boundaries, where a cut changes nothing, in any normal form.
-        if split is not None and split.cuts_words and isinstance(self.normalizer, UnicodeNormalizer):
-            return longest_prefix(text, room, split_at_boundaries, count, count, None)
-        return approximate_longest_prefix(text, room, count)
-
-    def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
-        """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
-
-        Without `overlap` the chunks joined are the text (lone surrogates apart); with it, each begins with the end of
-        the one before, of at most that many tokens. A character is never cut.
-
-        >>> BPETokenizer.train("low lower " * 9, vocab_size=261).split_by_tokens("lowest of the low", 4)
-        ['lowest', ' of ', 'the low']
-
-        Raises ValueError for a size below 1, an overlap that is not smaller, and a character of more than `size`
-        tokens.
-        Cost: linear; as for a few times `encode_with_offsets`.
-        """
-        pipeline = self.pipeline
-        from .core.chunking import chunks
-
-        return chunks(
-            valid_text(text),
-            size,
-            overlap,
-            lambda part: [token.offsets[0] for token in pipeline.encode_with_offsets(part)],
-            lambda part: len(pipeline.ids(part)),
-        )
-
     # -- what it is made of ------------------------------------------------------------------------------------------
-
-    @property
-    def plain(self) -> bool:
-        """Whether ids follow from the pieces of one pattern alone: no normalizer, no added tokens but special ones."""
-        return self.pipeline.plain
-
-    @property
-    def pattern(self) -> str | None:
-        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
-        return self._spec.pattern
-
-    @property
-    def pre_tokenizer(self) -> PreTokenizer | None:
-        """What cuts a text into pieces, or None."""
-        return self.pipeline.pre_tokenizer
-
-    @property
-    def normalizer(self) -> Normalizer | None:
-        """What is done to a text first, or None."""
-        return self.pipeline.normalizer
-
-    @property
-    def resolved_post_processor(self) -> PostProcessor | None:
-        """The post-processor with the ids of all tokens filled in, as files have it."""
-        return self._spec.resolved_post_processor
-
-    @property
-    def post_processor(self) -> PostProcessor | None:
-        """What is put around a text, or None."""
-        return self._post_processor
-
-    def cache_statistics(self) -> CacheStatistics:
-        """Look-ups, misses, entries and capacity of the cache of pieces that the encoders in Python fill."""
-        return self.pipeline.cache.statistics()
-
-    def clear_cache(self) -> None:
-        """Forget the pieces met so far."""
-        self.pipeline.cache.clear()
-
-    @property
-    def spec(self) -> TokenizerSpec:
-        """What it is made of, as file formats take it."""
-        return self._spec
-
-    @property
-    def truncation(self) -> Truncation | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.truncation
-
-    @property
-    def padding(self) -> Padding | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.padding
-
-    @property
-    def dropout(self) -> float | None:
-        """The probability of a merge to be left out that a file asks for; applied by `encode_dropout` alone."""
-        return self._spec.dropout
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Further entries of a tokenizer_config.json, such as "chat_template"."""
-        return self._spec.metadata
-
-    def _options(self) -> dict[str, Any]:
-        encoding = {"encoder": self.pipeline.encoder, "cache_size": self.pipeline.cache.capacity}
-        return {**self._spec.arguments(), **encoding}
 
     def with_options(self, **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
-        options = self._options()
+        options = {
+            **self._spec.arguments(),
+            "encoder": self.pipeline.encoder,
+            "cache_size": self.pipeline.cache.capacity,
+        }
         if "pattern" in changes:
             del options["pre_tokenizer"]
         return type(self)(self._model, **{**options, **changes})
@@ -1041,18 +658,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
     def __repr__(self) -> str:
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self._model, self._options())
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are made of the same parts, and so return the same ids; which encoder they use is no part."""
-        if not isinstance(other, BPETokenizer) or self is other:
-            return self is other
-        return type(self) is type(other) and self._spec == other._spec
-
-    def __hash__(self) -> int:
-        return hash(self._spec)
 
     # -- conversations -----------------------------------------------------------------------------------------------
 
@@ -1085,36 +690,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         from .chat_templates.apply import fit_to_context
 
         return fit_to_context(self, messages, max_tokens, **options)
-
-    def chat(
-        self,
-        messages: Sequence[Message],
-        model_path: str | Path | None = None,
-        *,
-        max_new_tokens: int = 256,
-        template: str | None = None,
-        backend: str = "auto",
-        **options: Any,
-    ) -> str:
-        """One answer of a language model to a conversation, with this tokenizer between text and ids.
-
-        Args:
-            model_path: a GGUF file, a folder, or a Hub id; None for the small model that bpelab ships. It must have
-                been trained with this tokenizer.
-            template: by default this tokenizer's own, and the model's where it has none.
-            options: temperature, top_p and other settings of sampling, n_ctx, n_gpu_layers, threads, and what the
-                template reads; as for `bpelab.chat.ChatSession`, which is there for longer conversations.
-
-        Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
-        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is not one.
-        Cost: the model is loaded once and kept.
-        """
-        from .chat.session import ChatSession
-
-        session = ChatSession(
-            model_path, tokenizer=self, template=template, backend=backend, max_new_tokens=max_new_tokens, **options
-        )
-        return session.ask(messages).text
 
     # -- files and other libraries -----------------------------------------------------------------------------------
 
@@ -1186,7 +761,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return cls.from_spec(load(Path(path)), encoder=encoder)
 
     @classmethod
-    def from_tiktoken(cls, name_or_encoding: str | tiktoken.Encoding, *, encoder: str = "auto") -> BPETokenizer:
+    def from_tiktoken(cls, name_or_encoding: str | Encoding, *, encoder: str = "auto") -> BPETokenizer:
         """Return the tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding.
 
         Needs tiktoken.
@@ -1198,7 +773,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         return cls.from_spec(from_tiktoken(name_or_encoding), encoder=encoder)
 
-    def to_tiktoken(self, name: str = "bpelab") -> tiktoken.Encoding:
+    def to_tiktoken(self, name: str = "bpelab") -> Encoding:
         """Return a tiktoken Encoding with the same ids.
 
         Raises ConversionError where tiktoken's rule would give others.
@@ -1216,7 +791,3 @@ def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str
     from .formats.detect import open_spec
 
     return BPETokenizer.from_spec(open_spec(what, pattern=pattern), encoder=encoder)
-
-
-def _rebuild(made: type[BPETokenizer], model: BPEModel, options: dict[str, Any]) -> BPETokenizer:
-    return made(model, **options)

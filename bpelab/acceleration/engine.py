@@ -68,7 +68,7 @@ class Engine:
         self._allowed = tokenizer.spec.special_tokens.select("all", "allowed_special")
         if self.pipeline.native is None:
             raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
-        self.decodes = tokenizer.joins_bytes
+        self.decodes = tokenizer.decode_pipeline.joins_bytes
         text: list[int] = []
         post_processor = tokenizer.post_processor
         steps = post_processor.steps if isinstance(post_processor, ProcessorSequence) else ()

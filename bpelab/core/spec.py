@@ -174,6 +174,9 @@ class TokenizerSpec:
             del arguments["pre_tokenizer"]
         return TokenizerSpec(self.model, **{**arguments, **changes})
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.model, self.arguments())
+
     def __eq__(self, other: object) -> bool:
         """Whether both are made of the same parts, and so give the same ids."""
         if not isinstance(other, TokenizerSpec):
@@ -209,3 +212,7 @@ class TokenizerSpec:
             taken = model.ids.get(utf8(name))
             if token.special and not from_file and taken is not None and (taken != token.id or model.can_make(taken)):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
+
+
+def _rebuild(model: BPEModel, arguments: dict[str, Any]) -> TokenizerSpec:
+    return TokenizerSpec(model, **arguments)

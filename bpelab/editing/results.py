@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+from ..core.tokenizer import Tokenizer
+
+Edited = TypeVar("Edited", bound=Tokenizer)
+"""The class of the tokenizer that is edited, which is that of the result."""
 
 
-class Pruned(NamedTuple):
+class Pruned(NamedTuple, Generic[Edited]):
     """A tokenizer with fewer tokens.
 
     Attributes:
@@ -18,12 +20,12 @@ class Pruned(NamedTuple):
         removed: the old ids of those that went, in the order in which they did.
     """
 
-    tokenizer: BPETokenizer
+    tokenizer: Edited
     ids: Mapping[int, int]
     removed: tuple[int, ...]
 
 
-class Merged(NamedTuple):
+class Merged(NamedTuple, Generic[Edited]):
     """A tokenizer with the tokens of another one.
 
     Attributes:
@@ -33,7 +35,7 @@ class Merged(NamedTuple):
         refused: the other's id -> why a token is not there.
     """
 
-    tokenizer: BPETokenizer
+    tokenizer: Edited
     ids: Mapping[int, int]
     added: tuple[int, ...]
     refused: Mapping[int, str]

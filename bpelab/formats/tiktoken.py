@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    import tiktoken
-
+    from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
 END_OF_TEXT = "<|endoftext|>"
@@ -89,7 +88,7 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     write_atomically(Path(path), b"".join(lines))
 
 
-def from_tiktoken(name_or_encoding: str | tiktoken.Encoding) -> TokenizerSpec:
+def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
     """Return the tokenizer of an Encoding: the object, its name, or the name of a model that uses it.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
@@ -229,9 +228,9 @@ def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:
     return dict(zip(missing, range(spec.n_vocab, spec.n_vocab + len(missing))))
 
 
-def to_tiktoken(spec: TokenizerSpec, name: str) -> tiktoken.Encoding:
+def to_tiktoken(spec: TokenizerSpec, name: str) -> Encoding:
     """Return a tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
-    encoding: tiktoken.Encoding = import_tiktoken().Encoding(
+    encoding: Encoding = import_tiktoken().Encoding(
         name=name,
         pat_str=covering_pattern(spec.pattern),
         mergeable_ranks=_ranks(spec),

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from ..model.bpe import RankMerges
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 VERSION = b"bpelab tokenizer 1"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def fingerprint(tokenizer: "BPETokenizer") -> str:
+def fingerprint(tokenizer: "Tokenizer") -> str:
     """Return the fingerprint, 64 hexadecimal digits.
 
     >>> from bpelab import BPETokenizer

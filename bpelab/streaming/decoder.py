@@ -29,8 +29,9 @@ from .fused_decoder_stages import ByteLevelStage, FuseStage, fused_stages, utf8_
 from .stages import StageChain
 
 if TYPE_CHECKING:
+    from ..core.decode_pipeline import DecodePipeline
     from ..core.detokenize import Unknown
-    from ..core.vocabulary import Vocabulary
+    from ..core.tokenizer import Tokenizer
 
 
 class _DecodePath(Protocol):
@@ -50,8 +51,8 @@ class _BytePath:
 
     start = b""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._tokens = vocabulary.decoded_bytes
+    def __init__(self, pipeline: DecodePipeline) -> None:
+        self._tokens = pipeline.token_bytes
 
     def push(self, state: bytes, ids: Iterable[int], unknown: Unknown) -> tuple[bytes, str]:
         return utf8_text(state, b"".join(detokenize.join_tokens(ids, self._tokens, unknown)))
@@ -78,12 +79,12 @@ TOKEN_STAGES: dict[type[Decoder], Callable[[Any], TokenStage]] = {
 class _DecoderPath:
     """A file's decoders: those that see token after token, then those that see one text."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.token_strings = vocabulary.token_strings
-        steps = flat(vocabulary.decoder)
+    def __init__(self, pipeline: DecodePipeline) -> None:
+        self.token_strings = pipeline.token_strings
+        steps = flat(pipeline.spec.decoder)
         fuse = next((n for n, step in enumerate(steps) if isinstance(step, (Fuse, ByteLevel))), len(steps))
         self._stages: list[TokenStage] = [TOKEN_STAGES.get(type(step), BufferAllTokens)(step) for step in steps[:fuse]]
-        if vocabulary.decoder is None:
+        if pipeline.spec.decoder is None:
             self._stages = [SpaceJoinStage()]
         fuses = fuse < len(steps) and isinstance(steps[fuse], ByteLevel)
         self._row = StageChain([ByteLevelStage() if fuses else FuseStage(), *fused_stages(steps[fuse + 1 :])])
@@ -140,10 +141,11 @@ class StreamDecoder:
     `unknown` and `skip_special_tokens` are those of `decode`. Raises ValueError for another `unknown`.
     """
 
-    def __init__(self, tokenizer: Vocabulary, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
+    def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
         detokenize.check_unknown(unknown)
-        self._tokenizer, self._skips, self._unknown = tokenizer, skip_special_tokens, unknown
-        self._path: _DecodePath = _BytePath(tokenizer) if tokenizer.joins_bytes else _DecoderPath(tokenizer)
+        self._pipeline, self._skips, self._unknown = tokenizer.decode_pipeline, skip_special_tokens, unknown
+        path = _BytePath if self._pipeline.joins_bytes else _DecoderPath
+        self._path: _DecodePath = path(self._pipeline)
         self._state = self._path.start
 
     def push(self, ids: int | Iterable[int]) -> str:
@@ -153,8 +155,8 @@ class StreamDecoder:
         TypeError for what is no integer; then it is as if the push had not been.
         """
         several: Iterable[Any] = ids if isinstance(ids, Iterable) else [ids]
-        kept = self._tokenizer.filter_special(several, self._skips)
-        self._state, text = self._path.push(self._state, kept, self._unknown)
+        ordinary = self._pipeline.without_special(several) if self._skips else several
+        self._state, text = self._path.push(self._state, ordinary, self._unknown)
         return text
 
     def finish(self) -> str:

@@ -157,6 +157,18 @@ class SpecialTokens:
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")
         return names
 
+    def check_text(
+        self, text: str, allowed_special: Special, disallowed_special: Special
+    ) -> tuple[str, frozenset[str]]:
+        """Return `text` without lone surrogates, and the names of the special tokens that may occur in it.
+
+        Raises SpecialTokenError for a name that is no special token, and where a disallowed one occurs.
+        """
+        text = valid_text(text)
+        allowed = self.select(allowed_special, "allowed_special")
+        self.check(text, self.select(disallowed_special, "disallowed_special") - allowed)
+        return text, allowed
+
     def split(
         self,
         text: Text,

@@ -55,7 +55,7 @@ class HuggingFaceAdapter(Adapter):
     def encode_full(self, text: str) -> list[int]:
         """With all that the file asks for: truncation, the post-processor's tokens, padding."""
         tokenizer, ids = self.tokenizer, self.encode(text)
-        around = tokenizer.resolved_post_processor
+        around = tokenizer.spec.resolved_post_processor
         if tokenizer.truncation is not None:
             ids = tokenizer.truncation.apply(ids, 0 if around is None else around.added)
         if around is not None:
