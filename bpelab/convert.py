@@ -90,20 +90,22 @@ WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
 def features(tokenizer: BPETokenizer) -> Iterable[UnsupportedFeature]:
     """Return the features of a tokenizer beyond its tokens and merges, each as it would be reported if unsupported."""
     added = tokenizer.added_tokens
-    flagged = [t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.normalizer)]
+    flagged = [
+        t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.spec.normalizer)
+    ]
     ordinary = [token for token in added if not token.special]
     roles = [role for role in ROLES if getattr(tokenizer, f"{role}_token") is not None]
     found: list[tuple[str, Any, bool]] = [
-        ("pattern", tokenizer.pattern or tokenizer.pre_tokenizer, False),
-        ("normalizer", tokenizer.normalizer, True),
+        ("pattern", tokenizer.pattern or tokenizer.spec.pre_tokenizer, False),
+        ("normalizer", tokenizer.spec.normalizer, True),
         ("special tokens", ", ".join(list(tokenizer.special_tokens)[:4]), False),
         ("added tokens", ", ".join(token.content for token in ordinary[:4]), True),
         ("flags", ", ".join(token.content for token in flagged[:4]), True),
-        ("post-processor", tokenizer.post_processor, False),
+        ("post-processor", tokenizer.spec.post_processor, False),
         ("roles", ", ".join(roles), False),
-        ("truncation", tokenizer.truncation, False),
-        ("padding", tokenizer.padding, False),
-        ("dropout", tokenizer.dropout, False),
+        ("truncation", tokenizer.spec.truncation, False),
+        ("padding", tokenizer.spec.padding, False),
+        ("dropout", tokenizer.spec.dropout, False),
         ("chat template", tokenizer.metadata.get("chat_template") and "there is one", False),
     ]
     return [
@@ -136,7 +138,7 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
         lost.append(UnsupportedFeature("superwords", NEVER_JOINED.format(len(joined)), False))
     if target == "tiktoken":
         lost += _of_tiktoken(tokenizer)
-    if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
+    if target == "huggingface" and isinstance(tokenizer.spec.normalizer, SentencePieceNormalizer):
         lost.append(UnsupportedFeature("SentencePiece's normalizer", "its character map works on clusters there", True))
     return lost
 
@@ -167,8 +169,8 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
     without: dict[str, Any] = {}
     for loss in lost:
         without |= WITHOUT_FEATURE.get(loss.feature, {})
-        if isinstance(tokenizer.normalizer, SentencePieceNormalizer) and target == "huggingface":
-            without["normalizer"] = tokenizer.normalizer.in_parts()
+        if isinstance(tokenizer.spec.normalizer, SentencePieceNormalizer) and target == "huggingface":
+            without["normalizer"] = tokenizer.spec.normalizer.in_parts()
     TARGETS[target].save(tokenizer.spec.replace(**without) if without else tokenizer.spec, Path(out))
     return lost
 

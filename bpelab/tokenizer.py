@@ -13,9 +13,10 @@ from types import MappingProxyType
 
 from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
-from .core.tokenizer import CACHE_ENTRIES, Tokenizer
+from .core.tokenizer import CACHE_ENTRIES
 from .errors import SpecialTokenError, TokenizerFileError
 from .model.bpe import BPEModel
+from .model_inputs.transformers_protocol import TransformersProtocol
 from .normalizers import find_normalizer
 from .pretokenizers.split import Split
 from .regex.patterns import refuse_misspelt
@@ -29,14 +30,11 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ._support.dask_client import Cluster
-    from .chat_templates.apply import FittedConversation
     from .chat_templates.messages import Message
     from .core.length_settings import Padding, Truncation
     from .corpus.inputs import Paths
     from .decoders import Decoder
-    from .editing.results import Merged, Pruned
     from .formats.tiktoken import Encoding
-    from .model_inputs.batch_encoding import Batch
     from .normalizers import Normalizer
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
@@ -57,8 +55,25 @@ class _Explaining(type):
             raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
 
 
-class BPETokenizer(Tokenizer, metaclass=_Explaining):
+class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
+
+    Its names, by what they are for:
+
+    - making and opening: `train`, `from_pretrained`, `from_huggingface`, `from_tiktoken`, `from_spec`
+    - text to ids: `encode`, `encode_ordinary`, `encode_batch`, `encode_array`, `encode_batch_array`,
+      `encode_with_offsets`, `encode_with_dropout`, `encode_bytes`, `encode_piece`, `encode_files`
+    - ids to text: `decode`, `decode_batch`, `decode_bytes`, `decode_with_offsets`
+    - tokens and counts: `tokenize`, `pieces`, `count_tokens`, `truncate`, `split_by_tokens`
+    - the vocabulary: `token_to_id`, `id_to_token`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `get_vocab`,
+      `vocab_size`, `n_vocab`, `special_tokens`, `added_tokens`
+    - roles of tokens: `bos_token`, `bos_token_id`, `eos_token`, `eos_token_id`, `pad_token`, `pad_token_id`,
+      `unk_token`, `unk_token_id`
+    - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout),
+      `model`, `pattern`, `metadata`, and what runs: `pipeline`, `decode_pipeline`
+    - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
+    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,
+      `save_pretrained`, `batch_decode`
 
     Args:
         model: tokens and merges.
@@ -75,7 +90,7 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
         post_processor: the special tokens that `encode` puts around a text.
         bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
             guessed, and naming one adds it to no text.
-        truncation, padding, dropout: what a file asks for; kept and written back, and never applied unasked.
+        truncation, padding, dropout: what a file asks for; stored and written back, and never applied unasked.
         metadata: further entries of a tokenizer_config.json, such as "chat_template".
         cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
 
@@ -250,172 +265,6 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
         )
         return made(model, special)
 
-    def with_superwords(
-        self,
-        corpus: Corpus,
-        vocab_size: int,
-        *,
-        superwords: str | Superwords = "superbpe",
-        min_frequency: int = 2,
-        input_format: str | None = None,
-        field: str = "text",
-        max_memory: int | None = None,
-        progress: bool | None = None,
-    ) -> BPETokenizer:
-        """Return a tokenizer of `vocab_size` tokens in all: this one's, with their ids, and superwords beside them.
-
-        The arguments are those of `train`. The new tokens' ids follow the highest id that there is, special tokens
-        included, and text is cut by the pattern of superwords. With "boundless" nothing competes, since no token goes.
-
-        >>> t = BPETokenizer.train("one of the best, some of the rest", 262)
-        >>> more = t.with_superwords("all of the cats, none of the dogs", 263)
-        >>> more.tokenize(" of the"), more.encode("best") == t.encode("best")
-        ([b' of the'], True)
-
-        Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
-        model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
-        """
-        from .trainers.add_superwords import add_superwords
-
-        spec = add_superwords(
-            self.spec,
-            corpus,
-            vocab_size,
-            superwords,
-            min_frequency=min_frequency,
-            input_format=input_format,
-            field=field,
-            max_memory=max_memory,
-            progress=progress,
-        )
-        return self.from_spec(spec)
-
-    def extend(
-        self,
-        corpus: Corpus,
-        new_tokens: int = 8000,
-        *,
-        min_frequency: int = 2,
-        max_words: int | None = None,
-        input_format: str | None = None,
-        field: str = "text",
-        progress: bool | None = None,
-    ) -> BPETokenizer:
-        """Return a tokenizer with more tokens: training goes on from this one's merges, on text that it cuts itself.
-
-        Every id, merge and special token is kept. New merges rank after all others, and new ids follow the highest one
-        in use, special tokens included; places that are free or reserved stay so. Text in which no new token occurs has
-        the ids that it had.
-
-        Args:
-            corpus, min_frequency, input_format, field, progress: as for `train`.
-            new_tokens: how many tokens to add; fewer, with the warning TrainingStopped, if no pair is frequent enough.
-            max_words: the most words that a new token may have. By default that of the old tokens, where nothing cuts
-                text into words, as in SentencePiece's kind of model and with superwords.
-
-        Of equally frequent pairs that of the lowest ids is merged. A pair is left apart whose token exists, though no
-        merge makes it, or begins or ends such a token. Where tokens are made of characters, frequent ones that are
-        missing become tokens, too.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 260, special_tokens=["<|end|>"])
-        >>> more = t.extend("newest newer new " * 9, 2)
-        >>> more.tokenize("newest"), more.encode("lowest<|end|>") == t.encode("lowest<|end|>"), more.model.tokens[261]
-        ([b'new', b'e', b's', b't'], True, b'new')
-
-        Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
-        what `train` raises for a corpus.
-        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `trainers/extend.py`, which names the source.
-        """
-        from .trainers.extend import extend
-
-        spec = extend(
-            self.spec,
-            corpus,
-            new_tokens,
-            min_frequency=min_frequency,
-            max_words=max_words,
-            input_format=input_format,
-            field=field,
-            progress=progress,
-        )
-        return self._edited(spec)
-
-    def prune(
-        self,
-        *,
-        corpus: Corpus | None = None,
-        keep: int | None = None,
-        min_frequency: int | None = None,
-        remove: Iterable[bytes | str | int] | None = None,
-        input_format: str | None = None,
-        field: str = "text",
-        progress: bool | None = None,
-    ) -> Pruned[BPETokenizer]:
-        """Return a tokenizer with fewer tokens, and which id each of them had.
-
-        Only tokens that no other token is made of are taken, one after the other: those that no merge makes, and then
-        those that the corpus uses least. Bytes, characters, special and added tokens stay unless `remove` names them.
-
-        Args:
-            corpus: the text that says how often each token is used, as for `train`; without one, tokens go in the
-                opposite order of that in which they were learned.
-            keep: the number of tokens in all that are left, special tokens included.
-            min_frequency: take only tokens that the corpus uses less often: 1 takes those that it never uses.
-            remove: instead, the tokens to take: ids, bytes, or names of special tokens.
-            input_format, field, progress: as for `train`.
-
-        Ids keep their order; each becomes lower by the number of tokens below it that went. So removing what `extend`
-        added returns the tokenizer that was extended.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 262)
-        >>> fewer, ids, removed = t.prune(corpus="low lower", keep=260)
-        >>> [t.model.tokens[i] for i in removed], fewer.tokenize("lowest")
-        ([b'st', b' lower'], [b'low', b'e', b's', b't'])
-
-        Raises VocabularyError naming a token that another is made of, or without which text has no ids, and for a
-        `keep` that can't be reached; what `train` raises for a corpus.
-        Cost: encoding the corpus, and seconds for 100,000 tokens; see `editing/prune.py`, which names the source.
-        """
-        from .editing.prune import prune
-        from .editing.results import Pruned
-
-        spec, ids, removed = prune(
-            self.spec,
-            corpus=corpus,
-            keep=keep,
-            min_frequency=min_frequency,
-            remove=remove,
-            input_format=input_format,
-            field=field,
-            progress=progress,
-        )
-        return Pruned(self._edited(spec), ids, removed)
-
-    def merge_with(self, other: BPETokenizer) -> Merged[BPETokenizer]:
-        """Return a tokenizer with this one's tokens and those of another, as far as exact merges allow.
-
-        Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow
-        in the order in which they were learned, each made of the two tokens that the merges so far make of its bytes.
-        Where these make more than two, no merge can reach the token, and it is left out, as is what the pre-tokenizer
-        cuts. The other's special tokens are not taken: `with_special_tokens` adds them.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 260)
-        >>> merged = t.merge_with(BPETokenizer.train("newest wide " * 9, 264))
-        >>> [merged.tokenizer.model.tokens[i] for i in merged.added][-3:], merged.refused
-        ([b'new', b' wide', b'est'], {})
-
-        Raises VocabularyError where the tokens of one are bytes and those of the other characters, or marked.
-        Cost: seconds for 100,000 tokens; see `editing/merge_vocabularies.py`.
-        """
-        from .editing.merge_vocabularies import merge_vocabularies
-        from .editing.results import Merged
-
-        spec, ids, added, refused = merge_vocabularies(self.spec, other.spec)
-        return Merged(self._edited(spec), ids, added, refused)
-
-    def _edited(self, spec: TokenizerSpec) -> BPETokenizer:
-        return self.from_spec(spec, encoder=self.pipeline.encoder, cache_size=self.pipeline.cache.capacity)
-
     # -- encoding ----------------------------------------------------------------------------------------------------
 
     def encode_with_offsets(
@@ -441,113 +290,6 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
 
         row = encode_with_offsets(self, text, allowed_special, disallowed_special, add_special_tokens)
         return row.ids, row.offsets
-
-    def __call__(
-        self,
-        text: str | Iterable[str],
-        text_pair: str | Iterable[str] | None = None,
-        *,
-        add_special_tokens: bool = True,
-        padding: bool | str = False,
-        truncation: bool | str = False,
-        max_length: int | None = None,
-        stride: int = 0,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-        return_tensors: str | None = None,
-        return_offsets: bool = False,
-        return_overflowing_tokens: bool = False,
-        return_special_tokens_mask: bool = False,
-        return_token_type_ids: bool = False,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-    ) -> Batch:
-        """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
-
-        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
-
-        Args:
-            padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
-            truncation: True or "longest_first" cuts to `max_length`, of a pair the longer text first; "only_first" and
-                "only_second" cut one of them. The length counts what the post-processor adds.
-            stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
-            padding_side, truncation_side: "left" or "right".
-            return_tensors: "np" for numpy, "pt" for torch; None for lists.
-            return_offsets: "offset_mapping", as `encode_with_offsets` returns it.
-            return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
-            return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
-            return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
-            allowed_special, disallowed_special: as for `encode`.
-
-        Nothing is cut or filled up unasked. With `truncation=True` or `padding=True`, what the call leaves open is as
-        the sections of the tokenizer's file say, or else its "model_max_length", "padding_side" and "truncation_side".
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
-        >>> t(["ab", "cab"], padding=True)
-        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
-
-        Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
-        different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
-        """
-        from .model_inputs.assemble import encode_rows
-
-        return encode_rows(
-            self,
-            text,
-            text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            truncation_side=truncation_side,
-            return_tensors=return_tensors,
-            return_offsets=return_offsets,
-            return_overflowing_tokens=return_overflowing_tokens,
-            return_special_tokens_mask=return_special_tokens_mask,
-            return_token_type_ids=return_token_type_ids,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
-
-    def pad(
-        self,
-        encoded: Any,
-        padding: bool | str = True,
-        *,
-        max_length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_tensors: str | None = None,
-    ) -> Batch:
-        """Return what calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
-
-        Args:
-            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
-                stay as they are.
-            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
-                other arguments.
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
-        >>> t.pad([t("ab"), t("cab")])
-        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
-
-        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
-        """
-        from .model_inputs.assemble import pad
-
-        return pad(
-            self,
-            encoded,
-            padding,
-            max_length=max_length,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
-        )
 
     def encode_files(
         self,
@@ -676,21 +418,6 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
 
         return apply_chat_template(self, messages, template, **options)
 
-    def count_conversation(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> int:
-        """How many tokens a conversation takes, the template's own included: `bpelab.chat.count_conversation`."""
-        from .chat_templates.apply import count_conversation
-
-        return count_conversation(self, messages, template, **options)
-
-    def fit_to_context(self, messages: Sequence[Message], max_tokens: int, **options: Any) -> FittedConversation:
-        """Return the conversation without its oldest turns, as few as makes it fit: `bpelab.chat.fit_to_context`.
-
-        Options: reserve (tokens left free for the answer), template, and those of `apply_chat_template`.
-        """
-        from .chat_templates.apply import fit_to_context
-
-        return fit_to_context(self, messages, max_tokens, **options)
-
     # -- files and other libraries -----------------------------------------------------------------------------------
 
     def save(self, folder: str | Path) -> None:
@@ -706,13 +433,6 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
         if folder == "":  # which Path takes for the current folder
             raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
         save(self._spec, Path(folder))
-
-    def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
-        """`save`, under the name of transformers; the paths of the files that were written."""
-        from pathlib import Path
-
-        self.save(folder)
-        return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
@@ -750,15 +470,6 @@ class BPETokenizer(Tokenizer, metaclass=_Explaining):
 
         folder = fetch(str(repo_or_path), revision=revision, token=token, cache_dir=cache_dir)
         return cls.from_pretrained(folder, encoder=encoder)
-
-    @classmethod
-    def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> BPETokenizer:
-        """Return the tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
-        from pathlib import Path
-
-        from .formats.gguf_load import load
-
-        return cls.from_spec(load(Path(path)), encoder=encoder)
 
     @classmethod
     def from_tiktoken(cls, name_or_encoding: str | Encoding, *, encoder: str = "auto") -> BPETokenizer:

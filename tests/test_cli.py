@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from bpelab import BPETokenizer
+from bpelab.chat import count_conversation
 from bpelab.cli.main import build_parser, main
 from bpelab.cli.options import as_cli_message
+from bpelab.editing import extend, prune
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
@@ -131,7 +133,7 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     known, rest = known[: known.rfind("\n") + 1], known[known.rfind("\n") + 1 :] + rest  # it is cut where a line ends
     code, shown, _ = run(capsysbinary, *words[:-2], "--json")
     held_out = json.loads(shown)["tokens_per_byte"]["after"]
-    longer = old.extend([known], 50)
+    longer = extend(old, [known], 50)
     assert held_out == pytest.approx(longer.count_tokens(rest) / len(rest.encode()))
     assert BPETokenizer.from_pretrained(out).model == longer.model
     assert run(capsysbinary, *words, "--quiet")[0] == 0
@@ -143,12 +145,12 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     assert files[0] == files[1]
     written = json.loads(ids.read_text())
     assert written["ids"] == {str(i): i for i in range(600)} and sorted(written["removed"]) == list(range(600, 650))
-    expected = new.prune(corpus=more, keep=500)
+    expected = prune(new, corpus=more, keep=500)
     summary = json.loads(run(capsysbinary, "prune", out, "--corpus", more, "--keep", 500, "--out", back, "--json")[1])
     assert summary["removed"] == 150 and BPETokenizer.from_pretrained(back).model == expected.tokenizer.model
     given = ["--corpus", "-", "--min-frequency", 1, "--out", back]
     code, shown, _ = run(capsysbinary, "prune", out, *given, stdin=more.read_bytes(), monkeypatch=monkeypatch)
-    used = new.prune(corpus=more, min_frequency=1).tokenizer
+    used = prune(new, corpus=more, min_frequency=1).tokenizer
     assert code == 0 and BPETokenizer.from_pretrained(back).model == used.model
     assert "--text FILE names a text" in shown
     assert run(capsysbinary, "prune", out, "--unreachable", "--out", back)[0] == 0
@@ -665,14 +667,14 @@ def test_a_conversation_is_counted(folder, tmp_path, capsysbinary):
         ("tools", {"messages": messages, "tools": [tool]}, [tool]),
     ):
         (tmp_path / name).write_text(json.dumps(content))
-        expected = tokenizer.count_conversation(messages, jinja, tools=tools)
+        expected = count_conversation(tokenizer, messages, jinja, tools=tools)
         shown = run(capsysbinary, "count", "--chat", tmp_path / name, "--template", tmp_path / "t.jinja", "-t", tok)
         assert shown == (0, f"{expected}\n", "")
         limited = run(
             capsysbinary, "count", "--chat", tmp_path / name, "--template", jinja, "-t", tok, "--limit", expected - 1
         )
         assert limited[:2] == (1, f"more than {expected - 1}\n")
-    assert tokenizer.count_conversation(messages, jinja) < tokenizer.count_conversation(messages, jinja, tools=[tool])
+    assert count_conversation(tokenizer, messages, jinja) < count_conversation(tokenizer, messages, jinja, tools=[tool])
 
 
 @pytest.mark.parametrize(

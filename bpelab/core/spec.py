@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from .._support.lazy_property import cached_property
+from .._support.read_only_dict import ReadOnlyDict
 from .._support.textio import utf8
 from ..errors import SpecialTokenError
 from ..normalizers import find_normalizer
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..vocab.added_tokens import AddedToken
     from .length_settings import Padding, Truncation
 
+UNCHANGED = "a specification can't be changed: tokenizer.with_options({}...) returns a new tokenizer"
 MAX_EAGER_CHECKS = 64
 """Special tokens that are searched for in a model's tables before these are loaded."""
 
@@ -50,6 +52,18 @@ class TokenizerSpec:
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
     that can't be compiled, ValueError for names that don't exist.
     """
+
+    model: BPEModel
+    special_tokens: SpecialTokens
+    pre_tokenizer: PreTokenizer | None
+    normalizer: Normalizer | None
+    post_processor: PostProcessor | None
+    roles: Mapping[str, str | None]
+    truncation: Truncation | None
+    padding: Padding | None
+    dropout: float | None
+    metadata: Mapping[str, Any]
+    _decoder: Decoder | Literal["bytes"] | None
 
     def __init__(
         self,
@@ -71,8 +85,8 @@ class TokenizerSpec:
         metadata: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
-        self.model, self.special_tokens, self._decoder = model, special, decoder
-        self.roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        vars(self).update(model=model, special_tokens=special, _decoder=decoder, roles=MappingProxyType(roles))
         for role, name in self.roles.items():
             if name is not None and name not in special.ids:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
@@ -82,15 +96,26 @@ class TokenizerSpec:
         if pre_tokenizer is None and pattern is not None:
             refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)
-        self.pre_tokenizer, self.normalizer = pre_tokenizer, find_normalizer(normalizer)
         if dropout is not None and not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
-        self.truncation, self.padding, self.dropout = truncation, padding, dropout
-        self.metadata = dict(metadata)
         if post_processor is not None:
             post_processor.check(special)
             post_processor = post_processor.strip_ids(special)
-        self.post_processor = post_processor
+        vars(self).update(
+            pre_tokenizer=pre_tokenizer,
+            normalizer=find_normalizer(normalizer),
+            post_processor=post_processor,
+            truncation=truncation,
+            padding=padding,
+            dropout=dropout,
+            metadata=ReadOnlyDict(metadata, UNCHANGED.format("metadata=")),
+        )
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that can be set
+
+        def __setattr__(self, name: str, value: object) -> None:
+            argument = f"{name}=" if name in self.arguments() else ""
+            raise AttributeError(UNCHANGED.format(argument), name=name, obj=self)
 
     @property
     def pattern(self) -> str | None:

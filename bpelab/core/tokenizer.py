@@ -21,19 +21,14 @@ from .vocabulary import Vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from collections.abc import Mapping
+    from typing import Any, NoReturn, Self
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..decoders import Decoder
-    from ..normalizers import Normalizer
-    from ..postprocessors import PostProcessor
-    from ..pretokenizers.base import PreTokenizer
     from ..vocab.special_tokens import Special
     from .detokenize import Unknown
-    from .length_settings import Padding, Truncation
-    from .piece_cache import CacheStatistics
     from .pipeline import Ids
     from .spec import TokenizerSpec
 
@@ -60,9 +55,22 @@ class Tokenizer(Vocabulary):
 
     def _set_up(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
         Vocabulary.__init__(self, spec)
-        self.pipeline = Pipeline(spec, encoder, cache_size)
-        self.decode_pipeline = DecodePipeline(spec)
-        self._post_processor = spec.post_processor
+        vars(self)["pipeline"] = Pipeline(spec, encoder, cache_size)
+        vars(self)["decode_pipeline"] = DecodePipeline(spec)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that can be set
+
+        def __setattr__(self, name: str, value: object) -> None:
+            self._refuse_change(name)
+
+        def __delattr__(self, name: str) -> None:
+            self._refuse_change(name)
+
+    def _refuse_change(self, name: str) -> NoReturn:
+        """Raise AttributeError saying what to do instead of setting an attribute."""
+        argument = f"{name}=" if name in {*self._spec.arguments(), "encoder", "cache_size"} else ""
+        advice = f"tokenizer.with_options({argument}...) returns a new one"
+        raise AttributeError(f"a tokenizer can't be changed, and {name!r} was not set: {advice}", name=name, obj=self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self._spec, self.pipeline.encoder, self.pipeline.cache.capacity)
@@ -109,8 +117,8 @@ class Tokenizer(Vocabulary):
                 self._special.check_text(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
             )
             ids = pipeline.ids(*given)
-        if add_special_tokens and self._post_processor is not None:
-            return self._post_processor.apply(ids, self._special)
+        if add_special_tokens and self._spec.post_processor is not None:
+            return self._spec.post_processor.apply(ids, self._special)
         return ids
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -196,17 +204,9 @@ class Tokenizer(Vocabulary):
         """
         encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
         found = self.pipeline.lists(encode_with, allowed, threads)
-        if add_special_tokens and self._post_processor is not None:
-            return [self._post_processor.apply(ids, self._special) for ids in found]
+        if add_special_tokens and self._spec.post_processor is not None:
+            return [self._spec.post_processor.apply(ids, self._special) for ids in found]
         return found
-
-    def encode_batch_fast(self, texts: Iterable[str], *, add_special_tokens: bool = True) -> list[list[int]]:
-        """`encode_batch`, under the name of Hugging Face's tokenizers; nothing is left out to be fast."""
-        return self.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-    def encode_ordinary_batch(self, texts: Iterable[str], *, threads: int | None = None) -> list[list[int]]:
-        """`encode_ordinary` for each of several texts."""
-        return self.encode_batch(texts, threads=threads, add_special_tokens=False)
 
     def encode_batch_array(
         self,
@@ -284,7 +284,7 @@ class Tokenizer(Vocabulary):
         return count_up_to(self.pipeline, valid_text(text), limit, self._added(add_special_tokens))
 
     def _added(self, add_special_tokens: bool) -> int:
-        return self._post_processor.added if add_special_tokens and self._post_processor is not None else 0
+        return self._spec.post_processor.added if add_special_tokens and self._spec.post_processor is not None else 0
 
     def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
         """Return the longest prefix of `text`, in whole characters, that `encode`s to at most `max_tokens` tokens.
@@ -380,10 +380,6 @@ class Tokenizer(Vocabulary):
         pad = self.pad_token_id if skip_padding else None
         return [self.decode(ids if pad is None else detokenize.strip_padding(ids, pad), **options) for ids in batch]
 
-    def batch_decode(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = False) -> list[str]:
-        """`decode` for each of several sequences of ids, as in transformers: pad tokens are tokens like others."""
-        return self.decode_batch(sequences, skip_padding=False, skip_special_tokens=skip_special_tokens)
-
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
         """Return the text of `ids`, and for each id the index in it of the character in which its token begins.
 
@@ -401,56 +397,9 @@ class Tokenizer(Vocabulary):
         return self._spec.pattern
 
     @property
-    def pre_tokenizer(self) -> PreTokenizer | None:
-        """What cuts a text into pieces, or None."""
-        return self.pipeline.pre_tokenizer
-
-    @property
-    def normalizer(self) -> Normalizer | None:
-        """What is done to a text first, or None."""
-        return self.pipeline.normalizer
-
-    @property
-    def post_processor(self) -> PostProcessor | None:
-        """What is put around a text, or None."""
-        return self._post_processor
-
-    def cache_statistics(self) -> CacheStatistics:
-        """Look-ups, misses, entries and capacity of the cache of pieces that the encoders in Python fill."""
-        return self.pipeline.cache.statistics()
-
-    def clear_cache(self) -> None:
-        """Forget the pieces met so far."""
-        self.pipeline.cache.clear()
-
-    @property
-    def truncation(self) -> Truncation | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.truncation
-
-    @property
-    def padding(self) -> Padding | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.padding
-
-    @property
-    def dropout(self) -> float | None:
-        """The probability of a merge to be left out that a file asks for; applied by `encode_dropout` alone."""
-        return self._spec.dropout
-
-    @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Mapping[str, Any]:
         """Further entries of a tokenizer_config.json, such as "chat_template"."""
         return self._spec.metadata
-
-    @property
-    def decoder(self) -> Decoder | None:
-        """How tokens become text again; None puts spaces between them."""
-        return self._spec.decoder
-
-    def convert_tokens_to_string(self, tokens: Iterable[bytes], errors: str = "replace") -> str:
-        """Return the text of tokens."""
-        return b"".join(tokens).decode("utf-8", errors)
 
 
 def _rebuild(kind: type[Tokenizer], spec: TokenizerSpec, encoder: str, cache_size: int) -> Tokenizer:

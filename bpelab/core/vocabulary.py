@@ -19,15 +19,21 @@ if TYPE_CHECKING:
 
     from ..model.bpe import BPEModel
     from ..vocab.added_tokens import AddedToken
+    from ..vocab.special_tokens import SpecialTokens
     from .spec import TokenizerSpec
 
 
 class Vocabulary:
     """The tokens of a model and the special tokens beside them. A `Tokenizer` can encode and decode, too."""
 
+    _spec: TokenizerSpec
+    _model: BPEModel
+    _special: SpecialTokens
+    _ids_of_added: dict[str, int]
+
     def __init__(self, spec: TokenizerSpec) -> None:
-        self._spec, self._model, self._special = spec, spec.model, spec.special_tokens
-        self._ids_of_added = {token.content: token.id for token in self._special.tokens}
+        ids_of_added = {token.content: token.id for token in spec.special_tokens.tokens}
+        vars(self).update(_spec=spec, _model=spec.model, _special=spec.special_tokens, _ids_of_added=ids_of_added)
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -111,8 +117,8 @@ class Vocabulary:
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """Name -> id."""
-        return dict(self._special.ids)
+        """Name -> id. It can't be changed: `BPETokenizer.with_special_tokens` returns a tokenizer with more."""
+        return self._special.ids
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:

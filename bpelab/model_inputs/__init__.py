@@ -4,6 +4,14 @@ It may import `core` and what is below. `Truncation` and `Padding` lie there, be
 Begin with `assemble.py`, which `BPETokenizer.__call__` calls.
 """
 
-from ..core.length_settings import Padding, Truncation
+from typing import TYPE_CHECKING
 
-__all__ = ["Padding", "Truncation"]
+from .._support.lazy_imports import lazy_attributes
+
+if TYPE_CHECKING:
+    from ..core.length_settings import Padding as Padding, Truncation as Truncation
+
+_HOMES = dict.fromkeys(["Padding", "Truncation"], ".core.length_settings")
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -57,17 +57,17 @@ def encode_rows(
         truncation,
         max_length,
         stride,
-        truncation_side or (names.get("truncation_side") if tokenizer.truncation is None else None),
-        tokenizer.truncation,
+        truncation_side or (names.get("truncation_side") if tokenizer.spec.truncation is None else None),
+        tokenizer.spec.truncation,
         limit,
     )
     fill = resolve_padding(
         padding,
         max_length,
         pad_to_multiple_of,
-        padding_side or (names.get("padding_side") if tokenizer.padding is None else None),
+        padding_side or (names.get("padding_side") if tokenizer.spec.padding is None else None),
         tokenizer.pad_token_id,
-        tokenizer.padding,
+        tokenizer.spec.padding,
         limit if cut is None else cut.max_length,
     )
     if max_length is not None and cut is None and padding != "max_length":
@@ -77,7 +77,7 @@ def encode_rows(
             f"rows of max_length={cut.max_length} tokens would be filled up beyond it: it is not a multiple of "
             f"pad_to_multiple_of={fill.pad_to_multiple_of}"
         )
-    around = tokenizer.post_processor
+    around = tokenizer.spec.post_processor
     steps = trim_steps(around)
     parts = [part for pair in texts for part in pair if part is not None]
     found: Iterator[Encoded]
@@ -128,14 +128,14 @@ def pad(
 ) -> Batch:
     """Return the result of `BPETokenizer.pad`."""
     columns, many = as_columns(encoded)
-    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.padding is None else None)
+    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.spec.padding is None else None)
     fill = resolve_padding(
         "longest" if padding is True else padding,
         max_length,
         pad_to_multiple_of,
         side,
         tokenizer.pad_token_id,
-        tokenizer.padding,
+        tokenizer.spec.padding,
         _limit(tokenizer),
     )
     padded = pad_columns(columns if many else {name: [row] for name, row in columns.items()}, fill)

@@ -58,7 +58,7 @@ class StreamEncoder:
         disallowed = special.select(disallowed_special, "disallowed_special") - allowed
         self._made_of = tokenizer, allowed, disallowed, add_special_tokens
         self._pipeline = StreamPipeline(tokenizer.pipeline, allowed, disallowed)
-        around = tokenizer.post_processor if add_special_tokens else None
+        around = tokenizer.spec.post_processor if add_special_tokens else None
         marked = [-1] if around is None else around.apply([-1], special)
         self._prefix, self._suffix = marked[: marked.index(-1)], marked[marked.index(-1) + 1 :]
         self._begun, self._state = False, self._pipeline.start()

@@ -94,7 +94,7 @@ class Encoding:
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, as `encode_ordinary` does."""
-        return self.tokenizer.encode_ordinary_batch(text, threads=num_threads)
+        return self.tokenizer.encode_batch(text, threads=num_threads, add_special_tokens=False)
 
     def encode_batch(
         self,

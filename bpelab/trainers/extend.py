@@ -55,7 +55,7 @@ def extend(
     field: str = "text",
     progress: bool | None = None,
 ) -> TokenizerSpec:
-    """Return a specification with more tokens; `BPETokenizer.extend` explains the arguments and the errors."""
+    """Return a specification with more tokens; `bpelab.editing.extend` explains the arguments and the errors."""
     model = spec.model
     for name, number in (("new_tokens", new_tokens), ("min_frequency", min_frequency)):
         if whole_number(name, number) < 1:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from .._support.fork_safety import fork_guard
 from .._support.lazy_property import cached_property
+from .._support.read_only_dict import ReadOnlyDict
 from .._support.textio import valid_text
 from ..errors import SpecialTokenError
 from .added_tokens import AddedToken
@@ -39,6 +40,7 @@ HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
 ROLES = ("bos", "eos", "pad", "unk")
 """What a special token may be to a model."""
+UNCHANGED = "special tokens can't be changed: tokenizer.with_special_tokens(names) returns a new tokenizer"
 LONGEST_NAME = 4_096
 """Characters that a special token may have."""
 
@@ -91,7 +93,7 @@ class SpecialTokens:
         self.contents: dict[int, str] = dict(zip(ids, names))
         if len(self.contents) < len(ids):  # of aliases, the first
             self.contents |= dict(zip(reversed(ids), reversed(names)))
-        self.ids = {token.content: token.id for token in self.tokens if token.special}
+        self.ids = ReadOnlyDict({token.content: token.id for token in self.tokens if token.special}, UNCHANGED)
         self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self.special_names = frozenset(self.ids)

@@ -49,7 +49,7 @@ def texts(number, seed=60):
 
 def again(tokenizer, tmp_path):
     save(tokenizer.spec, tmp_path / "t.gguf")
-    return BPETokenizer.from_gguf(tmp_path / "t.gguf")
+    return BPETokenizer.from_pretrained(tmp_path / "t.gguf")
 
 
 def same(ours, theirs, number):
@@ -143,7 +143,7 @@ def test_named_chat_templates(tmp_path):
     writer.close()
     theirs = read_metadata(tmp_path / "g.gguf")
     write_metadata(tmp_path / "t.gguf", values | theirs.metadata, types | theirs.types)
-    assert BPETokenizer.from_gguf(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
+    assert BPETokenizer.from_pretrained(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
 
 
 def test_added_tokens_and_kinds(tmp_path):
@@ -173,7 +173,7 @@ def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
     merges = [" ".join(pair) for pair in data["model"]["merges"]]
     kinds = [3 if text == "<|end|>" else 1 for text in kept] + [4] * len(letters)
     path = write(tmp_path / "d.gguf", pre="gpt-2", tokens=kept + letters, token_type=kinds, merges=merges)
-    ours = BPETokenizer.from_gguf(path)
+    ours = BPETokenizer.from_pretrained(path)
     for text in [*texts(amount(50, 2_000)), "schön, À la carte", "".join(letters), "\xf5\U0010ffff"]:
         assert ours.encode(text, allowed_special="all") == theirs.encode(text).ids, text
         assert ours.decode(ours.encode(text)) == text
@@ -419,7 +419,7 @@ def kit(name):
 def test_tokenizers_of_the_kit(name, tmp_path):
     ours = kit(name)
     convert(ours, tmp_path / "k.gguf", "gguf")
-    same(ours, BPETokenizer.from_gguf(tmp_path / "k.gguf"), amount(100, 5_000))
+    same(ours, BPETokenizer.from_pretrained(tmp_path / "k.gguf"), amount(100, 5_000))
 
 
 @pytest.mark.parametrize(("name", "feature"), [("phi-3-mini", "flags"), *[("qwen2.5", "normalizer")] * SOAK])
@@ -430,6 +430,6 @@ def test_what_changes_ids_must_be_asked_for(name, feature, tmp_path):
     assert not (tmp_path / "k.gguf").exists()
     lost = {loss.feature: loss.changes_ids for loss in convert(ours, tmp_path / "k.gguf", "gguf", lossy=True)}
     assert lost[feature]
-    theirs = BPETokenizer.from_gguf(tmp_path / "k.gguf")
+    theirs = BPETokenizer.from_pretrained(tmp_path / "k.gguf")
     text = "Nothing in here is normalized or has a flag."
     assert theirs.encode(text) == ours.encode(text)

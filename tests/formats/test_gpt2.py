@@ -49,7 +49,7 @@ def test_the_files_of_qwen(tmp_path):
     assert files.special_tokens == ours.special_tokens
     assert files.added_tokens == ours.added_tokens
     assert (files.eos_token, files.metadata) == (ours.eos_token, ours.metadata)
-    assert str(files.normalizer) == str(ours.normalizer)
+    assert str(files.spec.normalizer) == str(ours.spec.normalizer)
     for text in texts(amount(300, 20_000)):
         assert files.encode(text + "<|im_end|>", allowed_special="all") == ours.encode(
             text + "<|im_end|>", allowed_special="all"

@@ -113,8 +113,8 @@ def test_post_processor_and_normalizer(tmp_path):
     for text in ("cafe\u0301", "", "a b"):
         assert again.encode(text) == ours.encode(text) == hugging.encode(text).ids
         assert again.encode_ordinary(text) == hugging.encode(text, add_special_tokens=False).ids
-    assert again.post_processor == template
-    assert again.normalizer is not None
+    assert again.spec.post_processor == template
+    assert again.spec.normalizer is not None
 
 
 @pytest.mark.slow

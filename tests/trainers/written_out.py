@@ -79,7 +79,7 @@ def conditions(tokenizer: BPETokenizer):
     split = tokenizer.pipeline.split
     words = digits = None
     colon = True
-    if tokenizer.pre_tokenizer is None and units is not None and units.characters:
+    if tokenizer.spec.pre_tokenizer is None and units is not None and units.characters:
         if made:
             words, digits = max(1, *map(count_words, made)), max(1, *map(count_digits, made))
     elif split is not None and not split.cuts_words and max(map(count_words, made), default=0) > 1:

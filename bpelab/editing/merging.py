@@ -35,7 +35,7 @@ from ..trainers.extend import NewTokens, missing_characters
 from ..trainers.habits import Habits
 from ..trainers.superbpe import LearnedMerge
 from ..unicode.byte_alphabet import from_alphabet
-from .prune import learned_order
+from .pruning import learned_order
 
 CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
 """What is put before and after a token to see whether the pre-tokenizer leaves it whole: patterns look at neighbours.
@@ -52,7 +52,7 @@ class MergedSpec(NamedTuple):
 
 
 def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
-    """Return a specification with the other's tokens; `BPETokenizer.merge_with` explains it, and the errors."""
+    """Return a specification with the other's tokens: see `merge_vocabularies` in `edits.py`."""
     model, theirs = spec.model, other.model.tokens
     _check_alike(spec, other)
     limits = NewTokens(spec, derive_tokens(model), Habits())
