@@ -3,14 +3,13 @@
 `types.MappingProxyType` is no dict: json doesn't write it, and it shows another text.
 """
 
-from collections.abc import Mapping
-from typing import NoReturn, TypeVar
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
-
-class ReadOnlyDict(dict[Key, Value]):
+class ReadOnlyDict(dict[str, "Any"]):
     """A dict whose items stay what they are. Copies of it are dicts, and so are pickled ones.
 
     Args:
@@ -26,11 +25,11 @@ class ReadOnlyDict(dict[Key, Value]):
     TypeError: use with_special_tokens
     """
 
-    def __init__(self, items: Mapping[Key, Value], advice: str) -> None:
+    def __init__(self, items: "Mapping[str, Any]", advice: str) -> None:
         super().__init__(items)
         self._advice = advice
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> "NoReturn":
         raise TypeError(self._advice)
 
     __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse

@@ -4,10 +4,9 @@ It may import `core` and what is below. `Truncation` and `Padding` lie there, be
 Begin with `assemble.py`, which `BPETokenizer.__call__` calls.
 """
 
-from typing import TYPE_CHECKING
-
 from .._support.lazy_imports import lazy_attributes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..core.length_settings import Padding as Padding, Truncation as Truncation
 
