@@ -39,7 +39,7 @@ def playground() -> str:
 def pipeline(text: str = "Cafe\u0301s open late") -> str:
     """Return the road of `text` to ids and back as HTML: an ordered list of links to chapters, each with its value."""
     tokenizer = vocabularies()[MIXED].with_options(normalizer="NFC")
-    normal = tokenizer.normalizer(text)
+    normal = tokenizer.spec.normalizer(text)
     pieces = tokenizer.pieces(text)
     tokens = tokenizer.tokenize(text)
     ids = tokenizer.encode(text)

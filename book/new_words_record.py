@@ -34,6 +34,7 @@ from bpelab.chat.backends import open_backend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.chat.text_bits import passages
+from bpelab.editing import extend, prune
 from bpelab.notebook import book_text
 from tools.make_tiny_chat.corpus import Messages, Question, make_corpus
 from tools.make_tiny_chat.export import rounded
@@ -215,10 +216,10 @@ def main() -> None:
     text = book_text()[: options.bytes]
     known, unseen = text[: len(text) * 9 // 10], text[len(text) * 9 // 10 :]
     old = BPETokenizer.from_pretrained(SHIPPED)
-    new = old.extend(known, NEW_TOKENS, progress=False)
+    new = extend(old, known, NEW_TOKENS, progress=False)
     corpus = make_corpus()
     questions = [(question, touches(new, old.n_vocab, question)) for question in corpus.scored()[:: options.every]]
-    half = old.prune(corpus=known, keep=HALF, progress=False).tokenizer
+    half = prune(old, corpus=known, keep=HALF, progress=False).tokenizer
     measured: dict[str, Any] = {}
     for variant in VARIANTS:
         print(variant, flush=True)

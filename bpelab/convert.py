@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .analysis.superwords import superwords
+from .core.spec import TokenizerSpec
 from .errors import ConversionError
 from .formats import gguf_save, gpt2, huggingface, minbpe, tiktoken
 from .normalizers.sentencepiece import SentencePieceNormalizer
@@ -30,7 +31,7 @@ class Target(NamedTuple):
         holds: the features of a tokenizer that it holds.
     """
 
-    save: Callable[[BPETokenizer, Path], None]
+    save: Callable[[TokenizerSpec, Path], None]
     ending: str
     written: str
     holds: frozenset[str]
@@ -89,20 +90,22 @@ WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
 def features(tokenizer: BPETokenizer) -> Iterable[UnsupportedFeature]:
     """Return the features of a tokenizer beyond its tokens and merges, each as it would be reported if unsupported."""
     added = tokenizer.added_tokens
-    flagged = [t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.normalizer)]
+    flagged = [
+        t for t in added if t.lstrip or t.rstrip or t.single_word or (t.normalized and tokenizer.spec.normalizer)
+    ]
     ordinary = [token for token in added if not token.special]
     roles = [role for role in ROLES if getattr(tokenizer, f"{role}_token") is not None]
     found: list[tuple[str, Any, bool]] = [
-        ("pattern", tokenizer.pattern or tokenizer.pre_tokenizer, False),
-        ("normalizer", tokenizer.normalizer, True),
+        ("pattern", tokenizer.pattern or tokenizer.spec.pre_tokenizer, False),
+        ("normalizer", tokenizer.spec.normalizer, True),
         ("special tokens", ", ".join(list(tokenizer.special_tokens)[:4]), False),
         ("added tokens", ", ".join(token.content for token in ordinary[:4]), True),
         ("flags", ", ".join(token.content for token in flagged[:4]), True),
-        ("post-processor", tokenizer.post_processor, False),
+        ("post-processor", tokenizer.spec.post_processor, False),
         ("roles", ", ".join(roles), False),
-        ("truncation", tokenizer.truncation, False),
-        ("padding", tokenizer.padding, False),
-        ("dropout", tokenizer.dropout, False),
+        ("truncation", tokenizer.spec.truncation, False),
+        ("padding", tokenizer.spec.padding, False),
+        ("dropout", tokenizer.spec.dropout, False),
         ("chat template", tokenizer.metadata.get("chat_template") and "there is one", False),
     ]
     return [
@@ -127,7 +130,7 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
     if target == "gguf" and (units is None or not units.characters):
         holds -= {"normalizer"}  # llama.cpp prepares text for scored tokens only
     lost = [loss for loss in features(tokenizer) if loss.feature not in holds]
-    if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer)):
+    if target == "gguf" and "normalizer" not in holds and (name := gguf_save.approximate_pre_name(tokenizer.spec)):
         lost.append(UnsupportedFeature("llama.cpp's splitter", APPROXIMATE_SPLITTER.format(name), False))
     if target == "gpt2" and units is not None and units.unk_id is not None:
         lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
@@ -135,7 +138,7 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
         lost.append(UnsupportedFeature("superwords", NEVER_JOINED.format(len(joined)), False))
     if target == "tiktoken":
         lost += _of_tiktoken(tokenizer)
-    if target == "huggingface" and isinstance(tokenizer.normalizer, SentencePieceNormalizer):
+    if target == "huggingface" and isinstance(tokenizer.spec.normalizer, SentencePieceNormalizer):
         lost.append(UnsupportedFeature("SentencePiece's normalizer", "its character map works on clusters there", True))
     return lost
 
@@ -146,7 +149,7 @@ def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
     if tokenizer.pattern and not (named and named.cuts_words):
         dropped = f"tiktoken drops it; with this pattern nothing is left: {covering_pattern(tokenizer.pattern)}"
         lost.append(UnsupportedFeature("text between matches", dropped, False))
-    if more := tiktoken.missing_bytes(tokenizer):
+    if more := tiktoken.missing_bytes(tokenizer.spec):
         first, *_, last = more.values()
         lost.append(UnsupportedFeature("bytes without a token", f"they get the ids {first} to {last}", False))
     return lost
@@ -166,9 +169,9 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
     without: dict[str, Any] = {}
     for loss in lost:
         without |= WITHOUT_FEATURE.get(loss.feature, {})
-        if isinstance(tokenizer.normalizer, SentencePieceNormalizer) and target == "huggingface":
-            without["normalizer"] = tokenizer.normalizer.in_parts()
-    TARGETS[target].save(tokenizer.with_options(**without) if without else tokenizer, Path(out))
+        if isinstance(tokenizer.spec.normalizer, SentencePieceNormalizer) and target == "huggingface":
+            without["normalizer"] = tokenizer.spec.normalizer.in_parts()
+    TARGETS[target].save(tokenizer.spec.replace(**without) if without else tokenizer.spec, Path(out))
     return lost
 
 

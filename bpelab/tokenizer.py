@@ -1,7 +1,8 @@
 """The tokenizer: normalizer -> special tokens -> pre-tokenizer -> encoder -> post-processor, and back.
 
-`BPETokenizer` ties the parts together and adds no algorithm of its own. It can't be changed after it is made, so one
-object can serve many threads; what "changes" it returns a new one.
+`BPETokenizer` is the tokenizer of `core/tokenizer.py` that opens files, trains and saves. Its methods hand their work
+to the rooms and have no algorithm of their own. It can't be changed after it is made, so one object can serve many
+threads; what "changes" it returns a new one.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ._support.lazy_property import cached_property
-from ._support.textio import valid_text
-from ._support.validate import whole_number
-from .core.pipeline import Pipeline, check_encoding
+from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
-from .core.vocabulary import Vocabulary
+from .core.tokenizer import CACHE_ENTRIES
 from .errors import SpecialTokenError, TokenizerFileError
 from .model.bpe import BPEModel
+from .model_inputs.transformers_protocol import TransformersProtocol
 from .normalizers import find_normalizer
 from .pretokenizers.split import Split
 from .regex.patterns import refuse_misspelt
@@ -30,21 +29,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Literal
 
-    import numpy as np
-    import tiktoken
-    from numpy.typing import NDArray
-
     from ._support.dask_client import Cluster
-    from .chat_templates.apply import FittedConversation
     from .chat_templates.messages import Message
-    from .core.piece_cache import CacheStatistics
-    from .core.pipeline import Ids
+    from .core.length_settings import Padding, Truncation
     from .corpus.inputs import Paths
     from .decoders import Decoder
-    from .editing.results import Merged, Pruned
-    from .model_inputs.batch_encoding import Batch
-    from .model_inputs.config import Padding, Truncation
-    from .model_inputs.encoding import Encoded
+    from .formats.tiktoken import Encoding
     from .normalizers import Normalizer
     from .postprocessors import PostProcessor
     from .pretokenizers.base import PreTokenizer
@@ -52,8 +42,6 @@ if TYPE_CHECKING:
     from .trainers.counting.corpus import Corpus
     from .trainers.superwords import Superwords
     from .vocab.special_tokens import Special
-
-CACHE_ENTRIES = 1 << 16
 
 
 class _Explaining(type):
@@ -67,8 +55,25 @@ class _Explaining(type):
             raise AttributeError(explained(cls.__name__, name, TOKENIZER), name=name, obj=cls)
 
 
-class BPETokenizer(Vocabulary, metaclass=_Explaining):
+class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
+
+    Its names, by what they are for:
+
+    - making and opening: `train`, `from_pretrained`, `from_huggingface`, `from_tiktoken`, `from_spec`
+    - text to ids: `encode`, `encode_ordinary`, `encode_batch`, `encode_array`, `encode_batch_array`,
+      `encode_with_offsets`, `encode_with_dropout`, `encode_bytes`, `encode_piece`, `encode_files`
+    - ids to text: `decode`, `decode_batch`, `decode_bytes`, `decode_with_offsets`
+    - tokens and counts: `tokenize`, `pieces`, `count_tokens`, `truncate`, `split_by_tokens`
+    - the vocabulary: `token_to_id`, `id_to_token`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `get_vocab`,
+      `vocab_size`, `n_vocab`, `special_tokens`, `added_tokens`
+    - roles of tokens: `bos_token`, `bos_token_id`, `eos_token`, `eos_token_id`, `pad_token`, `pad_token_id`,
+      `unk_token`, `unk_token_id`
+    - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout),
+      `model`, `pattern`, `metadata`, and what runs: `pipeline`, `decode_pipeline`
+    - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
+    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,
+      `save_pretrained`, `batch_decode`
 
     Args:
         model: tokens and merges.
@@ -85,7 +90,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         post_processor: the special tokens that `encode` puts around a text.
         bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
             guessed, and naming one adds it to no text.
-        truncation, padding, dropout: what a file asks for; kept and written back, and never applied unasked.
+        truncation, padding, dropout: what a file asks for; stored and written back, and never applied unasked.
         metadata: further entries of a tokenizer_config.json, such as "chat_template".
         cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
 
@@ -136,24 +141,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             metadata=metadata,
         )
         self._set_up(spec, encoder, cache_size)
-
-    @classmethod
-    def from_spec(cls, spec: TokenizerSpec, *, encoder: str = "auto", cache_size: int = CACHE_ENTRIES) -> BPETokenizer:
-        """Make the tokenizer of a specification, which is what the functions in `bpelab.formats` read from files."""
-        made = cls.__new__(cls)
-        made._set_up(spec, encoder, cache_size)  # noqa: SLF001 - of its own class
-        return made
-
-    def _set_up(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
-        Vocabulary.__init__(self, spec)
-        self.pipeline = Pipeline(spec, encoder, cache_size)
-        self._post_processor = spec.post_processor
-
-    @cached_property
-    def trim_steps(self) -> list[bool]:
-        from .alignment.offsets import trim_steps
-
-        return trim_steps(self._post_processor)
 
     if not TYPE_CHECKING:
 
@@ -274,231 +261,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         model, special = train_model(corpus, vocab_size, training, special_tokens, check)
         return made(model, special)
 
-    def with_superwords(
-        self,
-        corpus: Corpus,
-        vocab_size: int,
-        *,
-        superwords: str | Superwords = "superbpe",
-        min_frequency: int = 2,
-        input_format: str | None = None,
-        field: str = "text",
-        max_memory: int | None = None,
-        progress: bool | None = None,
-    ) -> BPETokenizer:
-        """Return a tokenizer of `vocab_size` tokens in all: this one's, with their ids, and superwords beside them.
-
-        The arguments are those of `train`. The new tokens' ids follow the highest id that there is, special tokens
-        included, and text is cut by the pattern of superwords. With "boundless" nothing competes, since no token goes.
-
-        >>> t = BPETokenizer.train("one of the best, some of the rest", 262)
-        >>> more = t.with_superwords("all of the cats, none of the dogs", 263)
-        >>> more.tokenize(" of the"), more.encode("best") == t.encode("best")
-        ([b' of the'], True)
-
-        Raises TrainingError for a size that leaves no space for a superword, and for a tokenizer whose
-        model doesn't begin with the 256 bytes, or that cuts text by anything but one pattern.
-        """
-        from .editing.add_superwords import add_superwords
-
-        spec = add_superwords(
-            self.spec,
-            corpus,
-            vocab_size,
-            superwords,
-            min_frequency=min_frequency,
-            input_format=input_format,
-            field=field,
-            max_memory=max_memory,
-            progress=progress,
-        )
-        return self.from_spec(spec)
-
-    def extend(
-        self,
-        corpus: Corpus,
-        new_tokens: int = 8000,
-        *,
-        min_frequency: int = 2,
-        max_words: int | None = None,
-        input_format: str | None = None,
-        field: str = "text",
-        progress: bool | None = None,
-    ) -> BPETokenizer:
-        """Return a tokenizer with more tokens: training goes on from this one's merges, on text that it cuts itself.
-
-        Every id, merge and special token is kept. New merges rank after all others, and new ids follow the highest one
-        in use, special tokens included; places that are free or reserved stay so. Text in which no new token occurs has
-        the ids that it had.
-
-        Args:
-            corpus, min_frequency, input_format, field, progress: as for `train`.
-            new_tokens: how many tokens to add; fewer, with the warning TrainingStopped, if no pair is frequent enough.
-            max_words: the most words that a new token may have. By default that of the old tokens, where nothing cuts
-                text into words, as in SentencePiece's kind of model and with superwords.
-
-        Of equally frequent pairs that of the lowest ids is merged. A pair is left apart whose token exists, though no
-        merge makes it, or begins or ends such a token. Where tokens are made of characters, frequent ones that are
-        missing become tokens, too.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 260, special_tokens=["<|end|>"])
-        >>> more = t.extend("newest newer new " * 9, 2)
-        >>> more.tokenize("newest"), more.encode("lowest<|end|>") == t.encode("lowest<|end|>"), more.model.tokens[261]
-        ([b'new', b'e', b's', b't'], True, b'new')
-
-        Raises TrainingError for a number below 1, an empty corpus, and a tokenizer that marks what continues a word;
-        what `train` raises for a corpus.
-        Cost: for 10 MB and 8,000 tokens 5 to 9 s; see `editing/extend.py`, which names the source.
-        """
-        from .editing.extend import extend
-
-        spec = extend(
-            self.spec,
-            corpus,
-            new_tokens,
-            min_frequency=min_frequency,
-            max_words=max_words,
-            input_format=input_format,
-            field=field,
-            progress=progress,
-        )
-        return self._edited(spec)
-
-    def prune(
-        self,
-        *,
-        corpus: Corpus | None = None,
-        keep: int | None = None,
-        min_frequency: int | None = None,
-        remove: Iterable[bytes | str | int] | None = None,
-        input_format: str | None = None,
-        field: str = "text",
-        progress: bool | None = None,
-    ) -> Pruned:
-        """Return a tokenizer with fewer tokens, and which id each of them had.
-
-        Only tokens that no other token is made of are taken, one after the other: those that no merge makes, and then
-        those that the corpus uses least. Bytes, characters, special and added tokens stay unless `remove` names them.
-
-        Args:
-            corpus: the text that says how often each token is used, as for `train`; without one, tokens go in the
-                opposite order of that in which they were learned.
-            keep: the number of tokens in all that are left, special tokens included.
-            min_frequency: take only tokens that the corpus uses less often: 1 takes those that it never uses.
-            remove: instead, the tokens to take: ids, bytes, or names of special tokens.
-            input_format, field, progress: as for `train`.
-
-        Ids keep their order; each becomes lower by the number of tokens below it that went. So removing what `extend`
-        added returns the tokenizer that was extended.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 262)
-        >>> fewer, ids, removed = t.prune(corpus="low lower", keep=260)
-        >>> [t.model.tokens[i] for i in removed], fewer.tokenize("lowest")
-        ([b'st', b' lower'], [b'low', b'e', b's', b't'])
-
-        Raises VocabularyError naming a token that another is made of, or without which text has no ids, and for a
-        `keep` that can't be reached; what `train` raises for a corpus.
-        Cost: encoding the corpus, and seconds for 100,000 tokens; see `editing/prune.py`, which names the source.
-        """
-        from .editing.prune import prune
-        from .editing.results import Pruned
-
-        spec, ids, removed = prune(
-            self.spec,
-            corpus=corpus,
-            keep=keep,
-            min_frequency=min_frequency,
-            remove=remove,
-            input_format=input_format,
-            field=field,
-            progress=progress,
-        )
-        return Pruned(self._edited(spec), ids, removed)
-
-    def merge_with(self, other: BPETokenizer) -> Merged:
-        """Return a tokenizer with this one's tokens and those of another, as far as exact merges allow.
-
-        Every id, merge and special token is kept, and text without a new token keeps its ids. The other's tokens follow
-        in the order in which they were learned, each made of the two tokens that the merges so far make of its bytes.
-        Where these make more than two, no merge can reach the token, and it is left out, as is what the pre-tokenizer
-        cuts. The other's special tokens are not taken: `with_special_tokens` adds them.
-
-        >>> t = BPETokenizer.train("low lower lowest " * 9, 260)
-        >>> merged = t.merge_with(BPETokenizer.train("newest wide " * 9, 264))
-        >>> [merged.tokenizer.model.tokens[i] for i in merged.added][-3:], merged.refused
-        ([b'new', b' wide', b'est'], {})
-
-        Raises VocabularyError where the tokens of one are bytes and those of the other characters, or marked.
-        Cost: seconds for 100,000 tokens; see `editing/merge_vocabularies.py`.
-        """
-        from .editing.merge_vocabularies import merge_vocabularies
-        from .editing.results import Merged
-
-        spec, ids, added, refused = merge_vocabularies(self.spec, other.spec)
-        return Merged(self._edited(spec), ids, added, refused)
-
-    def _edited(self, spec: TokenizerSpec) -> BPETokenizer:
-        return self.from_spec(spec, encoder=self.pipeline.encoder, cache_size=self.pipeline.cache.capacity)
-
     # -- encoding ----------------------------------------------------------------------------------------------------
-
-    def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> list[int]:
-        """Return the ids of `text`.
-
-        Args:
-            allowed_special: names of special tokens (or "all") that become their id where they occur in the text.
-            disallowed_special: names (or "all", less the allowed ones) that raise SpecialTokenError instead. What is
-                in neither is plain text; that is the default for all, since text is untrusted.
-            add_special_tokens: whether the post-processor, if there is one, adds its tokens.
-
-        Lone surrogates become U+FFFD. Cost: O(n log n) at worst, linear on real text.
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|end|>"])
-        >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
-        ([256, 257], 8)
-        """
-        pipeline = self.pipeline
-        asked = allowed_special != () or disallowed_special != ()
-        ids = None if asked or type(text) is not str else pipeline.encode_short(text)
-        if ids is None:
-            given = self._checked(text, allowed_special, disallowed_special) if asked else (valid_text(text),)
-            ids = pipeline.ids(*given)
-        if add_special_tokens and self._post_processor is not None:
-            return self._post_processor.apply(ids, self._special)
-        return ids
-
-    def _checked(self, text: str, allowed_special: Special, disallowed_special: Special) -> tuple[str, frozenset[str]]:
-        """`text` without lone surrogates, and the special tokens that may occur in it."""
-        text = valid_text(text)
-        allowed = self._special.select(allowed_special, "allowed_special")
-        disallowed = self._special.select(disallowed_special, "disallowed_special")
-        self._special.check(text, disallowed - allowed)
-        return text, allowed
-
-    def encode_alone(self, text: str, allowed_special: Special, disallowed_special: Special) -> Encoded:
-        """Return the ids of `text` alone, and where its tokens are."""
-        from .alignment.offsets import edge_spaces, to_original_offsets
-        from .model_inputs.encoding import Encoded
-
-        valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        spans = self.pipeline.encode_with_offsets(valid, allowed)
-        ids = [token.id for token in spans]
-        offsets = [token.offsets for token in spans]
-        if len(valid) != len(text):
-            offsets = to_original_offsets(text, offsets)
-        if not self.trim_steps:
-            return Encoded(ids, offsets)
-        texts = (
-            name if token.added is None else token.added for token, name in zip(spans, self.token_strings(ids, "error"))
-        )
-        return Encoded(ids, offsets, list(map(edge_spaces, texts)))
 
     def encode_with_offsets(
         self,
@@ -519,249 +282,10 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         Cost: linear; about five times that of `encode`, fifteen where a normalizer changes the text.
         """
-        encoded = self.encode_alone(text, allowed_special, disallowed_special)
-        from .model_inputs.encoding import build_input
+        from .model_inputs.encoding import encode_with_offsets
 
-        row = build_input(encoded, None, self._post_processor, self._special, self.trim_steps, add_special_tokens)
+        row = encode_with_offsets(self, text, allowed_special, disallowed_special, add_special_tokens)
         return row.ids, row.offsets
-
-    def __call__(
-        self,
-        text: str | Iterable[str],
-        text_pair: str | Iterable[str] | None = None,
-        *,
-        add_special_tokens: bool = True,
-        padding: bool | str = False,
-        truncation: bool | str = False,
-        max_length: int | None = None,
-        stride: int = 0,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-        return_tensors: str | None = None,
-        return_offsets: bool = False,
-        return_overflowing_tokens: bool = False,
-        return_special_tokens_mask: bool = False,
-        return_token_type_ids: bool = False,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-    ) -> Batch:
-        """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
-
-        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
-
-        Args:
-            padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
-            truncation: True or "longest_first" cuts to `max_length`, of a pair the longer text first; "only_first" and
-                "only_second" cut one of them. The length counts what the post-processor adds.
-            stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
-            padding_side, truncation_side: "left" or "right".
-            return_tensors: "np" for numpy, "pt" for torch; None for lists.
-            return_offsets: "offset_mapping", as `encode_with_offsets` returns it.
-            return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
-            return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
-            return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
-            allowed_special, disallowed_special: as for `encode`.
-
-        Nothing is cut or filled up unasked. With `truncation=True` or `padding=True`, what the call leaves open is as
-        the sections of the tokenizer's file say, or else its "model_max_length", "padding_side" and "truncation_side".
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
-        >>> t(["ab", "cab"], padding=True)
-        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
-
-        Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
-        different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
-        """
-        from .model_inputs.assemble import encode_rows
-
-        return encode_rows(
-            self,
-            text,
-            text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            truncation_side=truncation_side,
-            return_tensors=return_tensors,
-            return_offsets=return_offsets,
-            return_overflowing_tokens=return_overflowing_tokens,
-            return_special_tokens_mask=return_special_tokens_mask,
-            return_token_type_ids=return_token_type_ids,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
-
-    def pad(
-        self,
-        encoded: Any,
-        padding: bool | str = True,
-        *,
-        max_length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_tensors: str | None = None,
-    ) -> Batch:
-        """Return what calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
-
-        Args:
-            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
-                stay as they are.
-            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
-                other arguments.
-
-        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
-        >>> t.pad([t("ab"), t("cab")])
-        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
-
-        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
-        """
-        from .model_inputs.assemble import pad
-
-        return pad(
-            self,
-            encoded,
-            padding,
-            max_length=max_length,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
-        )
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text` with no special token, neither in it nor around it."""
-        ids = self.pipeline.encode_short(text) if type(text) is str else None
-        return self.pipeline.ids(valid_text(text)) if ids is None else ids
-
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
-
-        From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
-        `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
-
-        >>> t = BPETokenizer.train("abab", 257)
-        >>> cut = "ab é".encode()[:-1]
-        >>> t.encode_bytes(cut), t.decode_bytes(t.encode_bytes(cut)) == cut
-        ([256, 32, 195], True)
-        """
-        from .core.unstable_tokens import encode_bytes
-
-        return encode_bytes(self, data)
-
-    def encode_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece: merged as a whole, whatever the pattern is.
-
-        >>> BPETokenizer.train("abab", 257).encode_piece(b"ab ab")
-        [256, 32, 256]
-        """
-        return self.pipeline.encode_piece(bytes(piece))
-
-    def encode_with_dropout(
-        self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
-    ) -> list[int]:
-        """Ids of `text` as a model in training may see them: each merge is left out with `probability`.
-
-        The probability is by default the one that the tokenizer's file asks for. The same `seed` makes the same ids.
-        Raises ValueError where neither is given, and for a probability that is not one. Source: Provilkov et al. 2020.
-        """
-        if probability is None:
-            probability = self.dropout
-        if probability is None:
-            raise ValueError("this tokenizer's file asks for no dropout: give a probability from 0 to 1")
-        from random import Random
-
-        from .encoders.dropout import DropoutEncoder
-
-        encoder = DropoutEncoder(self._model, probability, Random(seed))
-        allowed = self._special.select(allowed_special, "allowed_special")
-        return self.pipeline.ids(valid_text(text), allowed, encoder)
-
-    def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
-        """Return the ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
-
-        In C or in Python, as `encode` does: see the encoders "auto" and "native".
-
-        >>> BPETokenizer.train("abab", 257).encode_array("cabab")
-        array([ 99, 256, 256], dtype=uint32)
-        """
-        asked = allowed_special != () or disallowed_special != ()
-        ids = None if asked or type(text) is not str else self.pipeline.array_short(text)
-        if ids is not None:
-            return ids
-        valid, allowed = self._checked(text, allowed_special, disallowed_special)
-        return self.pipeline.array(valid, allowed)
-
-    def encode_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        threads: int | None = None,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> list[list[int]]:
-        """`encode` for each of several texts, with the same options; a list of lists.
-
-        Args:
-            threads: how many threads encode; None for one a processor, as far as the batch is large enough. They are
-                used where C encodes (see the encoders "auto" and "native"); Python encodes in one.
-
-        >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
-        [[256], [], [99, 256]]
-        """
-        encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
-        found = self.pipeline.lists(encode_with, allowed, threads)
-        if add_special_tokens and self._post_processor is not None:
-            return [self._post_processor.apply(ids, self._special) for ids in found]
-        return found
-
-    def encode_batch_fast(self, texts: Iterable[str], *, add_special_tokens: bool = True) -> list[list[int]]:
-        """`encode_batch`, under the name of Hugging Face's tokenizers; nothing is left out to be fast."""
-        return self.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-    def encode_ordinary_batch(self, texts: Iterable[str], *, threads: int | None = None) -> list[list[int]]:
-        """`encode_ordinary` for each of several texts."""
-        return self.encode_batch(texts, threads=threads, add_special_tokens=False)
-
-    def encode_batch_array(
-        self,
-        texts: Iterable[str],
-        *,
-        threads: int | None = None,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-    ) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
-
-        The ids are a numpy array of uint32, the offsets, one more than there are texts, of int64: the layout of
-        Arrow's lists. Nothing is added around a text. Options as for `encode_batch`.
-
-        >>> ids, offsets = BPETokenizer.train("abab", 257).encode_batch_array(["ab", "", "cab"])
-        >>> ids.tolist(), offsets.tolist()
-        ([256, 99, 256], [0, 1, 1, 3])
-        """
-        return self.pipeline.arrays(*self._checked_batch(texts, allowed_special, disallowed_special), threads)
-
-    def _checked_batch(
-        self, texts: Iterable[str], allowed_special: Special, disallowed_special: Special
-    ) -> tuple[list[str], frozenset[str]]:
-        """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
-        if isinstance(texts, (str, bytes)):
-            raise TypeError("a batch is several texts; for one, use encode or encode_array")
-        encode_with = list(texts)
-        if not set(map(type, encode_with)) <= {str}:
-            wrong = next((n for n, text in enumerate(encode_with) if not isinstance(text, str)), None)
-            if wrong is not None:
-                raise TypeError(f"texts[{wrong}] must be a str, not {type(encode_with[wrong]).__name__}")
-        allowed = self._special.select(allowed_special, "allowed_special")
-        disallowed = self._special.select(disallowed_special, "disallowed_special") - allowed
-        for text in encode_with if disallowed else ():
-            self._special.check(valid_text(text), disallowed)
-        return encode_with, allowed
 
     def encode_files(
         self,
@@ -843,185 +367,15 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
             worker_timeout=worker_timeout,
         )
 
-    def tokenize(self, text: str, **options: Any) -> list[bytes]:
-        """Return the tokens of `text` as bytes; options as for `encode`."""
-        return self.convert_ids_to_tokens(self.encode(text, **options))
-
-    def pieces(self, text: str) -> list[str]:
-        """Return the pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
-        return self.pipeline.pieces(valid_text(text))
-
-    def count_tokens(
-        self,
-        text: str,
-        limit: int | None = None,
-        *,
-        allowed_special: Special = (),
-        disallowed_special: Special = (),
-        add_special_tokens: bool = True,
-    ) -> int:
-        """Return how many tokens `encode` returns with the same options.
-
-        With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
-        `count_tokens(text, limit=n) <= n`.
-        """
-        limit = None if limit is None else whole_number("limit", limit)
-        plain = allowed_special == () and disallowed_special == ()
-        if limit is None and plain and (count := self.pipeline.count(text)) is not None:
-            return count + self._added(add_special_tokens)
-        if limit is None or not plain or not self.pipeline.plain:
-            ids = self.encode(
-                text,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                add_special_tokens=add_special_tokens,
-            )
-            return len(ids) if limit is None else min(len(ids), limit + 1)
-        from .core.token_limit import count_capped
-
-        text, pipeline = valid_text(text), self.pipeline
-        pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
-        added = self._added(add_special_tokens)
-        counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
-        return count_capped((n for counter in ([added], counts) for n in counter), limit)
-
-    def _added(self, add_special_tokens: bool) -> int:
-        return self._post_processor.added if add_special_tokens and self._post_processor is not None else 0
-
-    def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
-        """Return the longest prefix of `text`, in whole characters, that `encode`s to at most `max_tokens` tokens.
-
-        >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
-        'lowes'
-
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
-        With a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one
-        around the offset where the limit is first met; a prefix that fits again more than 64 characters later is not
-        found.
-        """
-        text = valid_text(text)
-        room = whole_number("max_tokens", max_tokens) - self._added(add_special_tokens)
-        if room < 0:
-            raise ValueError(f"max_tokens={max_tokens} is too small: {max_tokens - room} special tokens are added")
-        return text[: self._fitting(text, room)]
-
-    def _fitting(self, text: str, room: int) -> int:
-        from .boundaries.named_patterns import split_at_boundaries
-        from .core.token_limit import approximate_longest_prefix, longest_prefix
-        from .normalizers import UnicodeNormalizer
-
-        def count(part: str) -> int:
-            return len(self.pipeline.ids(part))
-
-        def count_piece(piece: str) -> int:
-            return len(self.pipeline.encode_pieces([piece]))
-
-        split = self.pipeline.split
-        if self.pipeline.plain:  # a piece of words is one piece by itself, too
-            alone = count if split is None or split.cuts_words else count_piece
-            return longest_prefix(text, room, self.pipeline.pieces, count, alone, self._model)
-        # Patterns of words have boundaries, where a cut changes nothing, in any normal form.
-        if split is not None and split.cuts_words and isinstance(self.normalizer, UnicodeNormalizer):
-            return longest_prefix(text, room, split_at_boundaries, count, count, None)
-        return approximate_longest_prefix(text, room, count)
-
-    def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
-        """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
-
-        Without `overlap` the chunks joined are the text (lone surrogates apart); with it, each begins with the end of
-        the one before, of at most that many tokens. A character is never cut.
-
-        >>> BPETokenizer.train("low lower " * 9, vocab_size=261).split_by_tokens("lowest of the low", 4)
-        ['lowest', ' of ', 'the low']
-
-        Raises ValueError for a size below 1, an overlap that is not smaller, and a character of more than `size`
-        tokens.
-        Cost: linear; as for a few times `encode_with_offsets`.
-        """
-        pipeline = self.pipeline
-        from .core.chunking import chunks
-
-        return chunks(
-            valid_text(text),
-            size,
-            overlap,
-            lambda part: [token.offsets[0] for token in pipeline.encode_with_offsets(part)],
-            lambda part: len(pipeline.ids(part)),
-        )
-
     # -- what it is made of ------------------------------------------------------------------------------------------
-
-    @property
-    def plain(self) -> bool:
-        """Whether ids follow from the pieces of one pattern alone: no normalizer, no added tokens but special ones."""
-        return self.pipeline.plain
-
-    @property
-    def pattern(self) -> str | None:
-        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
-        split = self.pipeline.split
-        return None if split is None else split.name or split.pattern
-
-    @property
-    def pre_tokenizer(self) -> PreTokenizer | None:
-        """What cuts a text into pieces, or None."""
-        return self.pipeline.pre_tokenizer
-
-    @property
-    def normalizer(self) -> Normalizer | None:
-        """What is done to a text first, or None."""
-        return self.pipeline.normalizer
-
-    @property
-    def resolved_post_processor(self) -> PostProcessor | None:
-        """The post-processor with the ids of all tokens filled in, as files have it."""
-        return None if self._post_processor is None else self._post_processor.resolve_ids(self._special)
-
-    @property
-    def post_processor(self) -> PostProcessor | None:
-        """What is put around a text, or None."""
-        return self._post_processor
-
-    def cache_statistics(self) -> CacheStatistics:
-        """Look-ups, misses, entries and capacity of the cache of pieces that the encoders in Python fill."""
-        return self.pipeline.cache.statistics()
-
-    def clear_cache(self) -> None:
-        """Forget the pieces met so far."""
-        self.pipeline.cache.clear()
-
-    @property
-    def spec(self) -> TokenizerSpec:
-        """What it is made of, as file formats take it."""
-        return self._spec
-
-    @property
-    def truncation(self) -> Truncation | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.truncation
-
-    @property
-    def padding(self) -> Padding | None:
-        """What a file asks for, which `encode` leaves to those who ask."""
-        return self._spec.padding
-
-    @property
-    def dropout(self) -> float | None:
-        """The probability of a merge to be left out that a file asks for; applied by `encode_dropout` alone."""
-        return self._spec.dropout
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """Further entries of a tokenizer_config.json, such as "chat_template"."""
-        return self._spec.metadata
-
-    def _options(self) -> dict[str, Any]:
-        encoding = {"encoder": self.pipeline.encoder, "cache_size": self.pipeline.cache.capacity}
-        return {**self._spec.arguments(), **encoding}
 
     def with_options(self, **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
-        options = self._options()
+        options = {
+            **self._spec.arguments(),
+            "encoder": self.pipeline.encoder,
+            "cache_size": self.pipeline.cache.capacity,
+        }
         if "pattern" in changes:
             del options["pre_tokenizer"]
         return type(self)(self._model, **{**options, **changes})
@@ -1043,18 +397,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
     def __repr__(self) -> str:
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self._model, self._options())
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are made of the same parts, and so return the same ids; which encoder they use is no part."""
-        if not isinstance(other, BPETokenizer) or self is other:
-            return self is other
-        return type(self) is type(other) and self._spec == other._spec
-
-    def __hash__(self) -> int:
-        return hash(self._spec)
-
     # -- conversations -----------------------------------------------------------------------------------------------
 
     def apply_chat_template(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> Any:
@@ -1072,51 +414,6 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         return apply_chat_template(self, messages, template, **options)
 
-    def count_conversation(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> int:
-        """How many tokens a conversation takes, the template's own included: `bpelab.chat.count_conversation`."""
-        from .chat_templates.apply import count_conversation
-
-        return count_conversation(self, messages, template, **options)
-
-    def fit_to_context(self, messages: Sequence[Message], max_tokens: int, **options: Any) -> FittedConversation:
-        """Return the conversation without its oldest turns, as few as makes it fit: `bpelab.chat.fit_to_context`.
-
-        Options: reserve (tokens left free for the answer), template, and those of `apply_chat_template`.
-        """
-        from .chat_templates.apply import fit_to_context
-
-        return fit_to_context(self, messages, max_tokens, **options)
-
-    def chat(
-        self,
-        messages: Sequence[Message],
-        model_path: str | Path | None = None,
-        *,
-        max_new_tokens: int = 256,
-        template: str | None = None,
-        backend: str = "auto",
-        **options: Any,
-    ) -> str:
-        """One answer of a language model to a conversation, with this tokenizer between text and ids.
-
-        Args:
-            model_path: a GGUF file, a folder, or a Hub id; None for the small model that bpelab ships. It must have
-                been trained with this tokenizer.
-            template: by default this tokenizer's own, and the model's where it has none.
-            options: temperature, top_p and other settings of sampling, n_ctx, n_gpu_layers, threads, and what the
-                template reads; as for `bpelab.chat.ChatSession`, which is there for longer conversations.
-
-        Raises ConversationError, TemplateError, ModelFileError (among others for a model with fewer tokens than this
-        tokenizer has), BackendError, MissingDependencyError; TypeError naming an option that is not one.
-        Cost: the model is loaded once and kept.
-        """
-        from .chat.session import ChatSession
-
-        session = ChatSession(
-            model_path, tokenizer=self, template=template, backend=backend, max_new_tokens=max_new_tokens, **options
-        )
-        return session.ask(messages).text
-
     # -- files and other libraries -----------------------------------------------------------------------------------
 
     def save(self, folder: str | Path) -> None:
@@ -1131,14 +428,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         if folder == "":  # which Path takes for the current folder
             raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
-        save(self, Path(folder))
-
-    def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
-        """`save`, under the name of transformers; the paths of the files that were written."""
-        from pathlib import Path
-
-        self.save(folder)
-        return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
+        save(self._spec, Path(folder))
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
@@ -1178,16 +468,7 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
         return cls.from_pretrained(folder, encoder=encoder)
 
     @classmethod
-    def from_gguf(cls, path: str | Path, *, encoder: str = "auto") -> BPETokenizer:
-        """Return the tokenizer in a GGUF file, whose weights are not read. Raises TokenizerFileError."""
-        from pathlib import Path
-
-        from .formats.gguf_load import load
-
-        return cls.from_spec(load(Path(path)), encoder=encoder)
-
-    @classmethod
-    def from_tiktoken(cls, name_or_encoding: str | tiktoken.Encoding, *, encoder: str = "auto") -> BPETokenizer:
+    def from_tiktoken(cls, name_or_encoding: str | Encoding, *, encoder: str = "auto") -> BPETokenizer:
         """Return the tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding.
 
         Needs tiktoken.
@@ -1199,14 +480,14 @@ class BPETokenizer(Vocabulary, metaclass=_Explaining):
 
         return cls.from_spec(from_tiktoken(name_or_encoding), encoder=encoder)
 
-    def to_tiktoken(self, name: str = "bpelab") -> tiktoken.Encoding:
+    def to_tiktoken(self, name: str = "bpelab") -> Encoding:
         """Return a tiktoken Encoding with the same ids.
 
         Raises ConversionError where tiktoken's rule would give others.
         """
         from .formats.tiktoken import to_tiktoken
 
-        return to_tiktoken(self, name)
+        return to_tiktoken(self._spec, name)
 
 
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
@@ -1217,7 +498,3 @@ def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str
     from .formats.detect import open_spec
 
     return BPETokenizer.from_spec(open_spec(what, pattern=pattern), encoder=encoder)
-
-
-def _rebuild(made: type[BPETokenizer], model: BPEModel, options: dict[str, Any]) -> BPETokenizer:
-    return made(model, **options)

@@ -17,7 +17,7 @@ from hypothesis import example, given, strategies as st
 from bpelab import BPETokenizer
 from bpelab.core.batch import map_in_threads
 from bpelab.errors import BPELabError, SpecialTokenError
-from bpelab.model_inputs.config import Padding, Truncation
+from bpelab.model_inputs import Padding, Truncation
 from bpelab.normalizers import NFC, Lowercase
 from bpelab.postprocessors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing, TemplateProcessing
 from bpelab.pretokenizers.byte_level import ByteLevel as ByteLevelSplit
@@ -157,7 +157,7 @@ def test_the_sections_of_a_file_are_the_defaults_when_asked():
     assert ours(text, truncation=True, max_length=5, truncation_side="right")["input_ids"] == ids[:5]
     assert ours("a", padding=True)["input_ids"] == [ours.pad_token_id] * 5 + PLAIN.encode("a")
     assert ours("a", padding="longest", padding_side="right")["input_ids"] == PLAIN.encode("a")
-    without = PLAIN.with_options(pad_token=None, padding=ours.padding)
+    without = PLAIN.with_options(pad_token=None, padding=ours.spec.padding)
     assert without("a", padding=True)["input_ids"][:5] == [5] * 5
     configured = PLAIN.with_options(metadata={"model_max_length": 3, "truncation_side": "left", "padding_side": "left"})
     assert configured(text, truncation=True)["input_ids"] == ids[-3:]
@@ -305,7 +305,7 @@ def _work(ours: BPETokenizer, number: int) -> tuple:
 def test_threads_give_what_one_gives():
     serial = [_work(PLAIN, number) for number in range(64)]
     ours = pickle.loads(pickle.dumps(PLAIN))
-    ours.clear_cache()
+    ours.pipeline.cache.clear()
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(_work, [ours] * 64, range(64))) == serial
 

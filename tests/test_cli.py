@@ -13,8 +13,10 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.__main__ import main as start
+from bpelab.chat import count_conversation
 from bpelab.cli.main import COMMANDS, build_parser, main
 from bpelab.cli.messages import as_cli_message
+from bpelab.editing import extend, prune
 from bpelab.formats import minbpe
 from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
@@ -132,7 +134,7 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     known, rest = known[: known.rfind("\n") + 1], known[known.rfind("\n") + 1 :] + rest  # it is cut where a line ends
     code, shown, _ = run(capsysbinary, *words[:-2], "--json")
     held_out = json.loads(shown)["tokens_per_byte"]["after"]
-    longer = old.extend([known], 50)
+    longer = extend(old, [known], 50)
     assert held_out == pytest.approx(longer.count_tokens(rest) / len(rest.encode()))
     assert BPETokenizer.from_pretrained(out).model == longer.model
     assert run(capsysbinary, *words, "--quiet")[0] == 0
@@ -144,12 +146,12 @@ def test_extending_and_pruning(folder, tmp_path, capsysbinary, monkeypatch):
     assert files[0] == files[1]
     written = json.loads(ids.read_text())
     assert written["ids"] == {str(i): i for i in range(600)} and sorted(written["removed"]) == list(range(600, 650))
-    expected = new.prune(corpus=more, keep=500)
+    expected = prune(new, corpus=more, keep=500)
     summary = json.loads(run(capsysbinary, "prune", out, "--corpus", more, "--keep", 500, "--out", back, "--json")[1])
     assert summary["removed"] == 150 and BPETokenizer.from_pretrained(back).model == expected.tokenizer.model
     given = ["--corpus", "-", "--min-frequency", 1, "--out", back]
     code, shown, _ = run(capsysbinary, "prune", out, *given, stdin=more.read_bytes(), monkeypatch=monkeypatch)
-    used = new.prune(corpus=more, min_frequency=1).tokenizer
+    used = prune(new, corpus=more, min_frequency=1).tokenizer
     assert code == 0 and BPETokenizer.from_pretrained(back).model == used.model
     assert "--text FILE names a text" in shown
     assert run(capsysbinary, "prune", out, "--unreachable", "--out", back)[0] == 0
@@ -223,8 +225,8 @@ def test_limit(folder, capsysbinary):
 def test_other_files(folder, tmp_path, capsysbinary):
     tokenizer = BPETokenizer.from_pretrained(folder / "tok")
     expected = run(capsysbinary, "encode", "the harbour", "-t", folder / "tok")[1]
-    minbpe.save(tokenizer, tmp_path / "m.model")
-    save_ranks(tokenizer, tmp_path / "r.tiktoken")
+    minbpe.save(tokenizer.spec, tmp_path / "m.model")
+    save_ranks(tokenizer.spec, tmp_path / "r.tiktoken")
     assert run(capsysbinary, "encode", "the harbour", "-t", tmp_path / "m.model")[1] == expected
     assert run(capsysbinary, "encode", "the harbour", "-t", folder / "tok" / "tokenizer.json")[1] == expected
     assert (
@@ -707,14 +709,14 @@ def test_a_conversation_is_counted(folder, tmp_path, capsysbinary):
         ("tools", {"messages": messages, "tools": [tool]}, [tool]),
     ):
         (tmp_path / name).write_text(json.dumps(content))
-        expected = tokenizer.count_conversation(messages, jinja, tools=tools)
+        expected = count_conversation(tokenizer, messages, jinja, tools=tools)
         shown = run(capsysbinary, "count", "--chat", tmp_path / name, "--template", tmp_path / "t.jinja", "-t", tok)
         assert shown == (0, f"{expected}\n", "")
         limited = run(
             capsysbinary, "count", "--chat", tmp_path / name, "--template", jinja, "-t", tok, "--limit", expected - 1
         )
         assert limited[:2] == (1, f"more than {expected - 1}\n")
-    assert tokenizer.count_conversation(messages, jinja) < tokenizer.count_conversation(messages, jinja, tools=[tool])
+    assert count_conversation(tokenizer, messages, jinja) < count_conversation(tokenizer, messages, jinja, tools=[tool])
 
 
 @pytest.mark.parametrize(

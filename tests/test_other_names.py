@@ -1,6 +1,7 @@
 """Names that users of tiktoken, Hugging Face and minbpe type: they do the same here, or an error says what to call."""
 
 import copy
+import json
 import pickle
 import re
 
@@ -39,19 +40,65 @@ def theirs() -> set[str]:
     return public(fast, encoding, transformers.PreTrainedTokenizerFast(tokenizer_object=fast)) | MINBPE | OLDER
 
 
-def test_every_name_of_theirs_is_here_or_explained():
-    names, ours = theirs(), public(T)
-    assert not names - ours - TOKENIZER.keys()
-    assert not TOKENIZER.keys() & ours
+def test_what_is_explained_is_theirs_and_not_here():
+    """A hint is for a name that another library has, or that is a function of a room here."""
+    ours = {"from_gguf", "extend", "prune", "chat", "dropout"}
+    assert not TOKENIZER.keys() - theirs() - ours
+    assert not TOKENIZER.keys() & public(T)
 
 
-def test_every_name_of_a_batch_is_here_or_explained():
+def test_what_is_explained_of_a_batch_is_theirs_and_not_here():
     transformers, tokenizers = pytest.importorskip("transformers"), pytest.importorskip("tokenizers")
     batch = T(TEXTS, return_offsets=True, return_special_tokens_mask=True)
-    # What an Encoding can be asked to do to itself is none of a result's.
-    changes = {"merge", "pad", "truncate", "set_sequence_id", "special_tokens_mask", "attention_mask"}
-    names = public(transformers.BatchEncoding(), tokenizers.Encoding) - changes
-    assert not names - public(batch) - BATCH.keys()
+    assert not BATCH.keys() - public(transformers.BatchEncoding(), tokenizers.Encoding)
+    assert not BATCH.keys() & public(batch)
+
+
+@pytest.mark.parametrize("thing", [T, T.spec], ids=["tokenizer", "specification"])
+def test_an_attribute_that_is_set_is_an_error_that_says_what_to_call(thing):
+    for name in ("pad_token", "normalizer", "metadata"):
+        with pytest.raises(AttributeError, match=rf"can't be changed.*tokenizer\.with_options\({name}=\.\.\.\)"):
+            setattr(thing, name, None)
+    for name in ("encode", "pipeline", "made_up"):
+        with pytest.raises(AttributeError, match=r"can't be changed.*tokenizer\.with_options\(\.\.\.\)"):
+            setattr(thing, name, None)
+    assert not hasattr(T, "made_up")
+
+
+def test_an_attribute_that_is_deleted_is_an_error():
+    with pytest.raises(AttributeError, match="can't be changed"):
+        del T.pipeline
+    assert T.encode("low")
+
+
+def test_dicts_that_it_returns_cant_be_changed():
+    for changed, advice in (
+        (T.special_tokens, "with_special_tokens"),
+        (T.metadata, "with_options"),
+        (T.spec.metadata, ""),
+    ):
+        before = dict(changed)
+        for change in (
+            lambda it: it.__setitem__("x", 5),
+            lambda it: it.__delitem__("<pad>"),
+            lambda it: it.update(x=5),
+            lambda it: it.setdefault("x", 5),
+            lambda it: it.pop("<pad>"),
+            lambda it: it.popitem(),
+            lambda it: it.clear(),
+            lambda it: it.__ior__({"x": 5}),
+        ):
+            with pytest.raises(TypeError, match=f"can't be changed.*{advice}"):
+                change(changed)
+        assert changed == before and repr(changed) == repr(before) and json.loads(json.dumps(changed)) == before
+        assert type(pickle.loads(pickle.dumps(changed))) is dict
+
+
+def test_the_names_fit_on_a_page():
+    """At most 55, and the docstring of the class has each of them in a group, and no other."""
+    groups = BPETokenizer.__doc__.partition("Its names, by what they are for:")[2].partition("Args:")[0]
+    assert set(re.findall(r"`(\w+)`", groups)) == public(T)
+    assert len(public(T)) <= 55
 
 
 @pytest.mark.parametrize("name", TOKENIZER)
@@ -191,10 +238,10 @@ def test_batches_are_those_of_tiktoken_and_tokenizers(tmp_path):
     tokenizers = pytest.importorskip("tokenizers")
     theirs = encoding("cl100k_base")
     texts = [*TEXTS, "<|endoftext|>"]
-    assert BPETokenizer.from_tiktoken("cl100k_base").encode_ordinary_batch(texts) == theirs.encode_ordinary_batch(texts)
+    assert BPETokenizer.from_tiktoken("cl100k_base").encode_batch(texts) == theirs.encode_ordinary_batch(texts)
     T.save(tmp_path)
     fast = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    assert T.encode_batch_fast(TEXTS) == [found.ids for found in fast.encode_batch_fast(TEXTS)]
+    assert T.encode_batch(TEXTS) == [found.ids for found in fast.encode_batch_fast(TEXTS)]
 
 
 def test_what_a_call_gives_has_attributes():

@@ -13,8 +13,9 @@ import bpelab
 from .conftest import ROOT
 
 ROOMS = (
-    "acceleration", "adapt", "baselines", "chat", "decoders", "encoders", "exercises", "model", "normalizers",
-    "postprocessors", "pretokenizers", "publishing", "shards", "streaming", "tiktoken", "trainers", "widgets",
+    "acceleration", "adapt", "baselines", "chat", "decoders", "editing", "encoders", "exercises", "model",
+    "normalizers", "postprocessors", "pretokenizers", "publishing", "shards", "streaming", "tiktoken", "trainers",
+    "widgets",
 )  # fmt: skip
 """Rooms that people import from: what their `__all__` exports is public."""
 

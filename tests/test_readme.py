@@ -270,7 +270,7 @@ def names_of_the_table(folder: Path) -> dict[str, object]:
     t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=["<|end|>"], progress=False)
     t.metadata["chat_template"] = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>\n{% endfor %}"
     t.save(folder / "folder")
-    save_minbpe(t, folder / "mb.model")
+    save_minbpe(t.spec, folder / "mb.model")
     hf = transformers.AutoTokenizer.from_pretrained(folder / "folder")
     names = {"text": text, "texts": ["lower", "the harbour"], "ids": t.encode(text, allowed_special="all")}
     names |= {"t": t, "enc": t.to_tiktoken(), "hf": hf, "chat": [{"role": "user", "content": "How deep is it?"}]}

@@ -58,8 +58,8 @@ class Engine:
         except BPELabError as error:
             raise BackendError(f"this tokenizer can't be accelerated: {error}") from error
         tokenizer = self.tokenizer
-        if tokenizer.dropout:
-            reason = f"it leaves out merges (dropout={tokenizer.dropout})"
+        if tokenizer.spec.dropout:
+            reason = f"it leaves out merges (dropout={tokenizer.spec.dropout})"
             raise BackendError(f"this tokenizer can't be accelerated: {reason}")
         if (name := conflicting_token(content, tokenizer)) is not None:
             reason = f"its special token {name!r} is a token of the model, which text may be encoded as"
@@ -68,9 +68,9 @@ class Engine:
         self._allowed = tokenizer.spec.special_tokens.select("all", "allowed_special")
         if self.pipeline.native is None:
             raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
-        self.decodes = tokenizer.joins_bytes
+        self.decodes = tokenizer.decode_pipeline.joins_bytes
         text: list[int] = []
-        post_processor = tokenizer.post_processor
+        post_processor = tokenizer.spec.post_processor
         steps = post_processor.steps if isinstance(post_processor, ProcessorSequence) else ()
         if sum(not isinstance(step, ByteLevel) for step in steps) > 1:
             reason = "several steps of its post-processor add tokens"  # which takes one text for two

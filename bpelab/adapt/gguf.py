@@ -129,7 +129,7 @@ def _write(
 
 def _vocabulary(tokenizer: "BPETokenizer", rows: int, architecture: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the keys of the vocabulary and their types, with an unused token for each row that has none."""
-    metadata, types = gguf_metadata(tokenizer)
+    metadata, types = gguf_metadata(tokenizer.spec)
     missing = rows - len(metadata[f"{PREFIX}tokens"])
     if missing < 0:
         raise ModelFileError(f"the tokenizer has {-missing:,} ids beyond the {rows:,} rows of the model")

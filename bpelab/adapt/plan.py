@@ -154,7 +154,7 @@ def plan_adaptation(
         tensors = _tensors(files)
         matrices = find_matrices(files.name, files.config, [each for found in tensors.values() for each in found])
         old = files.tokenizer() if old_tokenizer is None else old_tokenizer
-        tokenizer_json(tokenizer)  # what it can't hold is said now
+        tokenizer_json(tokenizer.spec)  # what it can't hold is said now
         beyond = sum(token_id >= matrices.rows for token_id in old.get_vocab().values())
         if beyond > STRANGE_IDS:
             raise ModelFileError(

@@ -155,7 +155,7 @@ def parts_of(old: BPETokenizer, key: Key) -> list[int]:
     ([257, 257], [256, 195])
     """
     _, token = key
-    units, pre_tokenizer = old.model.units, old.pre_tokenizer
+    units, pre_tokenizer = old.model.units, old.spec.pre_tokenizer
     if units is not None:
         token = token.removeprefix(units.prefix).removesuffix(units.suffix)
         if units.characters and SPACE in old.model.ids:

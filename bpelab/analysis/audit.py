@@ -7,6 +7,7 @@ Chapter: File formats.
 
 from collections.abc import Iterator
 
+from ..editing import prune
 from ..formats.listing import printable
 from ..model.bpe import RankMerges
 from ..regex.patterns import find_pattern
@@ -43,12 +44,12 @@ def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str
     yield from _unread_byte_alphabet(tokenizer)
     yield from _unused_ids(tokenizer)
     yield from _unexpected_pattern(tokenizer)
-    if tokenizer.normalizer is not None:
+    if tokenizer.spec.normalizer is not None:
         yield "text is normalized first, so decoding returns the normalized text"
-    if tokenizer.dropout:
-        yield f"its file asks for dropout {tokenizer.dropout}, which would make ids random; it is not applied"
-    if tokenizer.truncation is not None:
-        yield f"its file asks for truncation to {tokenizer.truncation.max_length} tokens; encode() doesn't truncate"
+    if tokenizer.spec.dropout:
+        yield f"its file asks for dropout {tokenizer.spec.dropout}, which would make ids random; it is not applied"
+    if (truncation := tokenizer.spec.truncation) is not None:
+        yield f"its file asks for truncation to {truncation.max_length} tokens; encode() doesn't truncate"
 
 
 def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
@@ -63,7 +64,7 @@ def _unreachable(tokenizer: BPETokenizer) -> Iterator[str]:
 def _unseen(tokenizer: BPETokenizer, corpus: Corpus) -> Iterator[str]:
     with rereadable(corpus) as texts:
         if lost := unseen(tokenizer, texts):
-            free = len(tokenizer.prune(corpus=texts, min_frequency=1).removed)
+            free = len(prune(tokenizer, corpus=texts, min_frequency=1).removed)
             yield f"{_counted(len(lost), 'token')} unused by the corpus, of which no other token needs {free:,}"
 
 

@@ -27,10 +27,10 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
     model, units = tokenizer.model, tokenizer.model.units
     ids = tokenizer.encode(sample, add_special_tokens=False)
     parts = {
-        "normalizer": tokenizer.normalizer,
-        "pre_tokenizer": None if tokenizer.pattern is not None else tokenizer.pre_tokenizer,
-        "post_processor": tokenizer.post_processor,
-        "decoder": tokenizer.decoder,
+        "normalizer": tokenizer.spec.normalizer,
+        "pre_tokenizer": None if tokenizer.pattern is not None else tokenizer.spec.pre_tokenizer,
+        "post_processor": tokenizer.spec.post_processor,
+        "decoder": tokenizer.spec.decoder,
     }
     return {
         "tokens": len(tokenizer),

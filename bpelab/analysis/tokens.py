@@ -8,8 +8,8 @@ that don't come back.
 from dataclasses import dataclass
 
 from ..core.derivations import derive_tokens, unmade_ids
-from ..editing.merge_vocabularies import CONTEXTS
-from ..editing.prune import count_uses
+from ..editing.merging import CONTEXTS
+from ..editing.pruning import count_uses
 from ..errors import BPELabError
 from ..tokenizer import BPETokenizer
 from ..trainers.counting.corpus import Corpus
@@ -48,8 +48,8 @@ def unseen(
 ) -> list[int]:
     """Return the ids of tokens that don't occur in the corpus once it is encoded, units and added tokens apart.
 
-    Some of them may be parts of tokens that do occur: `tokenizer.prune(corpus=corpus, min_frequency=1)` takes the
-    others. Arguments and errors are those of `BPETokenizer.train`.
+    Some of them may be parts of tokens that do occur: `bpelab.editing.prune(tokenizer, corpus=corpus, min_frequency=1)`
+    takes the others. Arguments and errors are those of `BPETokenizer.train`.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
     >>> [tokenizer.model.tokens[token_id] for token_id in unseen(tokenizer, "low lowest")]

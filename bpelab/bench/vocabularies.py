@@ -68,7 +68,7 @@ def _write_ranks(tokenizer: BPETokenizer, home: Path) -> str:
     """Write a .tiktoken file and return its path; "" if tiktoken would give other ids with it."""
     ranks = home / f"{home.name}.tiktoken"
     try:
-        save_ranks(tokenizer, ranks)
+        save_ranks(tokenizer.spec, ranks)
     except ConversionError:
         return ""
     return str(ranks)

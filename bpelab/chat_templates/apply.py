@@ -22,13 +22,13 @@ from .tainted_string import TaintedStr
 from .template_variables import own_keywords, variables_for
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 _generation = re.compile(r"\{%[-+]?\s*generation\s*[-+]?%\}")
 
 
 def apply_chat_template(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     messages: Sequence[Message],
     template: str | None = None,
     *,
@@ -115,7 +115,7 @@ def apply_chat_template(
 
 
 def _variables(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     template: str | None,
     tools: Sequence[Any] | None,
     template_variables: Mapping[str, Any] | None,
@@ -130,7 +130,7 @@ def _variables(
 
 
 def _rendered(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     messages: Sequence[Message],
     template: str | None,
     *,
@@ -154,7 +154,7 @@ def _rendered(
     )
 
 
-def _encoded(tokenizer: "BPETokenizer", template: str | None, text: TaintedStr, with_offsets: bool) -> Encoded:
+def _encoded(tokenizer: "Tokenizer", template: str | None, text: TaintedStr, with_offsets: bool) -> Encoded:
     if template in NAMED and (missing := NAMED[template].missing_tokens(tokenizer)):
         raise TemplateError(
             f"{template} needs special tokens that this tokenizer doesn't have: {', '.join(missing)}. "
@@ -164,7 +164,7 @@ def _encoded(tokenizer: "BPETokenizer", template: str | None, text: TaintedStr, 
 
 
 def count_conversation(
-    tokenizer: "BPETokenizer", messages: Sequence[Message], template: str | None = None, **options: Any
+    tokenizer: "Tokenizer", messages: Sequence[Message], template: str | None = None, **options: Any
 ) -> int:
     """Count the tokens of a conversation, the template's own included; options as for `apply_chat_template`.
 
@@ -197,7 +197,7 @@ class FittedConversation(NamedTuple):
 
 
 def fit_to_context(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     messages: Sequence[Message],
     max_tokens: int,
     *,
@@ -263,7 +263,7 @@ def fit_to_context(
 
 
 def _text_and_ids(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     messages: Sequence[Message],
     template: str | None,
     *,

@@ -18,13 +18,13 @@ from .messages import SPEAKERS, Message
 from .tainted_string import Provenance
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 Span = tuple[int, int]
 
 
 def assistant_mask(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     encoded: Encoded,
     messages: Sequence[Message],
     blocks: bool,

@@ -14,7 +14,7 @@ from ..errors import TemplateError
 from .tainted_string import TaintedStr, concat
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NamedTemplate:
     stop: tuple[str, ...]
     after: str
 
-    def missing_tokens(self, tokenizer: "BPETokenizer") -> list[str]:
+    def missing_tokens(self, tokenizer: "Tokenizer") -> list[str]:
         """Return those of `tokens` that a tokenizer doesn't have."""
         return [name for name in self.tokens if tokenizer.token_to_id(name) is None]
 

@@ -21,7 +21,7 @@ from ..vocab.added_tokens import AddedToken
 from .tainted_string import TaintedStr, concat
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 _PAIRS = (("<", ">"), ("[", "]"), ("{", "}"), ("(", ")"), ("|", "|"), ("｜", "｜"), ("◁", "▷"), ("⟨", "⟩"), ("«", "»"))
 
@@ -56,7 +56,7 @@ class Encoded:
     control: list[bool]
 
 
-def encode(tokenizer: "BPETokenizer", text: TaintedStr, with_offsets: bool = True) -> Encoded:
+def encode(tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool = True) -> Encoded:
     """Return the ids of a rendered conversation. No control token comes from a character that isn't trusted.
 
     `with_offsets` is whether the offsets of each token are computed, which takes longer than the ids. Raises
@@ -96,7 +96,7 @@ def _valid(text: TaintedStr) -> TaintedStr:
 class _TaintedEncoder:
     """Encodes a tainted string: accepted control tokens first, then other added tokens, then ordinary text."""
 
-    def __init__(self, tokenizer: "BPETokenizer", text: TaintedStr, with_offsets: bool) -> None:
+    def __init__(self, tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool) -> None:
         self._model, self._with_offsets = tokenizer.model, with_offsets
         self.pipeline, self._special = tokenizer.pipeline, tokenizer.spec.special_tokens
         self._names = {token.content: token.id for token in tokenizer.added_tokens if is_control(token)}

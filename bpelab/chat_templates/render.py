@@ -20,14 +20,14 @@ from .tainted_string import TEMPLATE, Provenance, TaintedStr, concat, provenance
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 LONGEST = 1 << 17
 CONTINUE = "CONTINUE_FINAL_MESSAGE_TAG "  # transformers' word; found again by its origin, not by its letters
 CONTINUED = "the place to go on from"
 
 
-def find_template(tokenizer: "BPETokenizer", template: str | None, tools: bool) -> str:
+def find_template(tokenizer: "Tokenizer", template: str | None, tools: bool) -> str:
     """Return the source of a template: the tokenizer's own, a named one of its or bpelab's, or `template` itself.
 
     As in transformers, a tokenizer's template named "tool_use" is taken where there are tools, else "default". Raises
@@ -112,7 +112,7 @@ def _line(traceback: TracebackType | None) -> int | None:
 
 
 def render(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     messages: Sequence[Message],
     source: str,
     *,

@@ -48,7 +48,7 @@ def run_count(args: argparse.Namespace) -> int:
 
 
 def _count_conversation(args: argparse.Namespace) -> int:
-    from ..chat import NAMED
+    from ..chat import NAMED, count_conversation
     from .chat.command import template_source
     from .chat.conversation_file import read_conversation
 
@@ -56,4 +56,4 @@ def _count_conversation(args: argparse.Namespace) -> int:
     if template in NAMED:  # a control token that the tokenizer lacks takes one id, whatever that id is
         tokenizer = tokenizer.with_special_tokens(NAMED[template].missing_tokens(tokenizer))
     messages, tools = read_conversation(args.chat)
-    return tokenizer.count_conversation(messages, template, tools=tools)
+    return count_conversation(tokenizer, messages, template, tools=tools)

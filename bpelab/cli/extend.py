@@ -88,17 +88,19 @@ def extended(
 
     That is --text, or else the last tenth of a corpus of plain text.
     """
+    from ..editing import extend
+
     text = None if args.text is None else read_text(args.text)
     options: dict[str, Any] = {"progress": False if args.quiet else None, **limits}
     if text is not None or not _is_small_text(args.corpus, args.input_format):
         reading = {"input_format": args.input_format, "field": args.field}
-        return old.extend(corpus_of(args.corpus), new_tokens, **reading, **options), text
+        return extend(old, corpus_of(args.corpus), new_tokens, **reading, **options), text
     corpus = corpus_of(args.corpus)
     texts = [corpus] if isinstance(corpus, str) else list(map(read_text, corpus))
     size = min(len(texts[-1]) // HELD_OUT, MOST_HELD_OUT)
     cut = texts[-1].rfind("\n", 0, len(texts[-1]) - size) + 1 or len(texts[-1]) - size
     held_out, texts[-1] = texts[-1][cut:], texts[-1][:cut]
-    return old.extend(texts, new_tokens, **options), held_out or None
+    return extend(old, texts, new_tokens, **options), held_out or None
 
 
 def _is_small_text(files: list[str], form: str | None) -> bool:

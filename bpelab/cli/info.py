@@ -30,7 +30,7 @@ def run_info(args: argparse.Namespace) -> int:
     args.tokenizer = resolve_tokenizer(args, "IN", DEFAULT)
     tokenizer = open_named_tokenizer(args)
     if args.show_tokens:
-        print(listing(tokenizer), end="")
+        print(listing(tokenizer.spec), end="")
         return 0
     facts = describe(tokenizer)
     if args.json:

@@ -43,6 +43,7 @@ lower by the number of tokens below it that went: --ids writes which became whic
 
 def run_prune(args: argparse.Namespace) -> int:
     from ..analysis.tokens import never_merged
+    from ..editing import prune
     from ..tokenizer import open_tokenizer
 
     named = args.remove is not None or args.unreachable
@@ -53,9 +54,10 @@ def run_prune(args: argparse.Namespace) -> int:
     check_out(args.out, old)
     if named:
         tokens = never_merged(old) if args.unreachable else [_token(old, text) for text in args.remove]
-        new, ids, removed = old.prune(remove=tokens)
+        new, ids, removed = prune(old, remove=tokens)
     else:
-        new, ids, removed = old.prune(
+        new, ids, removed = prune(
+            old,
             corpus=None if args.corpus is None else corpus_of(args.corpus),
             keep=args.keep,
             min_frequency=args.min_frequency,

@@ -194,7 +194,7 @@ def check_out(out: Path, untrained: "BPETokenizer") -> None:
     """Raise BPELabError if the tokenizer couldn't be saved: now, and not after hours of work. Leaves no file behind."""
     from ..formats.huggingface import tokenizer_json
 
-    tokenizer_json(untrained)
+    tokenizer_json(untrained.spec)
     if out.exists() and not out.is_dir():
         raise BPELabError(f"{out} is a file; --out is the folder to write")
     existing = out

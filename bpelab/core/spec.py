@@ -1,6 +1,6 @@
 """A tokenizer's specification: its model, its components and its settings, checked against each other.
 
-File formats read and write specifications; `BPETokenizer` is made from one and adds what encodes. It can't be changed:
+File formats read and write specifications; a `Tokenizer` is made from one and adds what encodes. It can't be changed:
 `replace` makes another.
 
 Chapter: File formats. Cost: a look-up for each added token.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from .._support.lazy_property import cached_property
+from .._support.read_only_dict import ReadOnlyDict
 from .._support.textio import utf8
 from ..errors import SpecialTokenError
 from ..normalizers import find_normalizer
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
 
     from ..decoders import Decoder
     from ..model.bpe import BPEModel
-    from ..model_inputs.config import Padding, Truncation
     from ..normalizers import Normalizer
     from ..postprocessors import PostProcessor
     from ..pretokenizers.base import PreTokenizer
     from ..vocab.added_tokens import AddedToken
+    from .length_settings import Padding, Truncation
 
+UNCHANGED = "a specification can't be changed: tokenizer.with_options({}...) returns a new tokenizer"
 MAX_EAGER_CHECKS = 64
 """Special tokens that are searched for in a model's tables before these are loaded."""
 
@@ -38,12 +41,29 @@ MAX_EAGER_CHECKS = 64
 class TokenizerSpec:
     """What a tokenizer is made of. The arguments are those of `BPETokenizer`, which explains them.
 
-    Attributes: model, pre_tokenizer, special_tokens (SpecialTokens), normalizer, decoder, post_processor, roles
-    ("bos", "eos", "pad", "unk" -> the name of a token, or None), truncation, padding, dropout, metadata.
+    Attributes:
+        model: tokens and merges.
+        special_tokens: special and other added tokens, as SpecialTokens.
+        normalizer, pre_tokenizer, post_processor: components, or None.
+        roles: "bos", "eos", "pad", "unk" -> the name of a token, or None.
+        truncation, padding, dropout: what a file asks for.
+        metadata: further entries of a tokenizer_config.json.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
     that can't be compiled, ValueError for names that don't exist.
     """
+
+    model: BPEModel
+    special_tokens: SpecialTokens
+    pre_tokenizer: PreTokenizer | None
+    normalizer: Normalizer | None
+    post_processor: PostProcessor | None
+    roles: Mapping[str, str | None]
+    truncation: Truncation | None
+    padding: Padding | None
+    dropout: float | None
+    metadata: Mapping[str, Any]
+    _decoder: Decoder | Literal["bytes"] | None
 
     def __init__(
         self,
@@ -65,8 +85,8 @@ class TokenizerSpec:
         metadata: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         special = special_tokens if isinstance(special_tokens, SpecialTokens) else SpecialTokens(special_tokens or {})
-        self.model, self.special_tokens, self.decoder = model, special, decoder
-        self.roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        roles = {"bos": bos_token, "eos": eos_token, "pad": pad_token, "unk": unk_token}
+        vars(self).update(model=model, special_tokens=special, _decoder=decoder, roles=MappingProxyType(roles))
         for role, name in self.roles.items():
             if name is not None and name not in special.ids:
                 raise SpecialTokenError(f"{role}_token={name!r} is not one of the special tokens")
@@ -76,29 +96,85 @@ class TokenizerSpec:
         if pre_tokenizer is None and pattern is not None:
             refuse_misspelt(pattern)
             pre_tokenizer = Split(pattern)
-        self.pre_tokenizer, self.normalizer = pre_tokenizer, find_normalizer(normalizer)
         if dropout is not None and not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, not {dropout!r}")
-        self.truncation, self.padding, self.dropout = truncation, padding, dropout
-        self.metadata = dict(metadata)
         if post_processor is not None:
             post_processor.check(special)
             post_processor = post_processor.strip_ids(special)
-        self.post_processor = post_processor
+        vars(self).update(
+            pre_tokenizer=pre_tokenizer,
+            normalizer=find_normalizer(normalizer),
+            post_processor=post_processor,
+            truncation=truncation,
+            padding=padding,
+            dropout=dropout,
+            metadata=ReadOnlyDict(metadata, UNCHANGED.format("metadata=")),
+        )
+
+    if not TYPE_CHECKING:  # a type checker would take every name for one that can be set
+
+        def __setattr__(self, name: str, value: object) -> None:
+            argument = f"{name}=" if name in self.arguments() else ""
+            raise AttributeError(UNCHANGED.format(argument), name=name, obj=self)
+
+    @property
+    def pattern(self) -> str | None:
+        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
+        split = None if self.pre_tokenizer is None else self.pre_tokenizer.as_single_split
+        return None if split is None else split.name or split.pattern
+
+    @property
+    def resolved_post_processor(self) -> PostProcessor | None:
+        """The post-processor with the ids of all tokens filled in, as files have it."""
+        return None if self.post_processor is None else self.post_processor.resolve_ids(self.special_tokens)
+
+    @cached_property
+    def tokens(self) -> dict[int, bytes]:
+        """Every token by its id, special and other added ones included."""
+        names = {token_id: utf8(name) for token_id, name in self.special_tokens.contents.items()}
+        return {**names, **self.model.tokens}
+
+    @property
+    def n_vocab(self) -> int:
+        """The highest id plus one: the rows that an embedding table needs."""
+        return max(self.tokens) + 1
+
+    def role_id(self, role: str) -> int | None:
+        """Return the id of the token with a role ("bos", "eos", "pad", "unk"), or None."""
+        name = self.roles[role]
+        return None if name is None else self.special_tokens.ids[name]
 
     @property
     def is_byte_level(self) -> bool:
         """Whether the model's tokens are bytes, rather than characters."""
         return self.model.units is None or not self.model.units.characters
 
+    @cached_property
+    def decoder(self) -> Decoder | None:
+        """Return what makes tokens text again; None puts spaces between them."""
+        if self._decoder != "bytes":
+            return self._decoder
+        from ..decoders import Bytes
+
+        return Bytes()
+
+    @property
+    def joins_bytes(self) -> bool:
+        """Whether decoding joins the tokens' bytes; else the decoder works on their texts."""
+        if self._decoder == "bytes":
+            return self.is_byte_level
+        from ..decoders import ByteLevel
+
+        return self.is_byte_level and isinstance(self._decoder, ByteLevel)
+
     @property
     def decodes_added_tokens(self) -> bool:
         """Whether added tokens are read as the decoder of a file reads them."""
-        if self.decoder == "bytes":
+        if self._decoder == "bytes":
             return False
         from ..decoders import Bytes
 
-        return not isinstance(self.decoder, Bytes)
+        return not isinstance(self._decoder, Bytes)
 
     def arguments(self) -> dict[str, Any]:
         """Return all but the model, as keyword arguments."""
@@ -107,7 +183,7 @@ class TokenizerSpec:
             "pre_tokenizer": self.pre_tokenizer,
             "special_tokens": self.special_tokens,
             "normalizer": self.normalizer,
-            "decoder": self.decoder,
+            "decoder": self._decoder,
             "post_processor": self.post_processor,
             "truncation": self.truncation,
             "padding": self.padding,
@@ -122,6 +198,9 @@ class TokenizerSpec:
         if "pattern" in changes:
             del arguments["pre_tokenizer"]
         return TokenizerSpec(self.model, **{**arguments, **changes})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.model, self.arguments())
 
     def __eq__(self, other: object) -> bool:
         """Whether both are made of the same parts, and so give the same ids."""
@@ -158,3 +237,7 @@ class TokenizerSpec:
             taken = model.ids.get(utf8(name))
             if token.special and not from_file and taken is not None and (taken != token.id or model.can_make(taken)):
                 raise SpecialTokenError(f"the special token {name!r} is an ordinary token already, with the id {taken}")
+
+
+def _rebuild(model: BPEModel, arguments: dict[str, Any]) -> TokenizerSpec:
+    return TokenizerSpec(model, **arguments)

@@ -1,4 +1,4 @@
-"""Many tokens' bytes, end to end, the quickest way there is; `decoding.join_tokens` says what must come out.
+"""Many tokens' bytes, end to end, the quickest way there is; `detokenize.join_tokens` says what must come out.
 
 Ids are looked up without a word about those that fail: only when one does, the slow way is taken, which says which.
 Where a model's tokens are arrays already, as after a load from the cache, C joins them (`native/decode.h`); elsewhere

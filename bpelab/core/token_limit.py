@@ -7,11 +7,14 @@ prefix don't depend on where it ends, so their tokens are counted once.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from .._support.textio import utf8
+from ..boundaries.named_patterns import split_at_boundaries
 from ..encoders.trie import TrieEncoder
 from ..model.bpe import BPEModel
+from ..normalizers import UnicodeNormalizer
+from .pipeline import Pipeline
 
 LONG_PIECE = 256
 """Bytes from which a piece is solved for all its prefixes at once instead of one by one."""
@@ -29,6 +32,35 @@ def count_capped(counts: Iterator[int], limit: int) -> int:
         if total > limit:
             return limit + 1
     return total
+
+
+def count_up_to(pipeline: Pipeline, text: str, limit: int, added: int) -> int:
+    """Return `added` and the number of ids of a valid text, but no more than `limit` + 1: then the rest isn't encoded.
+
+    For a pipeline whose ids follow from the pieces of one pattern alone (`Pipeline.plain`).
+    """
+    pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
+    counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
+    return count_capped(chain([added], counts), limit)
+
+
+def longest_fitting(pipeline: Pipeline, text: str, limit: int) -> int:
+    """Return the length in characters of the longest prefix of a valid text that has at most `limit` ids."""
+
+    def count(part: str) -> int:
+        return len(pipeline.ids(part))
+
+    def count_piece(piece: str) -> int:
+        return len(pipeline.encode_pieces([piece]))
+
+    split = pipeline.split
+    if pipeline.plain:  # a piece of words is one piece by itself, too
+        alone = count if split is None or split.cuts_words else count_piece
+        return longest_prefix(text, limit, pipeline.pieces, count, alone, pipeline.model)
+    # Patterns of words have boundaries, where a cut changes nothing, in any normal form.
+    if split is not None and split.cuts_words and isinstance(pipeline.normalizer, UnicodeNormalizer):
+        return longest_prefix(text, limit, split_at_boundaries, count, count, None)
+    return approximate_longest_prefix(text, limit, count)
 
 
 def longest_prefix(

@@ -9,23 +9,20 @@ Source: tiktoken `src/lib.rs`, `_encode_bytes` and `_encode_unstable_native`.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ..errors import BPELabError
-
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+from .pipeline import Pipeline
 
 SPACES = b" \n\t"
 INFORMATION_SEPARATORS = "\x1c\x1d\x1e\x1f"  # white space to Python, and to Unicode's property not
 
 
-def count_unstable(tokenizer: "BPETokenizer", ids: Sequence[int], last_part: str) -> int:
+def count_unstable(pipeline: Pipeline, ids: Sequence[int], last_part: str) -> int:
     """How many of the last `ids` may change, where the text after the last special token is `last_part`."""
     if not last_part:
         return 0
-    count = len(tokenizer.encode_piece(tokenizer.pieces(last_part)[-1].encode()))
-    tokens = tokenizer.model.tokens
+    count = len(pipeline.encode_piece(pipeline.pieces(last_part)[-1].encode()))
+    tokens = pipeline.model.tokens
 
     def is_space(token_id: int) -> bool:
         return token_id in tokens and not tokens[token_id].strip(SPACES)
@@ -36,24 +33,24 @@ def count_unstable(tokenizer: "BPETokenizer", ids: Sequence[int], last_part: str
     return count
 
 
-def encode_bytes(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
+def encode_bytes(pipeline: Pipeline, data: bytes) -> list[int]:
     """Return the ids of any bytes; see `BPETokenizer.encode_bytes`."""
-    if not tokenizer.plain:
+    if not pipeline.plain:
         raise BPELabError(
             "bytes that are not UTF-8 can be encoded by tokenizers that cut a text by one pattern alone and merge bytes"
         )
     try:
-        return tokenizer.encode_ordinary(data.decode())
+        return pipeline.ids(data.decode())
     except UnicodeDecodeError as error:
         stop = error.start
     valid = data[:stop].decode()
-    ids = tokenizer.encode_ordinary(valid)
-    kept = len(ids) - count_unstable(tokenizer, ids, valid)
-    rest = tokenizer.decode_bytes(ids[kept:]) + data[stop:]
-    return ids[:kept] + tokenizer.encode_piece(rest)
+    ids = pipeline.ids(valid)
+    kept = len(ids) - count_unstable(pipeline, ids, valid)
+    rest = b"".join(pipeline.model.tokens[token_id] for token_id in ids[kept:]) + data[stop:]
+    return ids[:kept] + pipeline.encode_piece(rest)
 
 
-def completions(tokenizer: "BPETokenizer", sorted_tokens: Sequence[bytes], end: bytes) -> set[tuple[int, ...]]:
+def completions(pipeline: Pipeline, sorted_tokens: Sequence[bytes], end: bytes) -> set[tuple[int, ...]]:
     """Return the id sequences that a text with the unstable end `end` may go on with, each just long enough for it.
 
     `sorted_tokens` are the model's tokens in order. Cost: an encoding for each token that begins with a suffix of
@@ -61,11 +58,11 @@ def completions(tokenizer: "BPETokenizer", sorted_tokens: Sequence[bytes], end: 
     """
     if not end:
         return set()
-    ids, merge = tokenizer.model.ids, tokenizer.encode_piece
+    ids, merge = pipeline.model.ids, pipeline.encode_piece
     found: set[tuple[int, ...]] = {(ids[token],) for token in _starting(sorted_tokens, end)}
     for at in range(1, len(end)):
         for token in _starting(sorted_tokens, end[at:]):
-            found.add(_covering(tokenizer, _encode(tokenizer, end[:at] + token), len(end)))
+            found.add(_covering(pipeline, _encode(pipeline, end[:at] + token), len(end)))
     last = len(_last_character(end))
     if last < len(end) and _is_white_space(end[-last:]):
         found.add((*merge(end[:-last]), *merge(end[-last:])))
@@ -79,17 +76,17 @@ def _starting(sorted_tokens: Sequence[bytes], prefix: bytes) -> Iterator[bytes]:
         yield sorted_tokens[at]
 
 
-def _encode(tokenizer: "BPETokenizer", data: bytes) -> list[int]:
+def _encode(pipeline: Pipeline, data: bytes) -> list[int]:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return tokenizer.encode_piece(data)
-    return tokenizer.encode_ordinary(text)
+        return pipeline.encode_piece(data)
+    return pipeline.ids(text)
 
 
-def _covering(tokenizer: "BPETokenizer", ids: Sequence[int], size: int) -> tuple[int, ...]:
+def _covering(pipeline: Pipeline, ids: Sequence[int], size: int) -> tuple[int, ...]:
     """Return the first of `ids` that have `size` bytes together."""
-    tokens, length = tokenizer.model.tokens, 0
+    tokens, length = pipeline.model.tokens, 0
     for count, token_id in enumerate(ids, 1):
         length += len(tokens[token_id])
         if length >= size:

@@ -1,5 +1,24 @@
-"""Vocabularies changed after training: tokens taken away, added by training on, or taken from another vocabulary.
+"""Vocabularies changed after training: tokens added or taken away, and those of another vocabulary merged.
 
-Each function takes a specification and returns another one. It may import what is below it, `trainers` and `core`
-among them. Begin with `prune.py`.
+`extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one. It may import what
+is below it, `trainers` and `core` among them. Begin with `edits.py`, which has them, and go on to `pruning.py`.
 """
+
+from typing import TYPE_CHECKING
+
+from .._support.lazy_imports import lazy_attributes
+
+if TYPE_CHECKING:
+    from .edits import (
+        Merged as Merged,
+        Pruned as Pruned,
+        add_superwords as add_superwords,
+        extend as extend,
+        merge_vocabularies as merge_vocabularies,
+        prune as prune,
+    )
+
+_HOMES = dict.fromkeys(["Merged", "Pruned", "add_superwords", "extend", "merge_vocabularies", "prune"], "edits")
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+__getattr__, __dir__ = lazy_attributes(_HOMES, globals())

@@ -57,7 +57,7 @@ def round_trips(submission: Submission) -> str:
     if lost:
         least = min(lost, key=len)
         back = submission.tokenizer.decode(submission.tokenizer.encode(least, add_special_tokens=False))
-        normalizer = submission.tokenizer.normalizer
+        normalizer = submission.tokenizer.spec.normalizer
         to_do = (
             f"the normalizer {normalizer} changes texts: do without"
             if normalizer

@@ -9,8 +9,9 @@ tokens.
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..core.spec import TokenizerSpec
 from ..errors import ConversionError
 from ..model.bpe import BPEModel, RankMerges
 from ..model.merge_recovery import pair_only_ranks_merge
@@ -27,27 +28,24 @@ from .gguf_pre_tokenizers import gguf_pre, names_for
 from .huggingface import merge_pairs
 from .sentencepiece_load import SPACE
 
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
-
 MAX_SHOWN = 60
 """Characters of a pattern that an error message shows."""
 
 
-def save(tokenizer: "BPETokenizer", path: Path) -> None:
+def save(spec: TokenizerSpec, path: Path) -> None:
     """Write a vocabulary-only GGUF file. Raises ConversionError for what llama.cpp would encode otherwise."""
-    metadata, types = gguf_metadata(tokenizer)
+    metadata, types = gguf_metadata(spec)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_metadata(path, metadata, types)
 
 
-def gguf_metadata(tokenizer: "BPETokenizer") -> tuple[dict[str, Any], dict[str, str]]:
+def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the metadata of the file, and the types of the keys that need one: the arguments of `write_metadata`."""
-    units = tokenizer.model.units
-    kind = _sentencepiece(tokenizer) if units is not None and units.characters else _byte_level(tokenizer)
-    texts, kinds = _token_texts(tokenizer)
-    special = {f"{PREFIX}{key}": getattr(tokenizer, f"{role}_token_id") for role, key in ROLE_KEYS.items()}
-    adds_bos, adds_eos = _bos_eos(tokenizer)
+    units = spec.model.units
+    kind = _sentencepiece(spec) if units is not None and units.characters else _byte_level(spec)
+    texts, kinds = _token_texts(spec)
+    special = {f"{PREFIX}{key}": spec.role_id(role) for role, key in ROLE_KEYS.items()}
+    adds_bos, adds_eos = _bos_eos(spec)
     values: dict[str, Any] = {
         "general.architecture": "llama",
         "general.type": "vocab",
@@ -65,7 +63,7 @@ def gguf_metadata(tokenizer: "BPETokenizer") -> tuple[dict[str, Any], dict[str, 
         "llama.attention.head_count": 1,
         "llama.attention.layer_norm_rms_epsilon": 1e-5,
     }
-    template = tokenizer.metadata.get("chat_template")
+    template = spec.metadata.get("chat_template")
     if isinstance(template, str):
         values[TEMPLATE_KEY] = template
     elif isinstance(template, list):  # named ones, as Hugging Face lists them
@@ -80,22 +78,22 @@ def gguf_metadata(tokenizer: "BPETokenizer") -> tuple[dict[str, Any], dict[str, 
     return values, {key: kind for key, kind in types.items() if key in values}
 
 
-def _token_texts(tokenizer: "BPETokenizer") -> tuple[list[str], list[int]]:
+def _token_texts(spec: TokenizerSpec) -> tuple[list[str], list[int]]:
     """Return the texts and types of all ids; an id without a token gets an unused placeholder."""
-    units = tokenizer.model.units
+    units = spec.model.units
     in_bytes = units is None or not units.characters
-    size = tokenizer.n_vocab
-    if size > 4 * len(tokenizer) + 1_000:
+    size = spec.n_vocab
+    if size > 4 * len(spec.tokens) + 1_000:
         raise ConversionError(
-            f"GGUF lists every id from 0 up, and here {size - len(tokenizer):,} of {size:,} have no token"
+            f"GGUF lists every id from 0 up, and here {size - len(spec.tokens):,} of {size:,} have no token"
         )
     texts, kinds = [f"[PAD{token_id}]" for token_id in range(size)], [TOKEN_TYPES["UNUSED"]] * size
-    for token_id, token in tokenizer.model.tokens.items():
+    for token_id, token in spec.model.tokens.items():
         texts[token_id] = to_alphabet(token) if in_bytes else token.decode("utf-8", "surrogateescape")
         kinds[token_id] = TOKEN_TYPES["NORMAL"]
     for token_id in (units.byte_tokens or {}).values() if units is not None else ():
         kinds[token_id] = TOKEN_TYPES["BYTE"]
-    for added in tokenizer.added_tokens:
+    for added in spec.special_tokens.tokens:
         texts[added.id] = added.content
         kinds[added.id] = TOKEN_TYPES["CONTROL" if added.special else "USER_DEFINED"]
     if units is not None and units.unk_id is not None:
@@ -109,28 +107,28 @@ def _token_texts(tokenizer: "BPETokenizer") -> tuple[list[str], list[int]]:
     return texts, kinds
 
 
-def _byte_level(tokenizer: "BPETokenizer") -> dict[str, Any]:
+def _byte_level(spec: TokenizerSpec) -> dict[str, Any]:
     """Return the keys of a byte-level model. Raises ConversionError where llama.cpp would give other ids."""
-    model = tokenizer.model
-    if tokenizer.normalizer is not None:
+    model = spec.model
+    if spec.normalizer is not None:
         raise ConversionError(
-            f"llama.cpp applies no normalizer to byte-level tokenizers, and this one has {tokenizer.normalizer}"
+            f"llama.cpp applies no normalizer to byte-level tokenizers, and this one has {spec.normalizer}"
         )
     if not model.is_byte_level:
         raise ConversionError("GGUF can't hold a byte-level tokenizer that lacks bytes, or marks the parts of words")
-    name = pre_name(tokenizer)
+    name = pre_name(spec)
     text = {token_id: to_alphabet(token) for token_id, token in model.tokens.items()}
     merges = [f"{text[left]} {text[right]}" for left, right in merge_pairs(model)]
     return {f"{PREFIX}model": "gpt2", f"{PREFIX}pre": name, f"{PREFIX}merges": merges}
 
 
-def pre_name(tokenizer: "BPETokenizer") -> str:
+def pre_name(spec: TokenizerSpec) -> str:
     """Return llama.cpp's name for how a byte-level tokenizer splits text. Raises ConversionError where it has none."""
-    spellings = _patterns(tokenizer)
+    spellings = _patterns(spec)
     names = [name for spelling in spellings for name in names_for(spelling)]
     if not names:
-        raise _explain_unnamed(tokenizer)
-    model = tokenizer.model
+        raise _explain_unnamed(spec)
+    model = spec.model
     equivalent = not model.recovered_merges.unreachable  # then looking whole pieces up first changes nothing
     fitting = [name for name in names if equivalent or gguf_pre()[name].ignore_merges == model.ignore_merges]
     if not fitting:
@@ -141,10 +139,10 @@ def pre_name(tokenizer: "BPETokenizer") -> str:
     return fitting[0]
 
 
-def approximate_pre_name(tokenizer: "BPETokenizer") -> str | None:
+def approximate_pre_name(spec: TokenizerSpec) -> str | None:
     """Return the name of a pattern that llama.cpp's own splitter only approximates; None for any other."""
     try:
-        name = pre_name(tokenizer)
+        name = pre_name(spec)
     except ConversionError:
         return None
     pre = gguf_pre()[name]
@@ -153,9 +151,9 @@ def approximate_pre_name(tokenizer: "BPETokenizer") -> str | None:
     )
 
 
-def _patterns(tokenizer: "BPETokenizer") -> list[list[str]]:
+def _patterns(spec: TokenizerSpec) -> list[list[str]]:
     """Return the split patterns, in order, in each known spelling. Raises ConversionError for other steps."""
-    pre_tokenizer = tokenizer.pre_tokenizer
+    pre_tokenizer = spec.pre_tokenizer
     steps = list(pre_tokenizer.pretokenizers) if isinstance(pre_tokenizer, PreTokenizerSequence) else [pre_tokenizer]
     patterns = []
     for step in steps:
@@ -166,7 +164,7 @@ def _patterns(tokenizer: "BPETokenizer") -> list[list[str]]:
         elif isinstance(step, ByteLevel) and not step.add_prefix_space and step is steps[-1]:
             patterns += ["gpt2"] if step.use_regex else []
         else:
-            raise _explain_unnamed(tokenizer)
+            raise _explain_unnamed(spec)
     return _spellings(patterns)
 
 
@@ -178,10 +176,10 @@ def _spellings(patterns: list[str]) -> list[list[str]]:
     return [newer] if any(name and name.name == "cl100k" for name in named) else [older, newer]
 
 
-def _explain_unnamed(tokenizer: "BPETokenizer") -> ConversionError:
+def _explain_unnamed(spec: TokenizerSpec) -> ConversionError:
     """Return the error for a pattern without a name in llama.cpp; it lists the patterns that have one."""
-    named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
-    short_repr = named.name if named else str(tokenizer.pattern or tokenizer.pre_tokenizer)
+    named = find_pattern(spec.pattern) if spec.pattern else None
+    short_repr = named.name if named else str(spec.pattern or spec.pre_tokenizer)
     known = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
     advice = f"train it with a pattern that has one: {', '.join(known)}"
     if named and not named.cuts_words:
@@ -193,11 +191,11 @@ def _explain_unnamed(tokenizer: "BPETokenizer") -> ConversionError:
     )
 
 
-def _sentencepiece(tokenizer: "BPETokenizer") -> dict[str, Any]:
+def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
     """Return the keys of a model with scores. Raises ConversionError where llama.cpp would give other ids."""
-    model, units = tokenizer.model, tokenizer.model.units
+    model, units = spec.model, spec.model.units
     assert units is not None
-    steps = tokenizer.normalizer
+    steps = spec.normalizer
     parts = list(steps.normalizers) if isinstance(steps, NormalizerSequence) else [steps] if steps is not None else []
     prefix = bool(parts) and parts[0] == Prepend(SPACE)
     rest = parts[prefix:]
@@ -205,7 +203,7 @@ def _sentencepiece(tokenizer: "BPETokenizer") -> dict[str, Any]:
         raise ConversionError(
             f"llama.cpp prepares text for scored tokens in one way only, and this tokenizer has {steps}"
         )
-    if tokenizer.pre_tokenizer is not None or units.prefix or units.suffix or units.symbols or model.ignore_merges:
+    if spec.pre_tokenizer is not None or units.prefix or units.suffix or units.symbols or model.ignore_merges:
         raise ConversionError(
             "llama.cpp's scored tokens need a tokenizer without pre-tokenizer and without marks on words"
         )
@@ -215,7 +213,7 @@ def _sentencepiece(tokenizer: "BPETokenizer") -> dict[str, Any]:
         )
     ranks = _token_ranks(model)
     order = {rank: -float(position) for position, rank in enumerate(sorted(set(ranks.values())), 1)}
-    scores = [order[ranks[token_id]] if token_id in ranks else 0.0 for token_id in range(tokenizer.n_vocab)]
+    scores = [order[ranks[token_id]] if token_id in ranks else 0.0 for token_id in range(spec.n_vocab)]
     return {
         f"{PREFIX}model": "llama",
         f"{PREFIX}pre": "default",
@@ -244,11 +242,11 @@ def _token_ranks(model: BPEModel) -> dict[int, int]:
     return ranks
 
 
-def _bos_eos(tokenizer: "BPETokenizer") -> tuple[bool, bool]:
+def _bos_eos(spec: TokenizerSpec) -> tuple[bool, bool]:
     """Return whether bos is added before a text, and eos after it. Raises ConversionError for anything else."""
-    template, text_id = tokenizer.resolved_post_processor, -1
+    template, text_id = spec.resolved_post_processor, -1
     ids = [text_id] if template is None else template.apply([text_id])
     for adds_bos, adds_eos in ((False, False), (True, False), (False, True), (True, True)):
-        if ids == [tokenizer.bos_token_id] * adds_bos + [text_id] + [tokenizer.eos_token_id] * adds_eos:
+        if ids == [spec.role_id("bos")] * adds_bos + [text_id] + [spec.role_id("eos")] * adds_eos:
             return adds_bos, adds_eos
     raise ConversionError("GGUF can put bos before a text and eos after it, and nothing else")

@@ -11,7 +11,7 @@ Chapter: File formats. Source: gpt-2/src/encoder.py; transformers `models/gpt2/t
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._support.json_document import JSONFile, read_bytes, short_repr
 from .._support.textio import write_all_atomically
@@ -23,9 +23,6 @@ from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet, to_alphabet
 from ..vocab.special_tokens import ROLES
 from .huggingface import merge_pairs, read_config
 from .tokenizer_json import read_id, read_tokenizer
-
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
 
 FILE_NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "NFC")}
@@ -172,16 +169,16 @@ def _added_tokens(file: JSONFile, folder: Path, unmerged: list[str], config: dic
     return sorted(listed.values(), key=lambda entry: str(entry["id"]).rjust(20))
 
 
-def save(tokenizer: "BPETokenizer", folder: Path) -> None:
+def save(spec: TokenizerSpec, folder: Path) -> None:
     """Write `vocab.json` and `merges.txt`. Raises ConversionError for what they can't hold."""
-    model = tokenizer.model
+    model = spec.model
     if model.units is not None and model.units.characters:
         raise ConversionError("vocab.json and merges.txt are for byte-level tokenizers")
-    if tokenizer.pre_tokenizer is not None and tokenizer.pattern is None:
+    if spec.pre_tokenizer is not None and spec.pattern is None:
         raise ConversionError(
-            f"vocab.json and merges.txt are opened with one pattern, and this tokenizer has {tokenizer.pre_tokenizer}"
+            f"vocab.json and merges.txt are opened with one pattern, and this tokenizer has {spec.pre_tokenizer}"
         )
-    unmerged = set(model.recovered_merges.unreachable) - {token.id for token in tokenizer.added_tokens}
+    unmerged = set(model.recovered_merges.unreachable) - {token.id for token in spec.special_tokens.tokens}
     if unmerged and not model.ignore_merges:
         raise ConversionError(
             f"in vocab.json a token that no merge makes is a special one, and {model.tokens[min(unmerged)]!r} is not"
@@ -191,7 +188,7 @@ def save(tokenizer: "BPETokenizer", folder: Path) -> None:
             "vocab.json and merges.txt can't say that whole pieces are looked up first, and here they are"
         )
     vocab = {to_alphabet(token): token_id for token_id, token in model.tokens.items()}
-    for token in tokenizer.added_tokens:
+    for token in spec.special_tokens.tokens:
         if vocab.setdefault(token.content, token.id) != token.id:
             raise ConversionError(
                 f"the vocabulary would mix up {token.content!r} with {from_alphabet(token.content)!r}"
@@ -199,7 +196,7 @@ def save(tokenizer: "BPETokenizer", folder: Path) -> None:
     ordered = dict(sorted(vocab.items(), key=lambda item: item[1]))
     lines = [f"{to_alphabet(model.tokens[a])} {to_alphabet(model.tokens[b])}\n" for a, b in merge_pairs(model)]
     folder.mkdir(parents=True, exist_ok=True)
-    roles = {f"{role}_token": getattr(tokenizer, f"{role}_token") for role in ROLES}
+    roles = {f"{role}_token": spec.roles[role] for role in ROLES}
     named = {role: name for role, name in roles.items() if name is not None}
     contents = {
         "vocab.json": json.dumps(ordered, ensure_ascii=False),

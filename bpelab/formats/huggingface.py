@@ -13,7 +13,7 @@ Chapter: File formats. Source: tokenizers `models/bpe/serialization.rs`, read an
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._support.gc_paused import gc_paused
 from .._support.json_document import JSONFile, read_bytes
@@ -29,9 +29,6 @@ from ..vocab.added_tokens import AddedToken
 from ..vocab.special_tokens import ROLES
 from .json_components import portable_end, write_component, write_section
 from .tokenizer_json import read_tokenizer
-
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
 
 METADATA_KEYS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 """Entries of tokenizer_config.json that are kept, apart from the roles. Others say nothing, or name code to run."""
@@ -104,9 +101,9 @@ def _metadata_value(file: JSONFile, key: str) -> Any:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def save(tokenizer: "BPETokenizer", folder: Path) -> None:
+def save(spec: TokenizerSpec, folder: Path) -> None:
     """Write both files; see `BPETokenizer.save`."""
-    files = {"tokenizer.json": tokenizer_json(tokenizer), "tokenizer_config.json": _config(tokenizer)}
+    files = {"tokenizer.json": tokenizer_json(spec), "tokenizer_config.json": _config(spec)}
     contents = {name: json.dumps(data, ensure_ascii=False, indent=2).encode() + b"\n" for name, data in files.items()}
     if folder.exists() and not folder.is_dir():
         raise ConversionError(f"{folder} is a file; save writes a folder")
@@ -114,13 +111,13 @@ def save(tokenizer: "BPETokenizer", folder: Path) -> None:
     write_all_atomically({folder / name: content for name, content in contents.items()})
 
 
-def tokenizer_json(tokenizer: "BPETokenizer") -> dict[str, Any]:
+def tokenizer_json(spec: TokenizerSpec) -> dict[str, Any]:
     """Return the contents of `tokenizer.json`. Raises ConversionError for what it can't hold."""
-    model = _model(tokenizer)
+    model = _model(spec)
     return {
         "version": "1.0",
-        "truncation": write_section(tokenizer.truncation),
-        "padding": write_section(tokenizer.padding),
+        "truncation": write_section(spec.truncation),
+        "padding": write_section(spec.padding),
         "added_tokens": [
             {
                 "id": token.id,
@@ -131,12 +128,12 @@ def tokenizer_json(tokenizer: "BPETokenizer") -> dict[str, Any]:
                 "normalized": token.normalized,
                 "special": token.special,
             }
-            for token in _in_order(tokenizer.added_tokens, model["vocab"])
+            for token in _in_order(spec.special_tokens.tokens, model["vocab"])
         ],
-        "normalizer": write_component(tokenizer.normalizer, "normalizer"),
-        "pre_tokenizer": _pre_tokenizer(tokenizer),
-        "post_processor": write_component(tokenizer.resolved_post_processor, "post_processor"),
-        "decoder": write_component(tokenizer.decoder, "decoder"),
+        "normalizer": write_component(spec.normalizer, "normalizer"),
+        "pre_tokenizer": _pre_tokenizer(spec),
+        "post_processor": write_component(spec.resolved_post_processor, "post_processor"),
+        "decoder": write_component(spec.decoder, "decoder"),
         "model": model,
     }
 
@@ -150,8 +147,8 @@ def _in_order(added: tuple[AddedToken, ...], vocab: dict[str, int]) -> list[Adde
     return list(added) if renumbered == sorted(renumbered) else sorted(added, key=lambda token: token.id)
 
 
-def _model(tokenizer: "BPETokenizer") -> dict[str, Any]:
-    model, units = tokenizer.model, tokenizer.model.units
+def _model(spec: TokenizerSpec) -> dict[str, Any]:
+    model, units = spec.model, spec.model.units
     in_bytes = units is None or not units.characters
     if units is not None and units.symbols:
         name = next(iter(units.symbols)).decode("utf-8", "replace")
@@ -167,11 +164,11 @@ def _model(tokenizer: "BPETokenizer") -> dict[str, Any]:
 
     vocab = {text(token): token_id for token_id, token in sorted(model.tokens.items())}
     merges = [[text(model.tokens[left]), text(model.tokens[right])] for left, right in merge_pairs(model)]
-    _add_specials(tokenizer, vocab, in_bytes)
-    unk = None if units is None or units.unk_id is None else tokenizer.id_to_token(units.unk_id)
+    _add_specials(spec, vocab, in_bytes)
+    unk = None if units is None or units.unk_id is None else spec.tokens.get(units.unk_id)
     return {
         "type": "BPE",
-        "dropout": tokenizer.dropout,
+        "dropout": spec.dropout,
         "unk_token": None if unk is None else unk.decode(),
         "continuing_subword_prefix": text(units.prefix) if units is not None and units.prefix else None,
         "end_of_word_suffix": text(units.suffix) if units is not None and units.suffix else None,
@@ -183,9 +180,9 @@ def _model(tokenizer: "BPETokenizer") -> dict[str, Any]:
     }
 
 
-def _add_specials(tokenizer: "BPETokenizer", vocab: dict[str, int], in_bytes: bool) -> None:
+def _add_specials(spec: TokenizerSpec, vocab: dict[str, int], in_bytes: bool) -> None:
     """Add tokens to `vocab` that Hugging Face would otherwise give another id, or requires there."""
-    added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
+    added = sorted(spec.special_tokens.tokens, key=lambda token: token.id)
     if len({token.id for token in added}) < len(added):
         raise ConversionError("tokenizer.json can't hold two special tokens with one id")
     for token in added:
@@ -194,7 +191,7 @@ def _add_specials(tokenizer: "BPETokenizer", vocab: dict[str, int], in_bytes: bo
             raise ConversionError(
                 f"tokenizer.json would mix up the special token {token.content!r} with the token {other!r}"
             )
-    units = tokenizer.model.units
+    units = spec.model.units
     if units is not None:
         vocab.update((token.content, token.id) for token in added if token.id == units.unk_id)
     outside = [token for token in added if token.content not in vocab]
@@ -225,8 +222,8 @@ def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
     return list(model.recovered_merges.splits.values())
 
 
-def _pre_tokenizer(tokenizer: "BPETokenizer") -> Any:
-    pre_tokenizer, units = tokenizer.pre_tokenizer, tokenizer.model.units
+def _pre_tokenizer(spec: TokenizerSpec) -> Any:
+    pre_tokenizer, units = spec.pre_tokenizer, spec.model.units
     if isinstance(pre_tokenizer, Split):
         split: list[dict[str, Any]] = [_split(pre_tokenizer)]
     elif pre_tokenizer is None and (units is None or not units.characters):
@@ -252,11 +249,11 @@ def _split(split: Split) -> dict[str, Any]:
     return component | {"pattern": {"Regex": portable_end(expression)}}
 
 
-def _config(tokenizer: "BPETokenizer") -> dict[str, Any]:
-    roles = {f"{role}_token": getattr(tokenizer, f"{role}_token") for role in ROLES}
+def _config(spec: TokenizerSpec) -> dict[str, Any]:
+    roles = {f"{role}_token": spec.roles[role] for role in ROLES}
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,  # would remove spaces before punctuation when decoding
         **{role: name for role, name in roles.items() if name is not None},
-        **{key: tokenizer.metadata[key] for key in METADATA_KEYS if key in tokenizer.metadata},
+        **{key: spec.metadata[key] for key in METADATA_KEYS if key in spec.metadata},
     }

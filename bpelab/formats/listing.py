@@ -2,12 +2,9 @@
 
 import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._support.textio import write_atomically
-
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+from ..core.spec import TokenizerSpec
 
 
 def printable(token: bytes) -> str:
@@ -20,24 +17,24 @@ def printable(token: bytes) -> str:
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c)[0] == "C" else c for c in text)
 
 
-def listing(tokenizer: "BPETokenizer") -> str:
+def listing(spec: TokenizerSpec) -> str:
     """Return one line a token: id, rank ("-" where no merge makes it), the exact bytes, and its two parts.
 
     >>> from bpelab import BPETokenizer
-    >>> print(listing(BPETokenizer.train("abab", 257)).splitlines()[-1])
+    >>> print(listing(BPETokenizer.train("abab", 257).spec).splitlines()[-1])
        256       0  b'ab' = b'a' + b'b'
     """
-    model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
+    model, recovered_merges = spec.model, spec.model.recovered_merges
     lines = []
     for token_id, token in sorted(model.tokens.items()):
         line = f"{token_id:6} {recovered_merges.rank_of.get(token_id, '-'):>7}  {token!r}"
         if token_id in recovered_merges.splits:
             line += " = " + " + ".join(repr(model.tokens[part]) for part in recovered_merges.splits[token_id])
         lines.append(line)
-    lines += [f"{token_id:6} special  {name!r}" for name, token_id in tokenizer.special_tokens.items()]
+    lines += [f"{token_id:6} special  {name!r}" for name, token_id in spec.special_tokens.ids.items()]
     return "\n".join(lines) + "\n"
 
 
-def save_listing(tokenizer: "BPETokenizer", path: str | Path) -> None:
+def save_listing(spec: TokenizerSpec, path: str | Path) -> None:
     """Write the listing to a UTF-8 file."""
-    write_atomically(Path(path), listing(tokenizer).encode())
+    write_atomically(Path(path), listing(spec).encode())

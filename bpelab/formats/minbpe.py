@@ -10,7 +10,6 @@ Chapter: File formats. Source: minbpe `base.py` (save, load), version line `minb
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._support.json_document import read_bytes
 from .._support.textio import write_all_atomically
@@ -20,9 +19,6 @@ from ..model.bpe import BPEModel
 from ..regex.patterns import covering_pattern, find_pattern, without_covering
 from .listing import printable
 
-if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
-
 VERSION = "minbpe v1"
 VERSIONS = (VERSION, "bpe v1")
 """The first lines of minbpe's files, and of those of classes modelled on it."""
@@ -31,36 +27,37 @@ MAX_BYTES = 1 << 25
 terabyte."""
 
 
-def save(tokenizer: "BPETokenizer", path: str | Path) -> None:
+def save(spec: TokenizerSpec, path: str | Path) -> None:
     """Write `path` (ending in .model) and its .vocab listing. Raises ConversionError for what the format can't hold."""
     path = Path(path)
     if path.suffix != ".model":
         raise ConversionError(f"minbpe's files end in .model, and this one would be {path}")
-    merges = _merges(tokenizer)
-    named = find_pattern(tokenizer.pattern) if tokenizer.pattern else None
+    merges = _merges(spec)
+    pattern = spec.pattern or ""
+    named = find_pattern(pattern) if pattern else None
     if named and named.cuts_words:
         pattern = named.oniguruma
-    else:  # minbpe drops what a pattern leaves out
-        pattern = covering_pattern(tokenizer.pattern) if tokenizer.pattern else ""
+    elif pattern:  # minbpe drops what a pattern leaves out
+        pattern = covering_pattern(pattern)
     if "\n" in pattern or "\r" in pattern:
         raise ConversionError("minbpe keeps the pattern in one line, and this one has a line break")
-    lines = [VERSION, pattern, str(len(tokenizer.special_tokens))]
-    for name, token_id in tokenizer.special_tokens.items():
+    lines = [VERSION, pattern, str(len(spec.special_tokens.ids))]
+    for name, token_id in spec.special_tokens.ids.items():
         if len(name.split()) != 1 or name.split()[0] != name:
             raise ConversionError(f"minbpe can't hold the special token {name!r}: it has white space in it")
         lines.append(f"{name} {token_id}")
     lines += [f"{left} {right}" for left, right in merges]
     model = ("\n".join(lines) + "\n").encode()
-    write_all_atomically({path: model, path.with_suffix(".vocab"): _listing(tokenizer).encode()})
+    write_all_atomically({path: model, path.with_suffix(".vocab"): _listing(spec).encode()})
 
 
-def _merges(tokenizer: "BPETokenizer") -> list[tuple[int, int]]:
-    model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
+def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
+    model, recovered_merges = spec.model, spec.model.recovered_merges
     if not model.is_byte_level:
         raise ConversionError("minbpe's tokenizers start from all 256 bytes, and this one doesn't")
-    if tokenizer.pre_tokenizer is not None and tokenizer.pattern is None:
-        raise ConversionError(f"minbpe splits text with one pattern, and this tokenizer with {tokenizer.pre_tokenizer}")
-    if tokenizer.normalizer is not None or tokenizer.post_processor is not None:
+    if spec.pre_tokenizer is not None and spec.pattern is None:
+        raise ConversionError(f"minbpe splits text with one pattern, and this tokenizer with {spec.pre_tokenizer}")
+    if spec.normalizer is not None or spec.post_processor is not None:
         raise ConversionError("minbpe can hold neither a normalizer nor a post-processor")
     if not recovered_merges.exact or recovered_merges.unreachable:
         raise ConversionError("minbpe can't hold this model: it has tokens that no list of merges makes")
@@ -71,8 +68,8 @@ def _merges(tokenizer: "BPETokenizer") -> list[tuple[int, int]]:
     return list(recovered_merges.splits.values())
 
 
-def _listing(tokenizer: "BPETokenizer") -> str:
-    tokens, splits = tokenizer.model.tokens, tokenizer.model.recovered_merges.splits
+def _listing(spec: TokenizerSpec) -> str:
+    tokens, splits = spec.model.tokens, spec.model.recovered_merges.splits
 
     def show(token_id: int) -> str:
         return f"[{printable(tokens[token_id])}]"
@@ -81,7 +78,7 @@ def _listing(tokenizer: "BPETokenizer") -> str:
     for token_id in sorted(tokens):
         parts = "".join(map(show, splits[token_id])) + " -> " if token_id in splits else ""
         lines.append(f"{parts}{show(token_id)} {token_id}\n")
-    lines += [f"[{name}] {token_id}\n" for name, token_id in tokenizer.special_tokens.items()]
+    lines += [f"[{name}] {token_id}\n" for name, token_id in spec.special_tokens.ids.items()]
     return "".join(lines)
 
 

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    import tiktoken
-
-    from ..tokenizer import BPETokenizer
+    from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
 END_OF_TEXT = "<|endoftext|>"
@@ -79,19 +77,19 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
     return ranks
 
 
-def save_ranks(tokenizer: BPETokenizer, path: str | Path) -> None:
+def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     """Write a `.tiktoken` file. Raises ConversionError where tiktoken's rule would give other ids."""
     import base64
     from pathlib import Path
 
     from .._support.textio import write_atomically
 
-    ranks = _ranks(tokenizer)
+    ranks = _ranks(spec)
     lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
     write_atomically(Path(path), b"".join(lines))
 
 
-def from_tiktoken(name_or_encoding: str | tiktoken.Encoding) -> TokenizerSpec:
+def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
     """Return the tokenizer of an Encoding: the object, its name, or the name of a model that uses it.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
@@ -201,14 +199,14 @@ def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
     return TokenizerSpec(model, pattern=pattern)
 
 
-def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
+def _ranks(spec: TokenizerSpec) -> dict[bytes, int]:
     """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
-    model, recovered_merges = tokenizer.model, tokenizer.model.recovered_merges
-    if tokenizer.normalizer is not None:
-        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {tokenizer.normalizer}")
-    if not model.covers_utf8 or (tokenizer.pre_tokenizer is not None and tokenizer.pattern is None):
+    model, recovered_merges = spec.model, spec.model.recovered_merges
+    if spec.normalizer is not None:
+        raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {spec.normalizer}")
+    if not model.covers_utf8 or (spec.pre_tokenizer is not None and spec.pattern is None):
         raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
     if not recovered_merges.exact or (recovered_merges.unreachable and not model.ignore_merges):
         raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
@@ -220,27 +218,27 @@ def _ranks(tokenizer: BPETokenizer) -> dict[bytes, int]:
         )
     if recovered_merges.unreachable and (more := pair_only_ranks_merge(model)) is not None:
         raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, and here they don't")
-    return {**model.ids, **missing_bytes(tokenizer)}
+    return {**model.ids, **missing_bytes(spec)}
 
 
-def missing_bytes(tokenizer: BPETokenizer) -> dict[bytes, int]:
+def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:
     """Return the single bytes that have no token -> free ids: tiktoken's ranks have all 256, and no text these.
 
     >>> from bpelab import BPETokenizer
-    >>> missing_bytes(BPETokenizer.train("low low", 258))
+    >>> missing_bytes(BPETokenizer.train("low low", 258).spec)
     {}
     """
-    alphabet = tokenizer.model.alphabet
+    alphabet = spec.model.alphabet
     missing = [unit for unit in map(bytes, zip(range(256))) if unit not in alphabet]
-    return dict(zip(missing, range(tokenizer.n_vocab, tokenizer.n_vocab + len(missing))))
+    return dict(zip(missing, range(spec.n_vocab, spec.n_vocab + len(missing))))
 
 
-def to_tiktoken(tokenizer: BPETokenizer, name: str) -> tiktoken.Encoding:
+def to_tiktoken(spec: TokenizerSpec, name: str) -> Encoding:
     """Return a tiktoken Encoding with the same ids; see `BPETokenizer.to_tiktoken`."""
-    encoding: tiktoken.Encoding = import_tiktoken().Encoding(
+    encoding: Encoding = import_tiktoken().Encoding(
         name=name,
-        pat_str=covering_pattern(tokenizer.pattern),
-        mergeable_ranks=_ranks(tokenizer),
-        special_tokens=tokenizer.special_tokens,
+        pat_str=covering_pattern(spec.pattern),
+        mergeable_ranks=_ranks(spec),
+        special_tokens=dict(spec.special_tokens.ids),
     )
     return encoding

@@ -15,11 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from .._support.json_document import JSONFile, short_repr
+from ..core.length_settings import Padding, Truncation
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, SpecialTokenError, TokenizerFileError
 from ..model.bpe import BPEModel, Merge, Pair
 from ..model.initial_symbols import InitialSymbols
-from ..model_inputs.config import Padding, Truncation
 from ..unicode.byte_alphabet import BYTE_OF_CHAR, from_alphabet
 from ..vocab.added_tokens import AddedToken
 from ..vocab.special_tokens import HIGHEST_ID, LONGEST_NAME, SpecialTokens

@@ -400,7 +400,7 @@ class BPEModel:
 
     @cached_property
     def recovered_merges(self) -> RecoveredMerges:
-        """Return the one pair that each token is made of; see `recover.recover_merges`.
+        """Return the one pair that each token is made of; see `merge_recovery.recover_merges`.
 
         Cost: a second for 100,000 tokens.
         """

@@ -11,15 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .._support.validate import check_name
+from ..alignment.offsets import trim_steps
+from ..core.length_settings import LONGEST
 from ..errors import MissingDependencyError
 from .batch_encoding import Batch, as_columns, pad_columns
-from .config import LONGEST
-from .encoding import Encoded, build_input
+from .encoding import Encoded, build_input, encode_alone
 from .padding import pad_rows, resolve_padding
 from .truncation import resolve_truncation, windows
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
     from ..vocab.special_tokens import Special
 
 INTEGERS = {"input_ids", "attention_mask", "token_type_ids", "special_tokens_mask", "offset_mapping"}
@@ -28,7 +29,7 @@ INTEGERS |= {"overflow_to_sample_mapping"}
 
 
 def encode_rows(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     text: Any,
     text_pair: Any,
     *,
@@ -56,17 +57,17 @@ def encode_rows(
         truncation,
         max_length,
         stride,
-        truncation_side or (names.get("truncation_side") if tokenizer.truncation is None else None),
-        tokenizer.truncation,
+        truncation_side or (names.get("truncation_side") if tokenizer.spec.truncation is None else None),
+        tokenizer.spec.truncation,
         limit,
     )
     fill = resolve_padding(
         padding,
         max_length,
         pad_to_multiple_of,
-        padding_side or (names.get("padding_side") if tokenizer.padding is None else None),
+        padding_side or (names.get("padding_side") if tokenizer.spec.padding is None else None),
         tokenizer.pad_token_id,
-        tokenizer.padding,
+        tokenizer.spec.padding,
         limit if cut is None else cut.max_length,
     )
     if max_length is not None and cut is None and padding != "max_length":
@@ -76,11 +77,12 @@ def encode_rows(
             f"rows of max_length={cut.max_length} tokens would be filled up beyond it: it is not a multiple of "
             f"pad_to_multiple_of={fill.pad_to_multiple_of}"
         )
-    around = tokenizer.post_processor
+    around = tokenizer.spec.post_processor
+    steps = trim_steps(around)
     parts = [part for pair in texts for part in pair if part is not None]
     found: Iterator[Encoded]
     if return_offsets:
-        found = (tokenizer.encode_alone(part, allowed_special, disallowed_special) for part in parts)
+        found = (encode_alone(tokenizer, part, allowed_special, disallowed_special) for part in parts)
     else:
         lists = tokenizer.encode_batch(
             parts,
@@ -95,9 +97,7 @@ def encode_rows(
         assert first is not None
         added = 0 if around is None or not add_special_tokens else around.added_tokens(second is not None)
         for window in windows(first, second, cut, added, return_overflowing_tokens):
-            rows.append(
-                build_input(*window, around, tokenizer.spec.special_tokens, tokenizer.trim_steps, add_special_tokens)
-            )
+            rows.append(build_input(*window, around, tokenizer.spec.special_tokens, steps, add_special_tokens))
             sample.append(index)
     if fill is not None:
         rows = pad_rows(rows, fill, max(len(row.ids) for row in rows))
@@ -117,7 +117,7 @@ def encode_rows(
 
 
 def pad(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     encoded: Any,
     padding: bool | str,
     *,
@@ -128,14 +128,14 @@ def pad(
 ) -> Batch:
     """Return the result of `BPETokenizer.pad`."""
     columns, many = as_columns(encoded)
-    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.padding is None else None)
+    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.spec.padding is None else None)
     fill = resolve_padding(
         "longest" if padding is True else padding,
         max_length,
         pad_to_multiple_of,
         side,
         tokenizer.pad_token_id,
-        tokenizer.padding,
+        tokenizer.spec.padding,
         _limit(tokenizer),
     )
     padded = pad_columns(columns if many else {name: [row] for name, row in columns.items()}, fill)
@@ -144,7 +144,7 @@ def pad(
     return Batch(padded if many else {name: rows[0] for name, rows in padded.items()})
 
 
-def _limit(tokenizer: "BPETokenizer") -> int | None:
+def _limit(tokenizer: "Tokenizer") -> int | None:
     """Return the "model_max_length" of the tokenizer's file. Files without a limit write 10^30."""
     limit = tokenizer.metadata.get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit <= LONGEST else None

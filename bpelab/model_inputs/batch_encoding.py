@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._support.migration_hints import BATCH, explained
-from .config import Padding
+from ..core.length_settings import Padding
 
 if TYPE_CHECKING:
     Columns = dict[str, Any]

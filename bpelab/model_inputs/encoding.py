@@ -6,11 +6,15 @@ Chapter: Streaming. Cost: linear in the tokens.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..alignment.offsets import Offsets, trim_offsets
+from ..alignment.offsets import Offsets, edge_spaces, to_original_offsets, trim_offsets, trim_steps
 from ..postprocessors import PostProcessor, Segment
 from ..vocab.special_tokens import SpecialTokens
+
+if TYPE_CHECKING:
+    from ..core.tokenizer import Tokenizer
+    from ..vocab.special_tokens import Special
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,37 @@ class Encoded:
         for keep_first in trim_steps:
             offsets = trim_offsets(offsets, self.edges or (), keep_first)
         return offsets
+
+
+def encode_alone(
+    tokenizer: "Tokenizer", text: str, allowed_special: "Special", disallowed_special: "Special"
+) -> Encoded:
+    """Return the ids of `text` without what a post-processor adds, and where its tokens are."""
+    special, pipeline = tokenizer.spec.special_tokens, tokenizer.pipeline
+    valid, allowed = special.check_text(text, allowed_special, disallowed_special)
+    spans = pipeline.encode_with_offsets(valid, allowed)
+    ids = [token.id for token in spans]
+    offsets = [token.offsets for token in spans]
+    if len(valid) != len(text):
+        offsets = to_original_offsets(text, offsets)
+    if not trim_steps(tokenizer.spec.post_processor):
+        return Encoded(ids, offsets)
+    names = tokenizer.decode_pipeline.token_strings(ids, "error")
+    texts = (name if token.added is None else token.added for token, name in zip(spans, names))
+    return Encoded(ids, offsets, list(map(edge_spaces, texts)))
+
+
+def encode_with_offsets(
+    tokenizer: "Tokenizer",
+    text: str,
+    allowed_special: "Special",
+    disallowed_special: "Special",
+    add_special_tokens: bool,
+) -> "ModelInput":
+    """Return the row of one text, with offsets; `BPETokenizer.encode_with_offsets` explains the arguments."""
+    around = tokenizer.spec.post_processor
+    encoded = encode_alone(tokenizer, text, allowed_special, disallowed_special)
+    return build_input(encoded, None, around, tokenizer.spec.special_tokens, trim_steps(around), add_special_tokens)
 
 
 class ModelInput(NamedTuple):

@@ -4,8 +4,8 @@ Chapter: Streaming. Cost: linear. Source: tokenizers `utils/padding.rs`.
 """
 
 from .._support.validate import check_name, check_size
+from ..core.length_settings import Padding
 from ..errors import SpecialTokenError
-from .config import Padding
 from .encoding import ModelInput
 from .truncation import SIDES
 

@@ -10,7 +10,7 @@ Chapter: Streaming. Cost: linear. Source: tokenizers `utils/truncation.rs` and
 from collections.abc import Iterator
 
 from .._support.validate import check_name, check_size
-from .config import Truncation
+from ..core.length_settings import Truncation
 from .encoding import Encoded
 
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}

@@ -149,7 +149,7 @@ def write_card(
     pattern = tokenizer.pattern and find_pattern(tokenizer.pattern)
     rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measured.items())
     listed = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
-    split, size = tokenizer.pattern or str(tokenizer.pre_tokenizer), len(reference())
+    split, size = tokenizer.pattern or str(tokenizer.spec.pre_tokenizer), len(reference())
     if tokenizer.pattern and not (pattern and pattern.cuts_words):
         split = covering_pattern(tokenizer.pattern)
     elif pattern:

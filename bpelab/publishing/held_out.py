@@ -29,7 +29,7 @@ def trained_on(tokenizer: BPETokenizer, text: str) -> bool:
     (True, False)
     """
     model, pattern = tokenizer.model, tokenizer.pattern
-    if not model.is_byte_level or (pattern is None and tokenizer.pre_tokenizer is not None):
+    if not model.is_byte_level or (pattern is None and tokenizer.spec.pre_tokenizer is not None):
         return False
     try:
         merges = [(model.tokens[left], model.tokens[right]) for left, right in merge_pairs(model)]
@@ -38,7 +38,7 @@ def trained_on(tokenizer: BPETokenizer, text: str) -> bool:
     if len(merges) < MIN_MERGES:
         return False
     split = None if pattern is None else Split(pattern)
-    words = count_pre_tokens(text, split, SpecialTokens(tokenizer.added_tokens), tokenizer.normalizer)
+    words = count_pre_tokens(text, split, SpecialTokens(tokenizer.added_tokens), tokenizer.spec.normalizer)
     return any(_learns_same_merges(words, merges, ties) for ties in TIES)
 
 

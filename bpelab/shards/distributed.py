@@ -25,14 +25,14 @@ from .index import NAME, Index, Shard, read_index
 from .write import PART, clear, locked_folder, require_same_settings, write_folder
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 RETRIES, MAX_WAIT = 2, 600.0
 """How often a task is retried, and the seconds it waits for a worker that was taken for lost and still writes."""
 
 
 def write_parts(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     folder: Path,
     new: Index,
     cluster: Cluster,
@@ -77,7 +77,7 @@ def _with_prefix(shard: Shard, before: str) -> Shard:
 
 def _encode_parts(
     watch: Watch,
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     folder: Path,
     new: Index,
     threads: int,
@@ -101,12 +101,12 @@ def _encode_parts(
     return [found[key] for key in keys]
 
 
-def _identity(tokenizer: "BPETokenizer") -> "BPETokenizer":
+def _identity(tokenizer: "Tokenizer") -> "Tokenizer":
     """Return the tokenizer: as the result of a task it is computed again if it is lost."""
     return tokenizer
 
 
-def write_part(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int) -> Index:
+def write_part(tokenizer: "Tokenizer", folder: Path, index: Index, threads: int) -> Index:
     """Write the shards of one file; return their index.
 
     A worker that stalls is taken for lost, and another one does its task. Should it wake up, it continues to write: so

@@ -21,7 +21,7 @@ from .partition import DocumentPart, DocumentSplitter, batches, check_buffer, pa
 
 if TYPE_CHECKING:
     from ..core.pipeline import Ids
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class CorpusEncoder:
 
     def __init__(
         self,
-        tokenizer: "BPETokenizer",
+        tokenizer: "Tokenizer",
         options: ReadOptions,
         end: int | None,
         allowed: frozenset[str],

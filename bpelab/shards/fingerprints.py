@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from ..model.bpe import RankMerges
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 VERSION = b"bpelab tokenizer 1"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def fingerprint(tokenizer: "BPETokenizer") -> str:
+def fingerprint(tokenizer: "Tokenizer") -> str:
     """Return the fingerprint, 64 hexadecimal digits.
 
     >>> from bpelab import BPETokenizer
@@ -52,8 +52,11 @@ def fingerprint(tokenizer: "BPETokenizer") -> str:
     plain = [(name, sorted(value.items()) if hasattr(value, "items") else value) for name, value in units or ()]
     add(repr((model.ignore_merges, sorted(model.alphabet.items()), plain)).encode())
     add(repr(sorted(tokenizer.added_tokens, key=lambda token: token.content)).encode("utf-8", "surrogatepass"))
-    split, cut = tokenizer.pipeline.split, tokenizer.pre_tokenizer
-    for component in (tokenizer.normalizer, cut if split is None else split):  # a file writes a split in several steps
+    split, cut = tokenizer.pipeline.split, tokenizer.spec.pre_tokenizer
+    for component in (
+        tokenizer.spec.normalizer,
+        cut if split is None else split,
+    ):  # a file writes a split in several steps
         add(_canonical(component))
     add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
     return digest.hexdigest()

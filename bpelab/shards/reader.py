@@ -19,7 +19,7 @@ from .index import Index, read_index
 from .writer import START_DTYPE, TOKEN_DTYPES
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
 
 Tokens = NDArray[np.unsignedinteger[Any]]
 
@@ -93,7 +93,7 @@ class Shards:
 
     def verify(
         self,
-        tokenizer: "BPETokenizer | None" = None,
+        tokenizer: "Tokenizer | None" = None,
         against: Paths | None = None,
         *,
         threads: int | None = None,

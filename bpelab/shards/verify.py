@@ -16,7 +16,7 @@ from .fingerprints import fingerprint
 from .write import make_encoder
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
     from .reader import Shards
 
 MAX_NAMED = 8
@@ -44,7 +44,7 @@ def check_files(shards: "Shards", progress: bool | None) -> None:
 
 
 def verify_against_inputs(
-    shards: "Shards", tokenizer: "BPETokenizer", against: Paths | None, threads: int | None, progress: bool | None
+    shards: "Shards", tokenizer: "Tokenizer", against: Paths | None, threads: int | None, progress: bool | None
 ) -> None:
     """Encode the inputs again. Raises ShardsError naming the first document that differs, and CorpusError."""
     settings = shards.index.settings

@@ -25,7 +25,7 @@ from .writer import ShardWriter
 
 if TYPE_CHECKING:
     from .._support.dask_client import Cluster
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
     from ..vocab.special_tokens import Special
 
 UINT16_VOCAB, UINT32_VOCAB = 1 << 16, 1 << 32
@@ -35,7 +35,7 @@ PART = "part-"
 
 
 def encode_files(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     paths: Paths,
     folder: str | Path,
     *,
@@ -96,7 +96,7 @@ def encode_files(
 
 
 def write_folder(
-    tokenizer: "BPETokenizer",
+    tokenizer: "Tokenizer",
     folder: Path,
     new: Index,
     threads: int | None,
@@ -133,14 +133,14 @@ def locked_folder(
         ) from error
 
 
-def make_encoder(tokenizer: "BPETokenizer", settings: Settings, threads: int | None) -> CorpusEncoder:
+def make_encoder(tokenizer: "Tokenizer", settings: Settings, threads: int | None) -> CorpusEncoder:
     """Return the encoder of a run with these settings."""
     options = ReadOptions(settings.separator, settings.field, settings.errors)
     end = None if settings.end_of_document is None else tokenizer.special_tokens[settings.end_of_document]
     return CorpusEncoder(tokenizer, options, end, frozenset(settings.allowed_special), threads)
 
 
-def end_name(tokenizer: "BPETokenizer", chosen: str | bool | None) -> str | None:
+def end_name(tokenizer: "Tokenizer", chosen: str | bool | None) -> str | None:
     """Return the name of the token that ends documents: the one named, or for True the tokenizer's `eos_token`.
 
     Raises SpecialTokenError where there is none.
@@ -239,7 +239,7 @@ def clear(folder: Path) -> None:
         shutil.rmtree(path)
 
 
-def _write(tokenizer: "BPETokenizer", folder: Path, index: Index, threads: int | None, progress: bool | None) -> None:
+def _write(tokenizer: "Tokenizer", folder: Path, index: Index, threads: int | None, progress: bool | None) -> None:
     writer = ShardWriter(folder, index)
     encoding = make_encoder(tokenizer, index.settings, threads)
     try:

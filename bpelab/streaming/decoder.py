@@ -17,8 +17,9 @@ from ..texts.stages import Stage, StageChain
 from ..texts.utf8_parts import utf8_text
 
 if TYPE_CHECKING:
+    from ..core.decode_pipeline import DecodePipeline
     from ..core.detokenize import Unknown
-    from ..core.vocabulary import Vocabulary
+    from ..core.tokenizer import Tokenizer
     from ..decoders import Decoder
 
 
@@ -39,8 +40,8 @@ class _BytePath:
 
     start = b""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._tokens = vocabulary.decoded_bytes
+    def __init__(self, pipeline: DecodePipeline) -> None:
+        self._tokens = pipeline.token_bytes
 
     def push(self, state: bytes, ids: Iterable[int], unknown: Unknown) -> tuple[bytes, str]:
         return utf8_text(state, b"".join(detokenize.join_tokens(ids, self._tokens, unknown)))
@@ -64,10 +65,10 @@ def fused_stages(decoders: Iterable[Decoder]) -> list[Stage]:
 class _DecoderPath:
     """A file's decoders: those that see token after token, then those that see one text."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.token_strings = vocabulary.token_strings
-        steps = () if vocabulary.decoder is None else vocabulary.decoder.steps
-        self._stages: list[TokenStage] = [SpaceJoinStage()] if vocabulary.decoder is None else []
+    def __init__(self, pipeline: DecodePipeline) -> None:
+        self.token_strings, decoder = pipeline.token_strings, pipeline.spec.decoder
+        steps = () if decoder is None else decoder.steps
+        self._stages: list[TokenStage] = [SpaceJoinStage()] if decoder is None else []
         row: list[Stage] = []
         for number, step in enumerate(steps):
             joining = step.joining_stage()
@@ -129,10 +130,11 @@ class StreamDecoder:
     `unknown` and `skip_special_tokens` are those of `decode`. Raises ValueError for another `unknown`.
     """
 
-    def __init__(self, tokenizer: Vocabulary, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
+    def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
         detokenize.check_unknown(unknown)
-        self._tokenizer, self._skips, self._unknown = tokenizer, skip_special_tokens, unknown
-        self._path: _DecodePath = _BytePath(tokenizer) if tokenizer.joins_bytes else _DecoderPath(tokenizer)
+        self._pipeline, self._skips, self._unknown = tokenizer.decode_pipeline, skip_special_tokens, unknown
+        path = _BytePath if self._pipeline.joins_bytes else _DecoderPath
+        self._path: _DecodePath = path(self._pipeline)
         self._state = self._path.start
 
     def push(self, ids: int | Iterable[int]) -> str:
@@ -142,8 +144,8 @@ class StreamDecoder:
         TypeError for what is no integer; then it is as if the push had not been.
         """
         several: Iterable[Any] = ids if isinstance(ids, Iterable) else [ids]
-        kept = self._tokenizer.filter_special(several, self._skips)
-        self._state, text = self._path.push(self._state, kept, self._unknown)
+        ordinary = self._pipeline.without_special(several) if self._skips else several
+        self._state, text = self._path.push(self._state, ordinary, self._unknown)
         return text
 
     def finish(self) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from .pipeline import StreamPipeline, StreamState
 
 if TYPE_CHECKING:
-    from ..tokenizer import BPETokenizer
+    from ..core.tokenizer import Tokenizer
     from ..vocab.special_tokens import Special
 
 BLOCK = 1 << 16
@@ -47,7 +47,7 @@ class StreamEncoder:
 
     def __init__(
         self,
-        tokenizer: BPETokenizer,
+        tokenizer: Tokenizer,
         *,
         allowed_special: Special = (),
         disallowed_special: Special = (),
@@ -58,7 +58,7 @@ class StreamEncoder:
         disallowed = special.select(disallowed_special, "disallowed_special") - allowed
         self._made_of = tokenizer, allowed, disallowed, add_special_tokens
         self._pipeline = StreamPipeline(tokenizer.pipeline, allowed, disallowed)
-        around = tokenizer.post_processor if add_special_tokens else None
+        around = tokenizer.spec.post_processor if add_special_tokens else None
         marked = [-1] if around is None else around.apply([-1], special)
         self._prefix, self._suffix = marked[: marked.index(-1)], marked[marked.index(-1) + 1 :]
         self._begun, self._state = False, self._pipeline.start()
@@ -109,7 +109,7 @@ class StreamEncoder:
 
 
 def _at_the_same_place(
-    tokenizer: BPETokenizer,
+    tokenizer: Tokenizer,
     allowed: Special,
     disallowed: Special,
     add_special_tokens: bool,
@@ -129,7 +129,7 @@ def _checked(chunks: Iterable[Any]) -> Iterable[Any]:
     return chunks
 
 
-def encode_iterable(tokenizer: BPETokenizer, chunks: Iterable[str] | TextIO, **options: Any) -> Iterator[int]:
+def encode_iterable(tokenizer: Tokenizer, chunks: Iterable[str] | TextIO, **options: Any) -> Iterator[int]:
     """Yield the ids of a text that arrives in chunks, or of a file opened for reading text, in bounded memory.
 
     The options are those of `StreamEncoder`. A file is read in blocks of 64 Ki characters, not in lines; open it with

@@ -94,7 +94,7 @@ class Encoding:
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, as `encode_ordinary` does."""
-        return self.tokenizer.encode_ordinary_batch(text, threads=num_threads)
+        return self.tokenizer.encode_batch(text, threads=num_threads, add_special_tokens=False)
 
     def encode_batch(
         self,
@@ -118,9 +118,9 @@ class Encoding:
         allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         ids = self.tokenizer.encode(text, allowed_special=allowed)
         *_, (part, special_id) = [("", None), *self._special.split(valid_text(text), allowed)]
-        kept = len(ids) - count_unstable(self.tokenizer, ids, part if special_id is None else "")
+        kept = len(ids) - count_unstable(self.tokenizer.pipeline, ids, part if special_id is None else "")
         end = self.tokenizer.decode_bytes(ids[kept:])
-        return ids[:kept], list(map(list, completions(self.tokenizer, self._sorted_tokens, end)))
+        return ids[:kept], list(map(list, completions(self.tokenizer.pipeline, self._sorted_tokens, end)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, special or not. Raises KeyError where there is none."""

@@ -7,8 +7,8 @@ all old ones. So training that is interrupted and continued on the same pre-toke
 A pair whose token exists is left apart. That happens only where the old merges can't make a token of theirs: everywhere
 else its parts are merged before they can be side by side.
 
-Chapter: New words for an old model. Cost: O(size of all distinct pre-tokens) for each merge. `editing/extend.py` does
-the same with `incremental.py`, for tokenizers of all kinds.
+Chapter: New words for an old model. Cost: O(size of all distinct pre-tokens) for each merge.
+`editing/extending.py` does the same with `incremental.py`, for tokenizers of all kinds.
 Source: Purason et al. 2025, arXiv 2512.03989.
 """
 

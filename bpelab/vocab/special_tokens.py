@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from .._support.fork_safety import fork_guard
 from .._support.lazy_property import cached_property
+from .._support.read_only_dict import ReadOnlyDict
 from .._support.textio import valid_text
 from ..errors import SpecialTokenError
 from .added_tokens import AddedToken
@@ -22,19 +23,24 @@ from .added_tokens import AddedToken
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Literal, TypeVar
+    from typing import Literal, Protocol, Self, TypeVar
 
-    from ..texts.aligned_string import AlignedString
     from .added_token_matcher import AddedTokenMatcher
     from .added_tokens import Span
 
+    class Sliceable(Protocol):
+        """A text that can be cut: a str, or one that knows what its characters stand for."""
+
+        def __getitem__(self, span: slice, /) -> Self: ...
+
     Special = Literal["all"] | Collection[str]
-    Text = TypeVar("Text", str, AlignedString)
+    Text = TypeVar("Text", bound=Sliceable)
 
 HIGHEST_ID = (1 << 32) - 1
 """The highest id that tokenizers' files and arrays of ids hold."""
 ROLES = ("bos", "eos", "pad", "unk")
 """What a special token may be to a model."""
+UNCHANGED = "special tokens can't be changed: tokenizer.with_special_tokens(names) returns a new tokenizer"
 LONGEST_NAME = 4_096
 """Characters that a special token may have."""
 
@@ -87,7 +93,7 @@ class SpecialTokens:
         self.contents: dict[int, str] = dict(zip(ids, names))
         if len(self.contents) < len(ids):  # of aliases, the first
             self.contents |= dict(zip(reversed(ids), reversed(names)))
-        self.ids = {token.content: token.id for token in self.tokens if token.special}
+        self.ids = ReadOnlyDict({token.content: token.id for token in self.tokens if token.special}, UNCHANGED)
         self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self.special_names = frozenset(self.ids)
@@ -153,6 +159,18 @@ class SpecialTokens:
             raise SpecialTokenError(f"{parameter} names {unknown[0]!r}, which is not a special token of this tokenizer")
         return names
 
+    def check_text(
+        self, text: str, allowed_special: Special, disallowed_special: Special
+    ) -> tuple[str, frozenset[str]]:
+        """Return `text` without lone surrogates, and the names of the special tokens that may occur in it.
+
+        Raises SpecialTokenError for a name that is no special token, and where a disallowed one occurs.
+        """
+        text = valid_text(text)
+        allowed = self.select(allowed_special, "allowed_special")
+        self.check(text, self.select(disallowed_special, "disallowed_special") - allowed)
+        return text, allowed
+
     def split(
         self,
         text: Text,
@@ -164,7 +182,7 @@ class SpecialTokens:
 
         Of the special tokens only those in `allowed` are found; added tokens that aren't special always are. Ordinary
         text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str or, with
-        a `normalize` that does to it what `normalizer` does to a str, an AlignedString.
+        a `normalize` that does to it what `normalizer` does to a str, any other text that can be cut and has a str.
         """
         for start, stop, token_id in self.raw_spans(str(text), allowed):
             ordinary = text[start:stop]

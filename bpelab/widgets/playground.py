@@ -97,8 +97,8 @@ def flat_merges(title: str, tokenizer: BPETokenizer) -> list[int]:
 
 def split_pattern(tokenizer: BPETokenizer) -> Split:
     """Return the pattern that cuts the text. Raises BPELabError where text is changed or cut in another way."""
-    split = tokenizer.pre_tokenizer
-    if not isinstance(split, Split) or split.behavior != "Isolated" or tokenizer.normalizer is not None:
+    split = tokenizer.spec.pre_tokenizer
+    if not isinstance(split, Split) or split.behavior != "Isolated" or tokenizer.spec.normalizer is not None:
         raise BPELabError("the box needs tokenizers with a split pattern and no normalizer")
     return split
 

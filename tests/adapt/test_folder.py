@@ -12,7 +12,8 @@ from bpelab.adapt import adapt_model, plan_adaptation
 from bpelab.adapt.numbers import STORED, from_float64, to_float64
 from bpelab.adapt.row_map import MADE, PADDING
 from bpelab.chat.models.find import SHIPPED
-from bpelab.editing.results import Pruned
+from bpelab.editing import extend, prune
+from bpelab.editing.edits import Pruned
 from bpelab.notebook import book_text
 from bpelab.publishing import changed_files
 
@@ -31,7 +32,7 @@ def old() -> BPETokenizer:
 
 @pytest.fixture(scope="module")
 def new(old) -> BPETokenizer:
-    return old.extend(TEXT, 30)
+    return extend(old, TEXT, 30)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def smaller(old) -> Pruned:
     """Without the first of the tokens that no merge needs: special tokens and others get other ids."""
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
     leaves = [token for token in old.model.tokens.values() if len(token) > 1 and token not in needed]
-    return old.prune(remove=leaves[:7])
+    return prune(old, remove=leaves[:7])
 
 
 def expected(stored: np.ndarray, kind: str, plan) -> np.ndarray:
@@ -285,7 +286,7 @@ def test_hugging_face_reads_the_folder(old, new, tmp_path):
 def test_a_model_with_tokens_of_characters(tmp_path):
     """SentencePiece's kind, extended, with a character that was none: rows, and ids as transformers reads them."""
     old = characters()
-    new = old.extend(TEXT + " naïve" * 9, 60)
+    new = extend(old, TEXT + " naïve" * 9, 60)
     folder = write_model(tmp_path / "old", old, tensors_of(old, kind="BF16"))
     plan = adapt_model(folder, new, tmp_path / "new")
     assert plan.facts["rows_copied"] == len(old) and plan.facts["rows_made"] == 60 and plan.rows.keeps_ids

@@ -12,6 +12,7 @@ from bpelab.chat.backends import open_backend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.cli.main import main
+from bpelab.editing import extend
 from bpelab.notebook import book_text
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
@@ -25,7 +26,7 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
 
 @pytest.fixture(scope="module")
 def new():
-    return tiny_tokenizer().extend(book_text()[:20_000], 40)
+    return extend(tiny_tokenizer(), book_text()[:20_000], 40)
 
 
 def tensors(path):
@@ -84,7 +85,7 @@ def test_a_file_of_the_old_model_as_a_pattern(new, seed, tmp_path):
     fields = gguf.GGUFReader(tmp_path / "like.gguf").fields
     assert fields["llama.vocab_size"].contents() == new.n_vocab
     assert fields["general.name"].contents() == "a random Llama"
-    assert BPETokenizer.from_gguf(tmp_path / "like.gguf").get_vocab() == new.get_vocab()
+    assert BPETokenizer.from_pretrained(tmp_path / "like.gguf").get_vocab() == new.get_vocab()
 
 
 def test_factors_of_rope(new, tmp_path):
@@ -107,7 +108,7 @@ def test_what_is_refused(new, tmp_path):
     vocabulary = tmp_path / "vocabulary.gguf"
     from bpelab.formats.gguf_save import save
 
-    save(new, vocabulary)
+    save(new.spec, vocabulary)
     tokenizer = tiny_tokenizer().with_options(pattern="[a-z]+|[^a-z]+")
     adapt_model(folder, tokenizer, tmp_path / "pattern")
     for call, kind, message in (

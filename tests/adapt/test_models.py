@@ -14,6 +14,7 @@ from bpelab.chat.backends.reference import ReferenceBackend
 from bpelab.chat.generation import generate
 from bpelab.chat.models.find import SHIPPED, find_model
 from bpelab.chat.text_bits import passages
+from bpelab.editing import extend, prune
 from bpelab.errors import ConversationError
 from bpelab.notebook import book_text
 
@@ -33,7 +34,7 @@ def opened(folder):
 @pytest.fixture(scope="module")
 def more() -> BPETokenizer:
     """The shipped model's tokenizer, with 150 tokens more."""
-    return BPETokenizer.from_pretrained(SHIPPED).extend(book_text()[:20_000], 150)
+    return extend(BPETokenizer.from_pretrained(SHIPPED), book_text()[:20_000], 150)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_logits_of_old_tokens_are_identical(seed, options, tmp_path):
     """
     folder = write_tiny_llama(tmp_path / "old", seed=seed, dtype="float32", gguf=False, **options)
     old = tiny_tokenizer()
-    new = old.extend(book_text()[seed * 1_000 :][:20_000], 40).with_special_tokens(["<|tool|>"])
+    new = extend(old, book_text()[seed * 1_000 :][:20_000], 40).with_special_tokens(["<|tool|>"])
     adapt_model(folder, new, tmp_path / "new")
     before, after = opened(folder), opened(tmp_path / "new")
     random = np.random.default_rng(seed)
@@ -72,7 +73,7 @@ def test_logits_of_old_tokens_are_identical(seed, options, tmp_path):
 
 def test_a_new_token_s_logit_is_the_mean_of_its_parts(tmp_path):
     folder = write_tiny_llama(tmp_path / "old", dtype="float32", gguf=False, tied=False)
-    new = tiny_tokenizer().extend(book_text()[:20_000], 40)
+    new = extend(tiny_tokenizer(), book_text()[:20_000], 40)
     plan = adapt_model(folder, new, tmp_path / "new")
     logits = opened(tmp_path / "new").next_logits([5, 6, 7])
     for token_id, parts in plan.rows.parts.items():
@@ -100,7 +101,7 @@ def test_a_pruned_model_has_the_logits_of_what_is_left(tmp_path):
     old = BPETokenizer.from_pretrained(SHIPPED)
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
     leaves = [token for token in old.model.tokens.values() if len(token) > 1 and token not in needed]
-    new, ids, _ = old.prune(remove=leaves)
+    new, ids, _ = prune(old, remove=leaves)
     adapt_model(SHIPPED, new, tmp_path / "new")
     before, after = opened(SHIPPED), opened(tmp_path / "new")
     row = [old_id for old_id in old.encode("a merge of bytes") if old_id in ids]
@@ -114,7 +115,7 @@ def test_a_pruned_model_has_the_logits_of_what_is_left(tmp_path):
 
 def test_what_is_left_of_a_model_that_was_extended_and_pruned_again(more, adapted, tmp_path):
     """The weights of the shipped model, byte for byte."""
-    back = more.prune(remove=range(1_024, len(more)))
+    back = prune(more, remove=range(1_024, len(more)))
     adapt_model(adapted, back.tokenizer, tmp_path / "back", ids=back.ids)
     assert (tmp_path / "back" / "model.safetensors").read_bytes() == (SHIPPED / "model.safetensors").read_bytes()
     assert json.loads((tmp_path / "back" / "config.json").read_text()) == json.loads(

@@ -12,6 +12,7 @@ from bpelab.adapt import map_rows
 from bpelab.adapt.numbers import STORED, from_float64, to_float64
 from bpelab.adapt.row_map import MADE, PADDING, row_count, token_keys
 from bpelab.adapt.row_rules import ROW_RULES, OldRows
+from bpelab.editing import add_superwords, extend, prune
 from bpelab.model import BPEModel
 from bpelab.notebook import book_text
 
@@ -120,7 +121,7 @@ def test_random_tokenizers(seed):
 
 
 def test_an_extended_tokenizer_keeps_every_row_and_makes_the_new_ones_of_parts(old):
-    new = old.extend(TEXT, 50)
+    new = extend(old, TEXT, 50)
     rows = map_rows(old, new, old.n_vocab)
     check(rows, old, new, old.n_vocab)
     assert rows.keeps_ids and rows.source[: old.n_vocab].tolist() == list(range(old.n_vocab))
@@ -133,7 +134,7 @@ def test_an_extended_tokenizer_keeps_every_row_and_makes_the_new_ones_of_parts(o
 def test_a_pruned_tokenizer_moves_rows(old):
     gone = {token for token in old.get_vocab() if len(token) > 5 and token[:1] == b" "}
     needed = {part for pair in old.model.merges for part in map(old.model.tokens.get, pair)}
-    new, ids, _ = old.prune(remove=gone - needed)
+    new, ids, _ = prune(old, remove=gone - needed)
     assert len(new) < len(old)
     rows = map_rows(old, new, old.n_vocab)
     check(rows, old, new, old.n_vocab)
@@ -143,7 +144,7 @@ def test_a_pruned_tokenizer_moves_rows(old):
 
 
 def test_superwords_are_cut_as_text_is(old):
-    more = old.with_superwords(TEXT, old.n_vocab + 20)
+    more = add_superwords(old, TEXT, old.n_vocab + 20)
     rows = map_rows(old, more, old.n_vocab)
     check(rows, old, more, old.n_vocab)
     crossing = [token_id for token_id in rows.parts if b" " in more.id_to_token(token_id)[1:]]

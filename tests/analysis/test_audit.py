@@ -7,7 +7,8 @@ import pytest
 from bpelab import BPEModel, BPETokenizer
 from bpelab.analysis.audit import audit
 from bpelab.analysis.tokens import unseen
-from bpelab.model_inputs.config import Truncation
+from bpelab.editing import prune
+from bpelab.model_inputs import Truncation
 from bpelab.notebook import book_text
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
@@ -117,6 +118,6 @@ def test_what_a_corpus_leaves_unused():
     (found,) = audit(tokenizer, iter(["low lowest"]))
     lost, free = (
         len(unseen(tokenizer, "low lowest")),
-        len(tokenizer.prune(corpus="low lowest", min_frequency=1).removed),
+        len(prune(tokenizer, corpus="low lowest", min_frequency=1).removed),
     )
     assert found == f"{lost} tokens unused by the corpus, of which no other token needs {free}" and lost > free > 0

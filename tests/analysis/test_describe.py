@@ -52,7 +52,7 @@ def test_ranks_and_a_sample_of_bytes():
 
 
 def test_characters(tmp_path):
-    data = huggingface.tokenizer_json(trained())
+    data = huggingface.tokenizer_json(trained().spec)
     data["model"] = {"type": "BPE", "vocab": {"l": 0, "o": 1, "w": 2, "lo": 3}, "merges": [["l", "o"]]}
     data |= {"added_tokens": [], "pre_tokenizer": {"type": "Whitespace"}, "decoder": None}
     (tmp_path / "tokenizer.json").write_text(json.dumps(data))

@@ -15,6 +15,7 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab.adapt import adapt_model, write_gguf
 from bpelab.chat.models.find import SHIPPED, find_model
+from bpelab.editing import extend
 from bpelab.notebook import book_text
 
 from ..chat.tiny import tiny_tokenizer, write_tiny_llama
@@ -37,7 +38,7 @@ def prompts(tokenizer: BPETokenizer) -> list[list[int]]:
 @pytest.fixture(scope="module")
 def extended() -> BPETokenizer:
     """The shipped model's tokenizer, extended by 200 tokens."""
-    return BPETokenizer.from_pretrained(SHIPPED).extend(book_text()[:60_000], 200)
+    return extend(BPETokenizer.from_pretrained(SHIPPED), book_text()[:60_000], 200)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_prompts_of_old_tokens_are_answered_as_before(name, seed, tmp_path):
     """Where rows were only appended, in float32: logits of old tokens, up to the order of sums, and greedy answers."""
     folder = write_tiny_llama(tmp_path / "old", seed=seed, dtype="float32", tied=seed % 2 == 0)
     old = tiny_tokenizer()
-    adapt_model(folder, old.extend(book_text()[:20_000], 30), tmp_path / "new")
+    adapt_model(folder, extend(old, book_text()[:20_000], 30), tmp_path / "new")
     write_gguf(tmp_path / "new", tmp_path / "new.gguf")
     is_gguf = name == "llama_cpp"
     paths = (folder / "model.gguf", tmp_path / "new.gguf") if is_gguf else (folder, tmp_path / "new")
@@ -133,7 +134,7 @@ def test_another_architecture_by_the_converter_and_after_its_file(convert, tmp_p
     assert convert(tmp_path / "old", tmp_path / "old.gguf") == ""
     prompt = old.encode(book_text()[:200])[:30]
     for name, text, number in (("known", "quoxilarn zanthorpe " * 50, 4), ("unknown", book_text()[:50_000], 150)):
-        new, folder = old.extend(text, number), tmp_path / name
+        new, folder = extend(old, text, number), tmp_path / name
         adapt_model(tmp_path / "old", new, folder)
         write_gguf(folder, tmp_path / f"{name}-like.gguf", like=tmp_path / "old.gguf")
         problem = convert(folder, tmp_path / f"{name}-converted.gguf")

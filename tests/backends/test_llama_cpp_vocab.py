@@ -9,6 +9,7 @@ import pytest
 
 from bpelab import BPETokenizer, TemplateProcessing
 from bpelab.convert import convert, unsupported
+from bpelab.editing import extend, prune
 from bpelab.formats.sentencepiece_load import build_decoder, build_model, special_tokens
 from bpelab.formats.sentencepiece_proto import Piece
 from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
@@ -221,8 +222,8 @@ def test_extended_and_pruned(kind, tmp_path):
         old = BPETokenizer.train(book_text()[:40_000], 600, pattern="gpt2", special_tokens=["<|end|>"])
     else:
         old = next(it for it in iter(lambda: random_tokenizer(rng, "scores"), None) if fits_gguf(it))
-    extended = old.extend(book_text()[40_000:80_000], 200)
-    pruned = extended.prune(corpus=book_text()[:20_000], keep=len(extended) - 150).tokenizer
+    extended = extend(old, book_text()[40_000:80_000], 200)
+    pruned = prune(extended, corpus=book_text()[:20_000], keep=len(extended) - 150).tokenizer
     for number, ours in enumerate((extended, pruned)):
         convert(ours, tmp_path / f"{number}.gguf", "gguf")
         theirs = llama_cpp.Llama(str(tmp_path / f"{number}.gguf"), vocab_only=True, verbose=False)

@@ -24,4 +24,4 @@ def test_the_script_makes_every_file(tmp_path):
     assert json.loads((tmp_path / "model" / "scores.json").read_text("utf-8"))["total"]["questions"] == 3
     hello = "Hello, tokens!"
     tokenizer = BPETokenizer.from_pretrained(tmp_path / "model")
-    assert BPETokenizer.from_gguf(tmp_path / "model" / "model.gguf").encode(hello) == tokenizer.encode(hello)
+    assert BPETokenizer.from_pretrained(tmp_path / "model" / "model.gguf").encode(hello) == tokenizer.encode(hello)

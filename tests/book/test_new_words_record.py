@@ -9,6 +9,7 @@ from bpelab import BPETokenizer
 from bpelab.adapt import adapt_model
 from bpelab.chat import ChatSession
 from bpelab.chat.models.find import SHIPPED
+from bpelab.editing import extend, prune
 from bpelab.notebook import book_text
 
 from ..conftest import ROOT
@@ -23,7 +24,7 @@ def tokenizers() -> dict[str, BPETokenizer]:
     text = book_text()
     known = text[: len(text) * 9 // 10]
     old = BPETokenizer.from_pretrained(SHIPPED)
-    new, half = old.extend(known, RECORD["new_tokens"]), old.prune(corpus=known, keep=512).tokenizer
+    new, half = extend(old, known, RECORD["new_tokens"]), prune(old, corpus=known, keep=512).tokenizer
     return {"as it was": old, "mean": new, "average": new, "random": new, "half": half}
 
 

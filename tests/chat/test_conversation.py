@@ -231,7 +231,7 @@ def test_masks_cover_what_was_said(name, normalizer):
 
 
 def normalizer_of(which):
-    return which.normalizer or str
+    return which.spec.normalizer or str
 
 
 def test_masks_of_a_tokenizer_of_characters():

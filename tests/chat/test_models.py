@@ -263,7 +263,7 @@ def test_files_that_are_no_gguf(tmp_path, content, said):
 def test_a_vocabulary_without_weights(tmp_path):
     from bpelab.formats.gguf_save import save
 
-    save(tiny_tokenizer(), tmp_path / "v.gguf")
+    save(tiny_tokenizer().spec, tmp_path / "v.gguf")
     refused(tmp_path / "v.gguf", "only a vocabulary")
 
 

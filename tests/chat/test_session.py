@@ -636,20 +636,25 @@ def test_a_cancelled_answer_leaves_a_real_backend_usable(llama):
     assert session.ask("Hello").ids == whole
 
 
+def one_answer(tokenizer, messages, model, **options):
+    """What a session with this tokenizer answers to a conversation."""
+    return ChatSession(model, tokenizer=tokenizer, backend="reference", **options).ask(messages).text
+
+
 def test_one_answer_with_this_tokenizer(llama):
     tokenizer = BPETokenizer.from_pretrained(llama)
     messages = [{"role": "user", "content": "Hello"}]
     expected = reference(llama, max_new_tokens=12).ask("Hello").text
-    assert tokenizer.chat(messages, llama, max_new_tokens=12, backend="reference") == expected
-    assert tokenizer.chat(messages, llama, max_new_tokens=12, backend="reference", template="chatml") == expected
+    assert one_answer(tokenizer, messages, llama, max_new_tokens=12) == expected
+    assert one_answer(tokenizer, messages, llama, max_new_tokens=12, template="chatml") == expected
     assert messages == [{"role": "user", "content": "Hello"}]
     bare = tokenizer.with_options(metadata={})
-    assert bare.chat(messages, llama, max_new_tokens=12, backend="reference") == expected  # the template is the model's
+    assert one_answer(bare, messages, llama, max_new_tokens=12) == expected  # the template is the model's
     history = [*messages, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "And?"}]
-    assert isinstance(tokenizer.chat(history, llama, max_new_tokens=5, backend="reference"), str)
+    assert isinstance(one_answer(tokenizer, history, llama, max_new_tokens=5), str)
     larger = tiny_tokenizer(400)
     with pytest.raises(ModelFileError, match="was not trained with this tokenizer"):
-        larger.chat(messages, llama, backend="reference")
+        one_answer(larger, messages, llama)
 
 
 def test_bad_models(tmp_path, llama):

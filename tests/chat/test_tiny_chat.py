@@ -212,7 +212,7 @@ def test_hugging_face_reads_the_tokenizer_and_gives_the_same_ids(corpus, tokeniz
 
 
 def test_gguf_holds_the_same_tokenizer(corpus, tokenizer):
-    other = BPETokenizer.from_gguf(FOLDER / "model.gguf")
+    other = BPETokenizer.from_pretrained(FOLDER / "model.gguf")
     assert other.model.tokens == tokenizer.model.tokens
     assert other.metadata["chat_template"] == tokenizer.metadata["chat_template"]
     for question in corpus.scored()[:200]:

@@ -143,7 +143,7 @@ def write_gguf(path: Path, config: dict, weights: dict[str, np.ndarray], tokeniz
     import gguf
 
     writer = gguf.GGUFWriter(path, "llama")
-    values, types = gguf_metadata(tokenizer)
+    values, types = gguf_metadata(tokenizer.spec)
     heads, size = config["num_attention_heads"], config["head_dim"]
     shape = {
         "llama.vocab_size": config["vocab_size"],

@@ -55,9 +55,9 @@ class HuggingFaceAdapter(Adapter):
     def encode_full(self, text: str) -> list[int]:
         """With all that the file asks for: truncation, the post-processor's tokens, padding."""
         tokenizer, ids = self.tokenizer, self.encode(text)
-        around = tokenizer.resolved_post_processor
-        if tokenizer.truncation is not None:
-            ids = tokenizer.truncation.apply(ids, 0 if around is None else around.added)
+        around = tokenizer.spec.resolved_post_processor
+        if tokenizer.spec.truncation is not None:
+            ids = tokenizer.spec.truncation.apply(ids, 0 if around is None else around.added)
         if around is not None:
             ids = around.apply(ids)
-        return ids if tokenizer.padding is None else tokenizer.padding.apply(ids)
+        return ids if tokenizer.spec.padding is None else tokenizer.spec.padding.apply(ids)

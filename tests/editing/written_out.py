@@ -1,6 +1,6 @@
 """Continued training written out: after each new token all text is encoded anew by the tokenizer that there is then.
 
-Nothing here is shared with `bpelab/editing/extend.py`: no sequences are kept and changed, no parts are left out, and
+Nothing here is shared with `bpelab/editing/extending.py`: no sequences are kept and changed, no parts are left out, and
 the tokenizer is put together by hand.
 """
 
@@ -79,7 +79,7 @@ def conditions(tokenizer: BPETokenizer):
     split = tokenizer.pipeline.split
     words = digits = None
     colon = True
-    if tokenizer.pre_tokenizer is None and units is not None and units.characters:
+    if tokenizer.spec.pre_tokenizer is None and units is not None and units.characters:
         if made:
             words, digits = max(1, *map(count_words, made)), max(1, *map(count_digits, made))
     elif split is not None and not split.cuts_words and max(map(count_words, made), default=0) > 1:

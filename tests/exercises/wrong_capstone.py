@@ -138,7 +138,7 @@ def edited(home, name, old, new, kind="good"):
 KINDS = {
     "good": tokenizer,
     "lossy": lambda: tokenizer().with_options(
-        decoder=DecoderSequence((tokenizer().decoder, Strip(content=" ", start=1, stop=0)))
+        decoder=DecoderSequence((tokenizer().spec.decoder, Strip(content=" ", start=1, stop=0)))
     ),
     "normalized": lambda: tokenizer().with_options(normalizer="NFC"),
     "text between turns": lambda: tokenizer().with_options(metadata={"chat_template": NAMED["alpaca"].source}),

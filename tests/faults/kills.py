@@ -30,10 +30,10 @@ def tokenizers() -> list[BPETokenizer]:
 
 WRITERS: dict[str, Callable[[BPETokenizer, Path], object]] = {
     "huggingface": lambda tokenizer, folder: tokenizer.save(folder),
-    "gpt2": gpt2.save,
-    "minbpe": lambda tokenizer, folder: minbpe.save(tokenizer, folder / "t.model"),
-    "tiktoken": lambda tokenizer, folder: tiktoken.save_ranks(tokenizer, folder / "t.tiktoken"),
-    "gguf": lambda tokenizer, folder: gguf_save.save(tokenizer, folder / "t.gguf"),
+    "gpt2": lambda tokenizer, folder: gpt2.save(tokenizer.spec, folder),
+    "minbpe": lambda tokenizer, folder: minbpe.save(tokenizer.spec, folder / "t.model"),
+    "tiktoken": lambda tokenizer, folder: tiktoken.save_ranks(tokenizer.spec, folder / "t.tiktoken"),
+    "gguf": lambda tokenizer, folder: gguf_save.save(tokenizer.spec, folder / "t.gguf"),
     "transcript": lambda tokenizer, folder: transcript.write(folder / "c.json", _conversation(tokenizer)),
 }
 

@@ -94,7 +94,7 @@ def opened(data: dict, folder, encoder: str = "auto") -> BPETokenizer:
 
 def answers(tokenizer: BPETokenizer, texts: list[str]) -> list[object]:
     """What a tokenizer says about texts, and what it would be saved as."""
-    found: list[object] = [tokenizer_json(tokenizer), tokenizer.metadata, tokenizer.n_vocab]
+    found: list[object] = [tokenizer_json(tokenizer.spec), tokenizer.metadata, tokenizer.n_vocab]
     found += [tokenizer.eos_token, tokenizer.bos_token]
     for text in texts:
         ids = tokenizer.encode(text, allowed_special="all")

@@ -12,7 +12,7 @@ from bpelab._support.textio import valid_text
 from bpelab.convert import TARGETS, WHOLE_TEXT, check, convert, unsupported
 from bpelab.errors import BPELabError
 from bpelab.formats import huggingface, minbpe
-from bpelab.model_inputs.config import Padding, Truncation
+from bpelab.model_inputs import Padding, Truncation
 from bpelab.notebook import book_text
 from bpelab.pretokenizers.byte_level import ByteLevel
 from bpelab.pretokenizers.char_types import Digits
@@ -262,13 +262,13 @@ def test_a_direct_save_is_as_strict(tmp_path):
     """Formats refuse by themselves what the conversion would, where the file would mean something else."""
     symbols = sentencepiece(tmp_path, user_defined_symbols="<ud>,12", **PLAIN)
     with pytest.raises(ConversionError, match="<ud>"):
-        huggingface.save(symbols, tmp_path / "x")
+        huggingface.save(symbols.spec, tmp_path / "x")
     with pytest.raises(ConversionError, match="SentencePieceNormalizer"):
-        huggingface.save(sentencepiece(tmp_path), tmp_path / "x")
+        huggingface.save(sentencepiece(tmp_path).spec, tmp_path / "x")
     with pytest.raises(ConversionError, match="pattern"):
-        minbpe.save(SOURCES["digits first"](tmp_path), tmp_path / "x.model")
+        minbpe.save(SOURCES["digits first"](tmp_path).spec, tmp_path / "x.model")
     with pytest.raises(ConversionError, match="bytes"):
-        minbpe.save(SOURCES["characters"](tmp_path), tmp_path / "x.model")
+        minbpe.save(SOURCES["characters"](tmp_path).spec, tmp_path / "x.model")
 
 
 KIT = SHARED / "conformance" / "tokenizers"

@@ -48,8 +48,8 @@ def texts(number, seed=60):
 
 
 def again(tokenizer, tmp_path):
-    save(tokenizer, tmp_path / "t.gguf")
-    return BPETokenizer.from_gguf(tmp_path / "t.gguf")
+    save(tokenizer.spec, tmp_path / "t.gguf")
+    return BPETokenizer.from_pretrained(tmp_path / "t.gguf")
 
 
 def same(ours, theirs, number):
@@ -135,7 +135,7 @@ def test_named_chat_templates(tmp_path):
     named = [{"name": "default", "template": "{{ 1 }}"}, {"name": "tool_use", "template": "{{ 2 }}"}]
     ours = trained(metadata={"chat_template": named})
     assert again(ours, tmp_path).metadata == {"chat_template": named}
-    values, types = gguf_metadata(trained())
+    values, types = gguf_metadata(trained().spec)
     writer = package.GGUFWriter(tmp_path / "g.gguf", "llama")
     writer.add_chat_template([named[1]])
     writer.write_header_to_file()
@@ -143,7 +143,7 @@ def test_named_chat_templates(tmp_path):
     writer.close()
     theirs = read_metadata(tmp_path / "g.gguf")
     write_metadata(tmp_path / "t.gguf", values | theirs.metadata, types | theirs.types)
-    assert BPETokenizer.from_gguf(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
+    assert BPETokenizer.from_pretrained(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
 
 
 def test_added_tokens_and_kinds(tmp_path):
@@ -162,7 +162,7 @@ def test_added_tokens_and_kinds(tmp_path):
 def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
     """Rebuilt with the structure of DeepSeek-Coder's: letters that GPT-2's alphabet has for bytes UTF-8 never has."""
     tokenizers = pytest.importorskip("tokenizers")
-    data = tokenizer_json(trained(pattern="gpt2", special_tokens=["<|end|>"]))
+    data = tokenizer_json(trained(pattern="gpt2", special_tokens=["<|end|>"]).spec)
     letters = [chr(byte) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))]
     kept = [text for text in data["model"]["vocab"] if text not in [*letters, "<|end|>"]] + ["<|end|>"]
     data["model"]["vocab"] = {text: number for number, text in enumerate(kept)}
@@ -173,7 +173,7 @@ def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
     merges = [" ".join(pair) for pair in data["model"]["merges"]]
     kinds = [3 if text == "<|end|>" else 1 for text in kept] + [4] * len(letters)
     path = write(tmp_path / "d.gguf", pre="gpt-2", tokens=kept + letters, token_type=kinds, merges=merges)
-    ours = BPETokenizer.from_gguf(path)
+    ours = BPETokenizer.from_pretrained(path)
     for text in [*texts(amount(50, 2_000)), "schön, À la carte", "".join(letters), "\xf5\U0010ffff"]:
         assert ours.encode(text, allowed_special="all") == theirs.encode(text).ids, text
         assert ours.decode(ours.encode(text)) == text
@@ -182,7 +182,7 @@ def test_letters_that_a_user_defined_as_in_deepseeks_files(tmp_path):
 def write_with_gguf(path, tokenizer):
     """A file by the package of GGUF's makers, from bpelab's own values."""
     package = pytest.importorskip("gguf")
-    values, _ = gguf_metadata(tokenizer)
+    values, _ = gguf_metadata(tokenizer.spec)
     writer = package.GGUFWriter(path, "llama")
     writer.add_tokenizer_model(values[f"{KEY}model"])
     writer.add_tokenizer_pre(values[f"{KEY}pre"])
@@ -213,17 +213,17 @@ def test_files_of_the_gguf_package(tmp_path):
 def test_the_gguf_package_reads_what_we_write(tmp_path):
     package = pytest.importorskip("gguf")
     ours = trained(eos_token="<|end|>", metadata={"chat_template": "{{ x }}"})
-    save(ours, tmp_path / "t.gguf")
+    save(ours.spec, tmp_path / "t.gguf")
     fields = package.GGUFReader(tmp_path / "t.gguf").fields
-    values, _ = gguf_metadata(ours)
+    values, _ = gguf_metadata(ours.spec)
     for key, value in values.items():
         assert fields[key].contents() == (pytest.approx(value) if type(value) is float else value), key
 
 
 def test_a_folder_with_one_file(tmp_path):
-    save(trained(), tmp_path / "model.gguf")
+    save(trained().spec, tmp_path / "model.gguf")
     assert BPETokenizer.from_pretrained(tmp_path).n_vocab == 700
-    save(trained(), tmp_path / "other.gguf")
+    save(trained().spec, tmp_path / "other.gguf")
     with pytest.raises(TokenizerFileError, match="2 files that could be meant"):
         BPETokenizer.from_pretrained(tmp_path)
 
@@ -285,7 +285,7 @@ SMALL = BPETokenizer.train(book_text()[:9_000], 270, pattern="gpt2", special_tok
 
 def write(path, **changes):
     """A small file with some keys changed; None takes one out."""
-    values, types = gguf_metadata(SMALL)
+    values, types = gguf_metadata(SMALL.spec)
     for key, value in changes.items():
         name = {"chat_template": "tokenizer.chat_template"}.get(key, KEY + key)
         values[name] = value
@@ -326,13 +326,13 @@ def test_names_survive_a_round_trip(tmp_path):
     """What a file's name says is written again under a name with the same patterns."""
     for name in sorted(name for name, pre in GGUF_PRE.items() if pre.byte_level):
         ours = BPETokenizer.from_spec(gguf_load.load(write(tmp_path / "s.gguf", pre=name)))
-        values, _ = gguf_metadata(ours)
+        values, _ = gguf_metadata(ours.spec)
         found = GGUF_PRE[values[f"{KEY}pre"]]
         assert found.regex == GGUF_PRE[name].regex
         assert found.ignore_merges == ours.model.ignore_merges or not ours.model.recovered_merges.unreachable
 
 
-TOKENS, MERGES = (gguf_metadata(SMALL)[0][f"{KEY}{key}"] for key in ("tokens", "merges"))
+TOKENS, MERGES = (gguf_metadata(SMALL.spec)[0][f"{KEY}{key}"] for key in ("tokens", "merges"))
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def kit(name):
 def test_tokenizers_of_the_kit(name, tmp_path):
     ours = kit(name)
     convert(ours, tmp_path / "k.gguf", "gguf")
-    same(ours, BPETokenizer.from_gguf(tmp_path / "k.gguf"), amount(100, 5_000))
+    same(ours, BPETokenizer.from_pretrained(tmp_path / "k.gguf"), amount(100, 5_000))
 
 
 @pytest.mark.parametrize(("name", "feature"), [("phi-3-mini", "flags"), *[("qwen2.5", "normalizer")] * SOAK])
@@ -430,6 +430,6 @@ def test_what_changes_ids_must_be_asked_for(name, feature, tmp_path):
     assert not (tmp_path / "k.gguf").exists()
     lost = {loss.feature: loss.changes_ids for loss in convert(ours, tmp_path / "k.gguf", "gguf", lossy=True)}
     assert lost[feature]
-    theirs = BPETokenizer.from_gguf(tmp_path / "k.gguf")
+    theirs = BPETokenizer.from_pretrained(tmp_path / "k.gguf")
     text = "Nothing in here is normalized or has a flag."
     assert theirs.encode(text) == ours.encode(text)

@@ -49,7 +49,7 @@ def test_the_files_of_qwen(tmp_path):
     assert files.special_tokens == ours.special_tokens
     assert files.added_tokens == ours.added_tokens
     assert (files.eos_token, files.metadata) == (ours.eos_token, ours.metadata)
-    assert str(files.normalizer) == str(ours.normalizer)
+    assert str(files.spec.normalizer) == str(ours.spec.normalizer)
     for text in texts(amount(300, 20_000)):
         assert files.encode(text + "<|im_end|>", allowed_special="all") == ours.encode(
             text + "<|im_end|>", allowed_special="all"
@@ -59,7 +59,7 @@ def test_the_files_of_qwen(tmp_path):
 @pytest.mark.parametrize("pattern", ["gpt2", "llama3", "[a-z]+|."])
 def test_there_and_back(pattern, tmp_path):
     ours = trained(pattern=pattern)
-    gpt2.save(ours, tmp_path)
+    gpt2.save(ours.spec, tmp_path)
     again = BPETokenizer.from_pretrained(tmp_path, pattern=pattern)
     assert (again.pattern, again.get_vocab()) == (ours.pattern, ours.get_vocab())
     assert (again.special_tokens, again.eos_token) == (ours.special_tokens, END)
@@ -70,7 +70,7 @@ def test_there_and_back(pattern, tmp_path):
 @pytest.mark.parametrize("special", [{END: 0}, {END: 300, "<|pad|>": 5_000}])
 def test_ids_with_holes(special, tmp_path):
     ours = trained(special_tokens=special)
-    gpt2.save(ours, tmp_path)
+    gpt2.save(ours.spec, tmp_path)
     again = BPETokenizer.from_pretrained(tmp_path, pattern="gpt2")
     assert again.special_tokens == special
     assert again.get_vocab() == ours.get_vocab()
@@ -94,7 +94,7 @@ def test_ids_with_holes(special, tmp_path):
 def test_what_transformers_reads(config, tmp_path):
     transformers = pytest.importorskip("transformers")
     ours = trained()
-    gpt2.save(ours, tmp_path)
+    gpt2.save(ours.spec, tmp_path)
     configure(tmp_path, **{"tokenizer_class": "GPT2Tokenizer", **config})
     again = BPETokenizer.from_pretrained(tmp_path)
     name = config.get("tokenizer_class", "GPT2Tokenizer").removesuffix("Fast")
@@ -108,7 +108,7 @@ def test_what_transformers_reads(config, tmp_path):
 
 
 def test_the_pattern_must_be_known(tmp_path):
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     with pytest.raises(TokenizerFileError, match="how text is split first; give pattern="):
         BPETokenizer.from_pretrained(tmp_path)
     configure(tmp_path, tokenizer_class="LlamaTokenizer")
@@ -130,7 +130,7 @@ def test_the_pattern_must_be_known(tmp_path):
     ],
 )
 def test_settings_that_are_not_ignored(config, options, message, tmp_path):
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     configure(tmp_path, tokenizer_class="GPT2Tokenizer", **config)
     with pytest.raises(TokenizerFileError, match=message) as caught:
         BPETokenizer.from_pretrained(tmp_path, **options)
@@ -138,7 +138,7 @@ def test_settings_that_are_not_ignored(config, options, message, tmp_path):
 
 
 def test_added_tokens_of_all_files(tmp_path):
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     (tmp_path / "added_tokens.json").write_text('{"<|a|>": 700, "<|b|>": 701}')
     entry = {"content": "<|b|>", "special": False, "lstrip": True, "__type": "AddedToken"}
     configure(tmp_path, tokenizer_class="GPT2Tokenizer", added_tokens_decoder={"701": entry})
@@ -163,7 +163,7 @@ MERGES = "#version: 0.2\nt h\nh e\n"
     ],
 )
 def test_merges_that_are_wrong(merges, message, tmp_path):
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     (tmp_path / "merges.txt").write_bytes(merges if isinstance(merges, bytes) else merges.encode())
     with pytest.raises(TokenizerFileError, match=message):
         BPETokenizer.from_pretrained(tmp_path, pattern="gpt2")
@@ -180,7 +180,7 @@ def test_merges_that_are_wrong(merges, message, tmp_path):
     ],
 )
 def test_vocabularies_that_are_wrong(change, message, tmp_path):
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     vocab = json.loads((tmp_path / "vocab.json").read_text())
     change(vocab)
     (tmp_path / "vocab.json").write_text(json.dumps(vocab))
@@ -190,7 +190,7 @@ def test_vocabularies_that_are_wrong(change, message, tmp_path):
 
 def test_lines_that_end_otherwise(tmp_path):
     """Only a line feed ends a line, a carriage return before it apart: tokens may hold what else looks like an end."""
-    gpt2.save(trained(), tmp_path)
+    gpt2.save(trained().spec, tmp_path)
     content = (tmp_path / "merges.txt").read_bytes()
     (tmp_path / "merges.txt").write_bytes(content.replace(b"\n", b"\r\n"))
     ours = trained()
@@ -204,7 +204,7 @@ def test_what_the_files_cannot_hold(tmp_path):
         (trained(special_tokens={"\u0120the": 900}, eos_token=None, bos_token=None), "would mix up"),
     ]:
         with pytest.raises(ConversionError, match=why):
-            gpt2.save(tokenizer, tmp_path)
+            gpt2.save(tokenizer.spec, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

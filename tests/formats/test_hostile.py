@@ -18,7 +18,7 @@ from threading import Thread
 import pytest
 
 from bpelab import BPEModel, BPETokenizer, ModelError, TokenizerFileError
-from bpelab.formats import gpt2, huggingface, minbpe, sentencepiece_load
+from bpelab.formats import gguf_load, gpt2, huggingface, minbpe, sentencepiece_load
 from bpelab.model import bpe
 
 from ..conftest import ROOT, SOAK, amount
@@ -177,12 +177,12 @@ def test_what_opens_opens_in_tokenizers_too(tmp_path):
 @pytest.mark.parametrize("name", ["~nobody-is-called-that/x", "a\0b", "n" * 5_000, "", "."])
 def test_names(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for opening in (BPETokenizer.from_pretrained, BPETokenizer.from_gguf, sentencepiece_load.load, minbpe.load):
+    for opening in (BPETokenizer.from_pretrained, gguf_load.load, sentencepiece_load.load, minbpe.load):
         with pytest.raises(TokenizerFileError):
             opening(Path(name))
 
 
-OPENING = [BPETokenizer.from_gguf, sentencepiece_load.load, minbpe.load, huggingface.load, gpt2.load]
+OPENING = [gguf_load.load, sentencepiece_load.load, minbpe.load, huggingface.load, gpt2.load]
 
 
 @pytest.mark.parametrize("opening", OPENING)

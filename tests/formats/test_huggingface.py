@@ -113,8 +113,8 @@ def test_post_processor_and_normalizer(tmp_path):
     for text in ("cafe\u0301", "", "a b"):
         assert again.encode(text) == ours.encode(text) == hugging.encode(text).ids
         assert again.encode_ordinary(text) == hugging.encode(text, add_special_tokens=False).ids
-    assert again.post_processor == template
-    assert again.normalizer is not None
+    assert again.spec.post_processor == template
+    assert again.spec.normalizer is not None
 
 
 @pytest.mark.slow
@@ -183,17 +183,17 @@ def test_patterns_that_mean_something_else_there(pattern, tmp_path):
 def test_a_table_that_no_merge_list_gives():
     backwards = {bytes([b]): b + 10 for b in range(256)} | {b"abc": 0, b"bc": 1, b"abcd": 2, b"cd": 3}
     with pytest.raises(ConversionError, match="rank before"):
-        tokenizer_json(BPETokenizer(BPEModel.from_ranks(backwards)))
+        tokenizer_json(BPETokenizer(BPEModel.from_ranks(backwards)).spec)
 
 
 def test_two_names_of_one_special_token():
     special = SpecialTokens({"<|end|>": 99_999, "<|stop|>": 99_999}, aliases=True)
     with pytest.raises(ConversionError, match="two special tokens with one id"):
-        tokenizer_json(trained().with_options(special_tokens=special))
+        tokenizer_json(trained().with_options(special_tokens=special).spec)
 
 
 def broken(change) -> str:
-    data = json.loads(json.dumps(tokenizer_json(trained(special_tokens=["<|end|>"]))))
+    data = json.loads(json.dumps(tokenizer_json(trained(special_tokens=["<|end|>"]).spec)))
     change(data)
     return json.dumps(data)
 

@@ -11,7 +11,7 @@ from bpelab.unicode.byte_alphabet import BYTE_OF_CHAR, CHAR_OF_BYTE, from_alphab
 
 def test_both_ways(tmp_path):
     ours = BPETokenizer.train(book_text()[:30_000], 600, special_tokens=["<|end|>"])
-    minbpe.save(ours, tmp_path / "a.model")
+    minbpe.save(ours.spec, tmp_path / "a.model")
     again = BPETokenizer.from_spec(minbpe.load(tmp_path / "a.model"))
     assert again.pattern == ours.pattern
     assert again.special_tokens == ours.special_tokens
@@ -40,7 +40,7 @@ def minbpe_reads(path) -> tuple[str, dict[str, int], dict[tuple[int, int], int]]
 
 def test_as_minbpe_reads_it(tmp_path):
     ours = BPETokenizer.train(book_text()[:30_000], 600, special_tokens=["<|end|>"])
-    minbpe.save(ours, tmp_path / "a.model")
+    minbpe.save(ours.spec, tmp_path / "a.model")
     pattern, special, merges = minbpe_reads(tmp_path / "a.model")
     assert special == ours.special_tokens
     assert merges == {pair: new for pair, (_, new) in ours.model.merges.items()}
@@ -84,9 +84,9 @@ def test_what_minbpe_cannot_hold(tmp_path):
         (BPETokenizer.train("abab", 257, pattern="a\n"), "line break"),
     ]:
         with pytest.raises(ConversionError, match=why):
-            minbpe.save(tokenizer, tmp_path / "x.model")
+            minbpe.save(tokenizer.spec, tmp_path / "x.model")
     with pytest.raises(ConversionError, match=r"end in \.model"):
-        minbpe.save(BPETokenizer.train("abab", 257), tmp_path / "x.json")
+        minbpe.save(BPETokenizer.train("abab", 257).spec, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,9 +111,9 @@ def test_the_byte_alphabet_is_hugging_faces():
 
 def test_a_listing(tmp_path):
     tokenizer = BPETokenizer.train("abab\xe9", 258, special_tokens=["<x>"])
-    lines = listing(tokenizer).splitlines()
+    lines = listing(tokenizer.spec).splitlines()
     assert len(lines) == 258
     assert lines[-1] == "   257 special  '<x>'"
-    save_listing(tokenizer, tmp_path / "list.txt")
-    assert (tmp_path / "list.txt").read_text() == listing(tokenizer)
+    save_listing(tokenizer.spec, tmp_path / "list.txt")
+    assert (tmp_path / "list.txt").read_text() == listing(tokenizer.spec)
     assert printable(b"\x00\n\xff") == "\\u0000\\u000a\ufffd"

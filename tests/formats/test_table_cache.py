@@ -69,7 +69,7 @@ def same(one, two):
     assert one.model.alphabet == two.model.alphabet
     assert (one.model.ignore_merges, one.model.units) == (two.model.ignore_merges, two.model.units)
     assert one.special_tokens == two.special_tokens
-    assert huggingface.tokenizer_json(one) == huggingface.tokenizer_json(two)
+    assert huggingface.tokenizer_json(one.spec) == huggingface.tokenizer_json(two.spec)
 
 
 def test_a_tokenizer_json(source, kept):

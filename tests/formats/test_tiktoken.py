@@ -75,7 +75,7 @@ def test_an_encoding_without_end_of_text_has_no_eos_token():
 
 def test_rank_files_both_ways(tmp_path):
     ours = BPETokenizer.train(book_text()[:30_000], 700)
-    save_ranks(ours, tmp_path / "a.tiktoken")
+    save_ranks(ours.spec, tmp_path / "a.tiktoken")
     assert read_ranks(tmp_path / "a.tiktoken") == ours.model.ids
     again = BPETokenizer(BPEModel.from_ranks(read_ranks(tmp_path / "a.tiktoken")))
     assert again.encode(book_text()[:9_000]) == ours.encode(book_text()[:9_000])
@@ -85,7 +85,7 @@ def test_tiktoken_reads_our_rank_files(tmp_path, monkeypatch):
     load = pytest.importorskip("tiktoken.load")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # where it would keep a copy of what it reads
     ours = BPETokenizer.train(book_text()[:30_000], 500)
-    save_ranks(ours, tmp_path / "a.tiktoken")
+    save_ranks(ours.spec, tmp_path / "a.tiktoken")
     assert load.load_tiktoken_bpe(str(tmp_path / "a.tiktoken")) == ours.model.ids
 
 

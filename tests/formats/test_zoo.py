@@ -34,7 +34,7 @@ class Reference:
 
     def __init__(self, data: JSON, ours: BPETokenizer) -> None:
         data = {**data, "model": {**data["model"], "dropout": None}}  # which bpelab applies where it is asked to
-        in_bytes = ours.pre_tokenizer is not None and ours.pre_tokenizer.byte_level
+        in_bytes = ours.spec.pre_tokenizer is not None and ours.spec.pre_tokenizer.byte_level
         self.plain = tokenizers.Tokenizer.from_str(json.dumps(data))
         self.plain.no_truncation()
         self.plain.no_padding()
@@ -96,7 +96,7 @@ def check(data: JSON, folder: Path, seed: int, number: int) -> None:
     theirs = Reference(data, ours)
     saved, again = save_and_read(ours, folder / "saved")
     of_saved = Reference(saved, again)
-    assert tokenizer_json(again) == saved
+    assert tokenizer_json(again.spec) == saved
     assert of_saved.number == {token_id: token_id for token_id in of_saved.number}, (
         "renumbered in the file that we wrote"
     )
@@ -149,20 +149,20 @@ def check_decoding(ours: BPETokenizer, theirs: Reference, ids: list[int]) -> Non
 
 def check_sections(data: JSON, ours: BPETokenizer, texts: list[str]) -> None:
     """Truncation and padding, which `encode` leaves alone, do to ids what Hugging Face's do."""
-    if ours.truncation is None and ours.padding is None:
+    if ours.spec.truncation is None and ours.spec.padding is None:
         return
     data = {**data, "model": {**data["model"], "dropout": None}}
     theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
-    post = ours.post_processor
+    post = ours.spec.post_processor
     added = theirs.num_special_tokens_to_add(False)  # which counts too few where one processor works on another's
     for text in texts:
         plain = tokenizers.Tokenizer.from_str(
             json.dumps({**data, "truncation": None, "padding": None, "post_processor": None})
         )
         ids = unless_broken(lambda: plain.encode(text).ids) or []  # noqa: B023
-        ids = ours.truncation.apply(ids, added) if ours.truncation else ids
+        ids = ours.spec.truncation.apply(ids, added) if ours.spec.truncation else ids
         ids = post.apply(ids, ours._special) if post else ids
-        ids = ours.padding.apply(ids) if ours.padding else ids
+        ids = ours.spec.padding.apply(ids) if ours.spec.padding else ids
         expected = unless_broken(lambda: theirs.encode(text).ids)  # noqa: B023
         assert expected is None or ids == expected, ("sections", text)
 

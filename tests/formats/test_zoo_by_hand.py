@@ -172,7 +172,7 @@ class TestMeantToDiffer:
         data = whole(model(ALPHABET, WORDS, dropout=1.0), **IN_BYTES)
         ours = opened(data, tmp_path)
         assert len(ours.encode("abc")) < len(ours.encode_with_dropout("abc")) == 3
-        assert (tmp_path / "tokenizer.json").exists() and ours.dropout == 1.0
+        assert (tmp_path / "tokenizer.json").exists() and ours.spec.dropout == 1.0
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -205,7 +205,7 @@ def test_roberta_without_its_flags_is_bert(flags, tmp_path):
     ours.save(tmp_path / "saved")
     kind = json.loads(theirs.to_str())["post_processor"]["type"]
     assert json.loads((tmp_path / "saved" / "tokenizer.json").read_text())["post_processor"]["type"] == kind
-    assert ours.post_processor.apply([7], pair=[8]) == theirs.encode("a", "a").ids[:1] + [7] + (
+    assert ours.spec.post_processor.apply([7], pair=[8]) == theirs.encode("a", "a").ids[:1] + [7] + (
         [2, 8, 2] if len(flags) < 2 else [2, 2, 8, 2]
     )
 
@@ -214,7 +214,7 @@ def test_sections_as_older_versions_wrote_them(tmp_path):
     data = whole(model(ALPHABET, WORDS), truncation={"max_length": 3, "strategy": "LongestFirst", "stride": 0})
     ours = opened(data, tmp_path)
     theirs = Reference(data, ours).plain
-    assert ours.truncation.direction == "Right"
+    assert ours.spec.truncation.direction == "Right"
     assert json.loads(theirs.to_str())["truncation"] is None  # taken away by Reference: it was read
 
 

@@ -108,7 +108,7 @@ STEPS = (
 
 def compare(python, in_c, texts):
     """Compare the encoder in C with a tokenizer; returns how many texts needed too much look-ahead for C."""
-    exceeded, prepare = 0, preparation(python.pre_tokenizer)
+    exceeded, prepare = 0, preparation(python.spec.pre_tokenizer)
     for text in texts:
         expected = python.encode(text)
         prepared = text if prepare is None else prepare(text, True)
@@ -192,7 +192,7 @@ def of_files(rng):
     if (encoder := in_c.pipeline.native) is not None:
         data = bytes(rng.choices("aé日😀▁".encode() + b"\xff", k=rng.randint(0, 300)))
         encoder.encode_piece(data)  # None, or some ids: Python has none for bytes that are not UTF-8
-        again = type(encoder).from_tables(encoder.tables(), levels_for(python.pre_tokenizer, python.model))
+        again = type(encoder).from_tables(encoder.tables(), levels_for(python.spec.pre_tokenizer, python.model))
         assert again.encode(texts[0]) == encoder.encode(texts[0])
     return 0
 

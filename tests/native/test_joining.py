@@ -154,7 +154,7 @@ def test_through_a_tokenizer(encoder):
     rng = random.Random(4)
     for _ in range(amount(100, 3_000)):
         ids = rng.choices([97, 98, 0xE2, 0x82, 0xAC, 0xFF, 256, 257, 258, 300], k=rng.choice([3, 99, 100, 400]))
-        data = b"".join(join_tokens(ids, tokenizer.decoded_bytes))
+        data = b"".join(join_tokens(ids, tokenizer.decode_pipeline.token_bytes))
         for given in (ids, np.array(ids, np.uint16)):
             assert tokenizer.decode_bytes(given) == data and type(tokenizer.decode_bytes(given)) is bytes
             for errors in ("replace", "ignore", "surrogateescape", "backslashreplace"):

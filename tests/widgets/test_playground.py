@@ -32,7 +32,7 @@ def tokenizer(pattern: str = "cl100k") -> BPETokenizer:
 
 
 def test_runs_of_code_points_are_the_classes_of_the_pattern():
-    table, dfa = pattern_table(tokenizer().pre_tokenizer), dfa_for(tokenizer().pre_tokenizer.pattern)
+    table, dfa = pattern_table(tokenizer().spec.pre_tokenizer), dfa_for(tokenizer().spec.pre_tokenizer.pattern)
     ends = [*table["starts"][1:], 0x110000]
     for start, end, value in zip(table["starts"], ends, table["classes"]):
         for code in {start, end - 1, (start + end) // 2}:
@@ -92,7 +92,7 @@ def test_ids_in_a_browser_are_those_of_the_library(page, pattern):
         with CASES.open(encoding="utf-8") as lines:
             cases = [case["text"] for case in map(json.loads, lines) if "text" in case]
         many += [text[:20_000].encode("utf-8", "replace").decode() for text in cases]
-    data = [pattern_table(own.pre_tokenizer), flat_merges("", own)]
+    data = [pattern_table(own.spec.pre_tokenizer), flat_merges("", own)]
     ids = page.evaluate(
         f"""([pattern, merges, texts]) => {{
             {resource("js/bpe.js")}
@@ -115,7 +115,7 @@ def test_labels_in_a_browser_are_those_of_the_library(page):
             const splitter = makeSplitter(pattern);
             return tokens.map((bytes) => visible(bytes, splitter.look));
         }}""",
-        [pattern_table(tokenizer().pre_tokenizer), [[*token] for token in tokens]],
+        [pattern_table(tokenizer().spec.pre_tokenizer), [[*token] for token in tokens]],
     )
     for token, label in zip(tokens, labels, strict=True):
         assert label == visible(token), token

@@ -92,7 +92,7 @@ def write_gguf(path: Path, weights: dict[str, Any], config: dict[str, Any], toke
     import numpy as np
 
     heads, size = config["num_attention_heads"], config["head_dim"]
-    values, types = gguf_metadata(tokenizer)
+    values, types = gguf_metadata(tokenizer.spec)
     values |= {
         "general.type": "model",
         "general.name": NAME,

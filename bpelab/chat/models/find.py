@@ -54,7 +54,9 @@ class ModelFiles:
 
         if self.safetensors or self.gguf is None:
             return BPETokenizer.from_pretrained(self.folder)
-        return BPETokenizer.from_gguf(self.gguf)
+        from ...formats.gguf_load import load
+
+        return BPETokenizer.from_spec(load(self.gguf))
 
     @property
     def architecture(self) -> str:

@@ -13,6 +13,7 @@ import tokenizers
 
 from bpelab import BPEModel, BPETokenizer, PatternError, TrainingError
 from bpelab._support.textio import valid_text
+from bpelab.editing import add_superwords
 from bpelab.model.trace import BYTES
 from bpelab.native import extension
 from bpelab.notebook import book_text
@@ -165,7 +166,7 @@ def test_added_superwords_keep_every_id():
     ranks = BPETokenizer(BPEModel.from_ranks(byte_level.model.ids), pattern="gpt2")
     for old in (byte_level, ranks, BPETokenizer(byte_level.model)):
         for method in ("superbpe", "boundless"):
-            new = old.with_superwords(texts, len(old) + 60, superwords=method)
+            new = add_superwords(old, texts, len(old) + 60, superwords=method)
             assert len(new) == len(old) + 60
             assert old.model.tokens.items() <= new.model.tokens.items()
             assert new.special_tokens == old.special_tokens and new.pattern == "superbpe"
@@ -210,10 +211,10 @@ def test_errors_before_anything_is_read():
             BPETokenizer.train(corpus(), 300, **options)
     tokenizer = BPETokenizer.train("abab", 258)
     with pytest.raises(TrainingError, match="has 257 tokens already"):
-        tokenizer.with_superwords(corpus(), 257)
+        add_superwords(tokenizer, corpus(), 257)
     characters = BPETokenizer(tokenizer.model, pre_tokenizer=Metaspace())
     with pytest.raises(TrainingError, match="another pre-tokenizer"):
-        characters.with_superwords(corpus(), 300)
+        add_superwords(characters, corpus(), 300)
 
 
 def test_saved_files_have_the_ids(tmp_path):
@@ -318,7 +319,7 @@ def test_a_limit_of_memory_that_makes_no_sense(wrong):
     with pytest.raises((TrainingError, TypeError), match="max_memory"):
         BPETokenizer.train("abab", 258, max_memory=wrong)
     with pytest.raises((TrainingError, TypeError), match="max_memory"):
-        tokenizer.with_superwords("abab", 300, max_memory=wrong)
+        add_superwords(tokenizer, "abab", 300, max_memory=wrong)
 
 
 def test_texts_that_c_leaves_to_python():

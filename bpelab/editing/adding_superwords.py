@@ -33,7 +33,7 @@ def add_superwords(
     max_memory: int | None = None,
     progress: bool | None = None,
 ) -> TokenizerSpec:
-    """Return a specification with superwords; `BPETokenizer.with_superwords` explains the arguments and the errors."""
+    """Return a specification with superwords; `bpelab.editing.add_superwords` explains the arguments and the errors."""
     chosen = Superwords.of(superwords)
     model = spec.model
     split = None if spec.pre_tokenizer is None else spec.pre_tokenizer.as_single_split

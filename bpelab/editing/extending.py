@@ -55,7 +55,7 @@ def extend(
     field: str = "text",
     progress: bool | None = None,
 ) -> TokenizerSpec:
-    """Return a specification with more tokens; `BPETokenizer.extend` explains the arguments and the errors."""
+    """Return a specification with more tokens; `bpelab.editing.extend` explains the arguments and the errors."""
     model = spec.model
     at_least_one("new_tokens", new_tokens)
     at_least_one("min_frequency", min_frequency)

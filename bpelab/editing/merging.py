@@ -9,7 +9,7 @@ the part that was missing.
 
 The two tokens may be others than those that the other vocabulary makes it of: its split is of no use where our merges
 come to a different one. Nothing is renumbered, and text without a new token keeps its ids, for the reasons given in
-`editing/extend.py`, whose conditions on new tokens hold here as well.
+`extending.py`, whose conditions on new tokens hold here as well.
 
 Chapter: New words for an old model. Cost: merging each token's bytes a few times; seconds for 100,000 tokens.
 Source: the tokens that concatenated lists leave unreachable are counted by Purason et al. 2025, arXiv 2512.03989, where
@@ -33,8 +33,8 @@ from ..model.bpe import BPEModel
 from ..trainers.learned_merge import LearnedMerge
 from ..unicode.byte_alphabet import from_alphabet
 from .append_merges import append_merges
-from .extend import NewTokens, missing_characters
-from .prune import learned_order
+from .extending import NewTokens, missing_characters
+from .pruning import learned_order
 from .token_constraints import TokenConstraints
 
 CONTEXTS = (("", ""), ("\n", ""), ("x", ""), ("1", ""), (".", ""), ("¤", ""), ("", "x"), ("", "re"))
@@ -52,7 +52,7 @@ class MergedSpec(NamedTuple):
 
 
 def merge_vocabularies(spec: TokenizerSpec, other: TokenizerSpec) -> MergedSpec:
-    """Return a specification with the other's tokens; `BPETokenizer.merge_with` explains it, and the errors."""
+    """Return a specification with the other's tokens: see `merge_vocabularies` in `edits.py`."""
     model, theirs = spec.model, other.model.tokens
     _check_alike(spec, other)
     limits = NewTokens(spec, derive_tokens(model), TokenConstraints())

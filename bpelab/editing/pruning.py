@@ -52,7 +52,7 @@ def prune(
     field: str = "text",
     progress: bool | None = None,
 ) -> PrunedSpec:
-    """Return a specification with fewer tokens; `BPETokenizer.prune` explains the arguments and the errors."""
+    """Return a specification with fewer tokens; `bpelab.editing.prune` explains the arguments and the errors."""
     if remove is not None and (keep is not None or min_frequency is not None or corpus is not None):
         raise VocabularyError("remove names the tokens to take: leave out corpus, keep and min_frequency")
     if remove is None and keep is None and min_frequency is None:

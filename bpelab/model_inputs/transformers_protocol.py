@@ -1,0 +1,151 @@
+"""What transformers' trainers and data collators, and programs like them, call on a tokenizer, by transformers' names.
+
+A call makes rows for a model; `pad` is what data collators ask for, `save_pretrained` what trainers do at a checkpoint,
+and `batch_decode` what evaluations read. Where one of these doubles a name of ours, the program that calls it can't be
+told so. `apply_chat_template`, `decode`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `vocab_size` and `get_vocab`
+have one name anyway.
+
+Chapter: Production. Source: transformers `tokenization_utils_base.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..core.tokenizer import Tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from ..vocab.special_tokens import Special
+    from .batch_encoding import Batch
+
+
+class TransformersProtocol(Tokenizer):
+    """A tokenizer that can be called, pads what calls gave, and saves under the name that trainers know."""
+
+    def __call__(
+        self,
+        text: str | Iterable[str],
+        text_pair: str | Iterable[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        stride: int = 0,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+        return_tensors: str | None = None,
+        return_offsets: bool = False,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_token_type_ids: bool = False,
+        allowed_special: Special = (),
+        disallowed_special: Special = (),
+    ) -> Batch:
+        """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
+
+        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
+
+        Args:
+            padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
+            truncation: True or "longest_first" cuts to `max_length`, of a pair the longer text first; "only_first" and
+                "only_second" cut one of them. The length counts what the post-processor adds.
+            stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
+            padding_side, truncation_side: "left" or "right".
+            return_tensors: "np" for numpy, "pt" for torch; None for lists.
+            return_offsets: "offset_mapping", as `encode_with_offsets` returns it.
+            return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
+            return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
+            return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
+            allowed_special, disallowed_special: as for `encode`.
+
+        Nothing is cut or filled up unasked. With `truncation=True` or `padding=True`, what the call leaves open is as
+        the sections of the tokenizer's file say, or else its "model_max_length", "padding_side" and "truncation_side".
+
+        >>> from bpelab import BPETokenizer
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
+        >>> t(["ab", "cab"], padding=True)
+        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
+
+        Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
+        different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
+        """
+        from .assemble import encode_rows
+
+        return encode_rows(
+            self,
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            truncation_side=truncation_side,
+            return_tensors=return_tensors,
+            return_offsets=return_offsets,
+            return_overflowing_tokens=return_overflowing_tokens,
+            return_special_tokens_mask=return_special_tokens_mask,
+            return_token_type_ids=return_token_type_ids,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+
+    def pad(
+        self,
+        encoded: Any,
+        padding: bool | str = True,
+        *,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+    ) -> Batch:
+        """Return what calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
+
+        Args:
+            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
+                stay as they are.
+            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
+                other arguments.
+
+        >>> from bpelab import BPETokenizer
+        >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
+        >>> t.pad([t("ab"), t("cab")])
+        {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
+
+        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
+        """
+        from .assemble import pad
+
+        return pad(
+            self,
+            encoded,
+            padding,
+            max_length=max_length,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+        )
+
+    def batch_decode(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = False) -> list[str]:
+        """`decode` for each of several sequences of ids, as in transformers: pad tokens are tokens like others."""
+        return self.decode_batch(sequences, skip_padding=False, skip_special_tokens=skip_special_tokens)
+
+    if TYPE_CHECKING:
+
+        def save(self, folder: str | Path) -> None: ...
+
+    def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
+        """`save`, under the name of transformers; the paths of the files that were written."""
+        from pathlib import Path
+
+        self.save(folder)
+        return tuple(str(Path(folder) / name) for name in ("tokenizer_config.json", "tokenizer.json"))
