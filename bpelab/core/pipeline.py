@@ -72,7 +72,8 @@ class Pipeline:
         self.prepare: Callable[[str, bool], str] | None = None
         self.encode_short: Callable[[str], list[int] | None] = _no_fast_path
         # whether a text in which no special token may stand goes to the pre-tokenizer as it is
-        self._no_added_tokens_possible = self.normalizer is None and all(token.special for token in self.special.tokens)
+        self._special_only = all(token.special for token in self.special.tokens)
+        self._no_added_tokens_possible = self.normalizer is None and self._special_only
         if encoder not in ("auto", "native"):
             self.native = None
             self.encode_piece  # noqa: B018 - to fail now and not with the first text
@@ -141,7 +142,7 @@ class Pipeline:
         if self._no_added_tokens_possible and not allowed and encoder is None:
             return self._encode_segment(text, 1)
         ids: list[int] = []
-        for segment, token_id, first in self.segments(text, allowed):
+        for segment, token_id, first in self._segments_of(text, allowed):
             if token_id is not None:
                 ids.append(token_id)
             elif encoder is None:
@@ -163,6 +164,13 @@ class Pipeline:
         for segment, token_id in self.special.split(text, allowed, self.normalizer, normalize):
             yield segment, token_id, first
             first = 0
+
+    def _segments_of(self, text: str, allowed: frozenset[str]) -> Iterable[tuple[str, int | None, int]]:
+        """Return the `segments` of a str: one, without a search, where no added token can be found in it."""
+        if allowed or not self._special_only:
+            return self.segments(text, allowed)
+        segment = self.normalizer(text) if text and self.normalizer is not None else text
+        return [(segment, None, self.chars_from_first(text))] if segment else []
 
     def _encode_segment(self, text: str, first: int) -> list[int]:
         """Return the ids of normalized text without added tokens: in C if it serves this text, else in Python."""
@@ -209,7 +217,7 @@ class Pipeline:
         if (native := self.native) is None:
             return np.array(self.ids(text, allowed), np.uint32)
         parts: list[Ids] = []
-        for segment, token_id, first in self.segments(text, allowed):
+        for segment, token_id, first in self._segments_of(text, allowed):
             if token_id is not None:
                 parts.append(np.array([token_id], np.uint32))
             elif (ids := native.encode_array(self._prepared(segment, first))) is not None:

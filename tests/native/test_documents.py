@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from bpelab import BPEModel, BPETokenizer, SpecialTokenError, TemplateProcessing, native
+from bpelab._support.textio import valid_text
 from bpelab.core import batch
 from bpelab.normalizers import Strip
 from bpelab.notebook import book_text
@@ -185,6 +186,21 @@ def test_options(pairs):
         for threads in (0, -1, True, 1.0, "2"):
             with pytest.raises(ValueError, match="threads is a number from 1 up"):
                 method(texts, threads=threads)
+
+
+def test_ids_without_a_search_are_those_with_one(pairs):
+    """Where no added token can be found nothing is searched; the ids are the same, also of a text that vanishes."""
+    rng = random.Random(6)
+    texts = ["", " ", "  a b ", "é<", "e\u0301", "<|end|>", *(fuzz_text(rng) for _ in range(amount(40, 2_000)))]
+    for slow, in_c in pairs:
+        pipeline = slow.pipeline
+        if not all(token.special for token in pipeline.special.tokens):
+            continue
+        for text in map(valid_text, texts):
+            segments = [(segment, first) for segment, _, first in pipeline.segments(text, frozenset())]
+            expected = pipeline.encode_pieces([piece for each in segments for piece in pipeline.pre_tokenize(*each)])
+            assert slow.encode_ordinary(text) == in_c.encode_ordinary(text) == expected
+            assert slow.encode_array(text).tolist() == in_c.encode_array(text).tolist() == expected
 
 
 def test_rows_are_those_of_encode(pairs):
