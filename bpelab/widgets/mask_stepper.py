@@ -45,7 +45,7 @@ class MaskStepper(Figure):
 
     def compute(self, text: str) -> dict[str, Any]:
         """Return the characters, a row of bits with a sentence for each step, and the pieces that are certain."""
-        known = in_ascii(text, self._dfa)
+        known = in_ascii(text, self._dfa).partition("\x80")[0]  # up to a character whose class has no mask
         rows = _rows(known, self._family) if known else []
         pieces = _pieces(text, known, self._family) if known else []
         rest = text[sum(map(len, pieces)) :]
