@@ -66,7 +66,7 @@ def test_byte_level_and_back(pattern, tmp_path):
     assert (theirs.special_tokens, theirs.eos_token, theirs.n_vocab) == (ours.special_tokens, "<|end|>", 700)
     assert theirs.get_vocab() == ours.get_vocab()
     assert dict(theirs.model.merges) == dict(ours.model.merges)
-    assert theirs.post_processor is None
+    assert theirs.spec.post_processor is None
     same(ours, theirs, amount(120, 5_000))
 
 
