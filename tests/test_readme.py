@@ -267,8 +267,9 @@ def names_of_the_table(folder: Path) -> dict[str, object]:
     """What the cells of the table take for given."""
     tiktoken, transformers = pytest.importorskip("tiktoken"), pytest.importorskip("transformers")
     text = "the harbour <|end|> naïve 日本"
+    template = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>\n{% endfor %}"
     t = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=["<|end|>"], progress=False)
-    t.metadata["chat_template"] = "{% for m in messages %}{{ m.role }}: {{ m.content }}<|end|>\n{% endfor %}"
+    t = t.with_options(metadata={"chat_template": template})
     t.save(folder / "folder")
     save_minbpe(t.spec, folder / "mb.model")
     hf = transformers.AutoTokenizer.from_pretrained(folder / "folder")

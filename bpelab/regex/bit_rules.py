@@ -105,14 +105,13 @@ def rules(
     masks: Any,
     family: Family,
     fixpoint: Callable[[Any], Any] = fixpoint,
-    record: Callable[[str, Any], object] | None = None,
+    record: Callable[[str, Any], object] = lambda rule, starts: None,
 ) -> tuple[Any, Any]:
     """Return the masks of pieces' starts, and of the characters at which the rules can't tell whether one starts.
 
     Each bit is computed alike, so the proof runs this on streams of bits, with a `fixpoint` of its own. `record` is
     called after each rule, with its name and the starts so far; figures are drawn from nothing else.
     """
-    record = record or (lambda rule, starts: None)
     letters, digits, spaces, lines = masks.letter, masks.digit, masks.space, masks.line
     blanks = spaces | masks.tab
     white = blanks | lines

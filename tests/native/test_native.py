@@ -406,7 +406,7 @@ def test_decoding_long_lists():
     ids = ours.encode(book_text()[:200_000] + "<|end|>", allowed_special="all")
     assert ours.decode(ids) == book_text()[:200_000] + "<|end|>"
     assert ours.decode(ids) == ours.decode(np.array(ids)) == book_text()[:200_000] + "<|end|>"
-    assert vars(ours._joiner)["_native"] is not None
+    assert vars(ours.decode_pipeline.join.__self__)["_native"] is not None
     assert ours.decode(ids, skip_special_tokens=True) == book_text()[:200_000]
     with pytest.raises(KeyError, match="no token with the id 9999"):
         ours.decode([*ids, 9999])
