@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .._support.light_hash import sha256
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .dfa import DFA
@@ -98,9 +100,7 @@ def automaton_hash(dfa: DFA) -> str:
     """Return the key of `dfa` in AUTOMATA; "" if it has look-behind or too many states to be there."""
     if len(set(dfa.entries)) > 1 or len(dfa.trans) > MAX_STATES * dfa.width:
         return ""
-    from hashlib import sha256
-
-    return sha256(ascii_automaton(dfa)).hexdigest()[:16]
+    return sha256(ascii_automaton(dfa)).hex()[:16]
 
 
 def ascii_automaton(dfa: DFA) -> bytes:
