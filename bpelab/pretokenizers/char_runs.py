@@ -60,7 +60,9 @@ def _for_re(ranges: Ranges, count: str) -> str:
         return f"[^{class_body(complement(ranges))}]{count}"
     low = tuple((first, min(last, 0xFFFF)) for first, last in ranges if first <= 0xFFFF)
     high = tuple((max(first, 0x10000), last) for first, last in ranges if last > 0xFFFF)
-    return rf"(?:[{class_body(low)}]{count}|(?=[\U00010000-\U0010FFFF])[{class_body(high)}]{count}){count}"
+    alternatives = [f"[{class_body(low)}]{count}"] if low else []
+    alternatives += [rf"(?=[\U00010000-\U0010FFFF])[{class_body(high)}]{count}"] if high else []
+    return f"(?:{'|'.join(alternatives)}){count}"
 
 
 class CharRunSplit(PreTokenizer):

@@ -18,6 +18,7 @@ NAMES = (
     "cluster_stepper",
     "cost_calculator",
     "heap_stepper",
+    "mask_stepper",
     "merge_player",
     "playground",
     "pre_token_view",

@@ -215,7 +215,7 @@ def training_round(rng):
         counter.add(words)
     least = rng.choice((1, 1, 2, 5))
     often = {word: count * times for word, count in expected.items() if count * times >= least}
-    assert counter.words(least).as_dict() == often
+    assert counter.table(least).as_dict() == often
     alphabet = rng.choice(ALPHABETS)
     for _ in range(rng.choice((0, 3, 50, 400))):
         word = bytes(rng.choices(alphabet, k=rng.choice((1, 3, 9, 60))))
