@@ -4,7 +4,7 @@
 specification. It opens no file and learns nothing: `BPETokenizer`, which people import, is the one that does. It can't
 be changed after it is made, so one object can serve many threads.
 
-Chapter: Production. Cost: `encode` and `decode` are linear on real text, O(n log n) at worst.
+Chapter: A tokenizer in production. Cost: `encode` and `decode` are linear on real text, O(n log n) at worst.
 """
 
 from __future__ import annotations

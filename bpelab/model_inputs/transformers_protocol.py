@@ -5,7 +5,7 @@ and `batch_decode` what evaluations read. Where one of these doubles a name of o
 told so. `apply_chat_template`, `decode`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `vocab_size` and `get_vocab`
 have one name anyway.
 
-Chapter: Production. Source: transformers `tokenization_utils_base.py`.
+Chapter: A tokenizer in production. Source: transformers `tokenization_utils_base.py`.
 """
 
 from __future__ import annotations
