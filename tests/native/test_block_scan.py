@@ -10,7 +10,7 @@ import pytest
 
 from bpelab import native
 
-from ..conftest import ROOT, amount
+from ..conftest import ROOT, SOAK, amount
 from .instrumented import build
 
 if native.extension() is None:
@@ -33,10 +33,11 @@ def test_every_text_of_four_classes(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("name", tables_of("gpt2", "o200k") if not SOAK else tables())
 def test_every_text_of_six_classes(name):
+    """By one instruction set, and in a soak for every automaton."""
     for texts in all_texts(6):
-        compare(name, texts)
+        compare(name, texts, [native.instruction_set()])
 
 
 @pytest.mark.parametrize("name", tables())
