@@ -54,7 +54,7 @@ ELSEWHERE = {
     "s3://bucket/*.parquet": ("bucket/*.parquet", "nobody has that bucket: a folder here"),
     "/shared/shards": ("shared-shards", "a file system that machines share: a folder here"),
 }
-HIDDEN = {"mutation", "backends"}
+HIDDEN = {"mutation", "backends", "real"}
 """Extras of make's targets that a reader of README has no use for."""
 NOT_RUN = {
     "make test": "is what runs this",
@@ -456,11 +456,3 @@ def test_the_environment_of_the_tests_by_hand(tmp_path):
 def page(address: str) -> bytes:
     with urllib.request.urlopen(address) as opened:
         return opened.read()
-
-
-def test_the_table_of_real_tokenizers_is_the_record_s():
-    """`make test-real` writes the record, and `python -m tools.real_table` the table."""
-    from tests.real import record
-    from tools.real_table import with_table
-
-    assert with_table(README, record.table(record.read())) == README

@@ -1,4 +1,4 @@
-"""What a run over the real tokenizer files compared, kept as `record.json`, and as a table for README."""
+"""What a run over the real tokenizer files compared: kept as `record.json`, and as a table."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -34,12 +34,8 @@ def write(record: Record) -> None:
     PATH.write_text(json.dumps(asdict(record), indent=1) + "\n", "utf-8")
 
 
-def read() -> Record:
-    return Record(**json.loads(PATH.read_text("utf-8")))
-
-
 def table(record: Record) -> str:
-    """Return the Markdown that README shows."""
+    """Return the record as a table in Markdown."""
     libraries = ", ".join(f"`{name}` {version}" for name, version in record.libraries.items())
     return "\n".join(
         [
