@@ -1,8 +1,8 @@
 """Real tokenizer files, compared with their own libraries. `make test-real` runs these tests, with BPELAB_REAL=1, since
 their packages are downloads of 300 MB; a run of all tests passes them by.
 
-A run prints a table of what it compared. One of all files in which nothing differs and nothing is skipped also keeps it,
-in `record.json`.
+A run prints a table of what it compared. One of all files, in which nothing differs and nothing is skipped, also keeps
+it, in `record.json`.
 """
 
 import os
