@@ -189,7 +189,8 @@ def closed(folder: Path, number: int, rng: random.Random) -> None:
         assert refusal(partial(new.save, folder / "new"), folder / "new", problem) == REFUSED
         return main(["train", str(corpus), "--vocab-size", "300", "--out", str(places["huggingface"]), "--quiet"])
 
-    importlib.import_module("locale")  # by argparse, too
+    for late in ("locale", "bpelab.cli.train"):  # by argparse, by the command line
+        importlib.import_module(late)
     read()  # what is imported late is there then: a user without leave can't
     for file in kept(places["cache"]):
         file.unlink()

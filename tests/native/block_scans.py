@@ -21,6 +21,7 @@ CLASSES = ("a", "s", "l", "e", "v", "A", "L", "1", " ", "\t", "\n", "'", "/", ".
 ATOMS = (
     *CLASSES, "'s", "'ll", "'RE", "'v", "t", "Word", " word", "22", "4567", "  ", "\r\n", "\n    ", "   \n", "''", "//",
     "...", " (", "\x7f", "\x1f", "ſ", "中", "\u00a0", "\u2019", "😀", "\u0301", "\u0661", "\u2028", "ǅ", "ª", "K",
+    "9", "😀a",
 )  # fmt: skip
 
 
@@ -58,7 +59,8 @@ def compare(name, texts, chosen=None):
     for instruction_set in chosen or instruction_sets():
         found = piece_ends(name, texts, instruction_set)
         if found != expected:
-            one = next(t for t in texts if piece_ends(name, [t], instruction_set) != piece_ends(name, [t], None))
+            alone = (t for t in texts if piece_ends(name, [t], instruction_set) != piece_ends(name, [t], None))
+            one = next(alone, "no text alone, but all together")
             raise AssertionError((name, instruction_set, one))
 
 

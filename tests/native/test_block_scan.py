@@ -103,7 +103,7 @@ MISTAKES = (
     ("split_rules.h", "SMALL_BEFORE_WORDS ? 0 : 32", "SMALL_BEFORE_WORDS ? 32 : 32"),
     ("classify_sse2.h", "in_range_16(bytes, '0', 9)", "in_range_16(bytes, '0', 8)"),
     ("byte_halves.h", "A_TO_O | IS_SLASH", "A_TO_O"),
-    ("bit_gather.h", "for (int i = 5; i >= 0; i--)", "for (int i = 4; i >= 0; i--)"),
+    ("bit_gather.h", "for (int i = 5; i >= 0; i--)", "for (int i = 3; i >= 0; i--)"),
     ("beyond_ascii.h", "if (unknown) c.count = lowest_bit(unknown);", ""),
     ("beyond_ascii.h", "c.count = highest_bit(leading);", ""),
     ("block_scan.h", "*complete &= c.count == count;", ""),
