@@ -71,7 +71,7 @@ class Pipeline:
         self.cache = PieceCache(cache_size)
         self.prepare: Callable[[str, bool], str] | None = None
         self.encode_short: Callable[[str], list[int] | None] = _no_fast_path
-        # whether a text in which no special token may stand goes to the pre-tokenizer as it is
+        # whether a text in which no special token may stand is one segment, and goes to the pre-tokenizer as it is
         self._special_only = all(token.special for token in self.special.tokens)
         self._no_added_tokens_possible = self.normalizer is None and self._special_only
         if encoder not in ("auto", "native"):
