@@ -23,7 +23,7 @@ function render(context) {
       pieces.hidden = step < last;
       return step === 0 ? data.begin : step < last ? data.rows[step - 1].say : data.say;
     }
-    return { nodes: data.rows.length ? [box, pieces] : [], count: data.rows.length ? last : 0, show, start: data.rows.length ? 1 : 0 };
+    return { nodes: data.rows.length ? [box, pieces] : [], count: data.rows.length ? last : 0, show };
   });
 }
 
