@@ -50,15 +50,18 @@ class MaskStepper(Figure):
         pieces = _pieces(text, known, self._family) if known else []
         rest = text[sum(map(len, pieces)) :]
         labels = ", ".join(quoted(piece.encode(), 16) for piece in pieces)
-        say = f"The block has {pluralize(len(pieces), 'piece')}: {labels}." if pieces else "No piece is certain yet."
-        if rest and known:
+        if not rows:
+            say = "Nothing here has a mask." if text else "No text, so no masks."
+        else:
+            say = f"The block has {pluralize(len(pieces), 'piece')}: {labels}." if pieces else "No piece is certain yet."
+        if rows and rest:
             say += f" The next block begins with {quoted(rest.encode(), 16)}, which may go on."
         return {
             "chars": [visible(char.encode()) for char in text],
             "rows": rows,
             "pieces": [visible(piece.encode()) for piece in pieces],
-            "begin": f"{pluralize(len(text), 'character')}, and no mask yet.",
-            "say": say if rows else "Nothing here has a mask.",
+            "begin": f"{pluralize(len(text), 'character')}, and no mask yet." if rows else say,
+            "say": say,
         }
 
     def still(self, data: dict[str, Any]) -> str:
