@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
+    from ..chat_templates.conversation import Conversation as Conversation
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
@@ -30,6 +31,7 @@ _HOMES = {
     "NAMED": ".chat_templates.builtin",
     "NamedTemplate": ".chat_templates.builtin",
     "FittedConversation": ".chat_templates.apply",
+    "Conversation": ".chat_templates.conversation",
     "apply_chat_template": ".chat_templates.apply",
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.apply",
