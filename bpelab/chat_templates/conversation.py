@@ -109,7 +109,7 @@ class Conversation:
         together = [*self.record.messages, *messages]
         check(together)
         text = self._render(together, self.record.prompted and not messages)
-        return divergence(self.tokenizer, self.record.ids, text, encode(self.tokenizer, text, with_offsets=False).ids)
+        return divergence(self.tokenizer, self.record.ids, encode(self.tokenizer, text, with_offsets=False).ids)
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Chapter: Chat templates. Cost: linear in the conversation.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..errors import ConversationError
@@ -89,8 +90,11 @@ class ConversationRecord:
                 raise TypeError(f"{name} holds something else than what it is for")
             if len(values) != len(self.ids):
                 raise ValueError(f"there are {len(self.ids):,} ids and {len(values):,} {name}")
+        shapes = [tuple(map(type, step)) for step in self.steps]
+        if not shapes or any(shape != (int, int, str, bool) for shape in shapes):
+            raise TypeError("a step is two numbers, a text, and whether it was an answer")
         numbers = [(step.messages, step.ids) for step in self.steps]
-        grows = all(a[0] < b[0] and a[1] <= b[1] for a, b in zip(numbers, numbers[1:]))
+        grows = all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(numbers))
         if numbers[0] != (0, 0) or numbers[-1][0] != len(self.messages) or not grows or numbers[-1][1] > len(self.ids):
             raise ValueError("the steps don't lead from nothing to these messages and ids")
         if not self.prompted and numbers[-1][1] != len(self.ids):

@@ -4,7 +4,6 @@ Chapter: Chat templates. Cost: linear in the ids.
 """
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,36 +29,38 @@ class Divergence(NamedTuple):
     reason: str
 
 
-def divergence(tokenizer: "Tokenizer", ids: Sequence[int], text: str, template_ids: Sequence[int]) -> Divergence | None:
-    """Return where `ids` stop being the beginning of `template_ids`, the ids of `text`; None if they are it.
+def divergence(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int]) -> Divergence | None:
+    """Return where `ids` stop being the beginning of `template_ids`; None if they are it.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("lo lo", 257)
-    >>> print(divergence(t, [108, 111], "lo", t.encode("lo")).reason)
+    >>> print(divergence(t, [108, 111], t.encode("lo")).reason)
     the same text has other tokens: b'l' here, and b'lo' as the tokenizer encodes it
     """
-    index = next((i for i, pair in enumerate(zip(ids, template_ids)) if pair[0] != pair[1]), None)
-    if index is None:
+    place = next((i for i, pair in enumerate(zip(ids, template_ids)) if pair[0] != pair[1]), None)
+    if place is None:
         if len(ids) <= len(template_ids):
             return None
-        index = len(template_ids)
-    reason = _reason(tokenizer, ids, text, template_ids, index)
-    return Divergence(index, list(ids[index:]), list(template_ids[index:]), reason)
+        place = len(template_ids)
+    reason = _reason(tokenizer, ids, template_ids, place)
+    return Divergence(place, list(ids[place:]), list(template_ids[place:]), reason)
 
 
-def _reason(tokenizer: "Tokenizer", ids: Sequence[int], text: str, template_ids: Sequence[int], index: int) -> str:
+def _reason(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int], place: int) -> str:
     ours, theirs = tokenizer.decode(list(ids)), tokenizer.decode(list(template_ids))
-    at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs)))
-    if at == len(ours) or at == len(theirs):
-        token, other = (tokenizer.model.tokens.get(n, b"") for n in (ids[index], [*template_ids, -1][index]))
+    if ours.startswith(theirs) or theirs.startswith(ours):
+        token, other = (tokenizer.model.tokens.get(n, b"") for n in (ids[place], [*template_ids, -1][place]))
         return f"the same text has other tokens: {token!r} here, and {other!r} as the tokenizer encodes it"
-    here, there = ours[at : at + SHOWN], theirs[at : at + SHOWN]
-    if "<think" in here or ("</think" in here and "</think" not in there):
-        cause = "thinking is taken out of an answer"
-    elif here.lstrip()[:1] == there[:1] or here[:1].isspace():
+    before = tokenizer.decode(list(ids[:place]))[-SHOWN // 2 :]
+    here, there = (tokenizer.decode(list(numbers[place:]))[:SHOWN] for numbers in (ids, template_ids))
+    same = next((i for i, (a, b) in enumerate(zip(here, there)) if a != b), 0)
+    gone, come = here[same:], there[same:]
+    if "<think" in here and "<think" not in there:
+        cause = "thinking is left out"
+    elif gone[:1].isspace() and gone.lstrip()[:1] == come[:1]:
         cause = "white space is removed"
-    elif here == there[-len(here) :] or there[:1].isspace():
+    elif come[:1].isspace() and come.lstrip()[:1] == gone[:1]:
         cause = "white space is added"
     else:
         cause = "other text is written"
-    return f"{cause}: after {ours[max(at - 20, 0) : at]!r} the ids have {here!r}, and the template writes {there!r}"
+    return f"{cause}: after {before!r} the ids have {here!r}, and the template writes {there!r}"
