@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ._support.dask_client import Cluster
     from .chat_templates.messages import Message
+    from .comparison.drift import DriftingRun
     from .comparison.result import TokenizerDifference
     from .core.length_settings import Padding, Truncation
     from .core.tokenizer import Tokenizer
@@ -74,7 +75,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout),
       `model`, `pattern`, `metadata`, and what runs: `pipeline`, `decode_pipeline`
     - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
-    - comparing: `diff`
+    - comparing: `diff`, `drift`
     - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,
       `save_pretrained`, `batch_decode`
 
@@ -423,6 +424,24 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         from .comparison.diff import diff
 
         return diff(self, other, corpus)
+
+    def drift(self, ids: Iterable[int]) -> list[DriftingRun]:
+        """Return the runs of `ids` that become other ids when their text is encoded again; [] where none does.
+
+        What a model chose may spell a word in other tokens than `encode` does. The text is that of `decode`; special
+        tokens that are among the ids may stand in it, and what the post-processor puts around a text is left out of
+        the comparison where the ids have it. Where bytes are no UTF-8, or a normalizer changes the text, one run goes
+        from the first id that differs to the last. Raises UnknownTokenError for an id that doesn't exist.
+
+        >>> t = BPETokenizer.train("abab", 257)
+        >>> print(*t.drift([99, 97, 98, 99, 256]))
+        from id 1 on [97, 98] is encoded as [256]: 'ab'
+        >>> t.drift(t.encode("cabcab"))
+        []
+        """
+        from .comparison.drift import drift
+
+        return drift(self, ids)
 
     # -- conversations -----------------------------------------------------------------------------------------------
 
