@@ -31,6 +31,8 @@ COMMANDS = {
     "count": "count",
     "info": "info",
     "convert": "convert",
+    "diff": "diff",
+    "lock": "lock",
     "encode-files": "shards",
     "verify": "shards",
     "report": "report",
@@ -54,6 +56,9 @@ examples:
   tail -f server.log | bpelab stream
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
+  bpelab diff cl100k_base my-tokenizer --corpus notes.txt
+  bpelab lock my-tokenizer --out my-tokenizer.lock.json
+  bpelab verify --lock my-tokenizer.lock.json
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
   bpelab verify shards --against --tokenizer my-tokenizer
   bpelab report my-tokenizer gpt2 --text notes.txt
