@@ -84,7 +84,7 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
 
     from .._support.textio import write_atomically
 
-    ranks = _ranks(spec)
+    ranks = rank_table(spec)
     lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
     write_atomically(Path(path), b"".join(lines))
 
@@ -95,7 +95,7 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
     if isinstance(name_or_encoding, str) and (found := _cached(name_or_encoding)) is not None:
-        return _spec(*found)
+        return spec_of_ranks(*found)
     tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding))
@@ -104,7 +104,7 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
         raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
     # an Encoding keeps its parts in private attributes; tiktoken's own documentation uses them to extend encodings
     ranks, pattern, special = encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens  # noqa: SLF001
-    return _spec(BPEModel.from_ranks(ranks), pattern, special)
+    return spec_of_ranks(BPEModel.from_ranks(ranks), pattern, special)
 
 
 def encoding_name(name: str) -> str:
@@ -166,16 +166,17 @@ def _by_name(name: str) -> TokenizerSpec:
     if name not in openai_public.ENCODING_CONSTRUCTORS:
         return from_tiktoken(tiktoken.get_encoding(name))
     if (found := _cached(name)) is not None:  # the caller gave the name of a model
-        return _spec(*found)
+        return spec_of_ranks(*found)
     parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # the parts of an Encoding; making one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
     if (key := _cache_key(name)) is not None:
         special = [str(part) for token in parts["special_tokens"].items() for part in token]
         disk_cache.store(key, model, "\0".join([parts["pat_str"], *special]).encode())
-    return _spec(model, parts["pat_str"], parts["special_tokens"])
+    return spec_of_ranks(model, parts["pat_str"], parts["special_tokens"])
 
 
-def _spec(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
+def spec_of_ranks(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
+    """Return the tokenizer that an Encoding of these parts is."""
     # o200k_harmony has two names for 200018
     tokens = SpecialTokens(special, aliases=True)
     eos = END_OF_TEXT if END_OF_TEXT in special else None
@@ -199,7 +200,7 @@ def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
     return TokenizerSpec(model, pattern=pattern)
 
 
-def _ranks(spec: TokenizerSpec) -> dict[bytes, int]:
+def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
     """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
@@ -238,7 +239,7 @@ def to_tiktoken(spec: TokenizerSpec, name: str) -> Encoding:
     encoding: Encoding = import_tiktoken().Encoding(
         name=name,
         pat_str=covering_pattern(spec.pattern),
-        mergeable_ranks=_ranks(spec),
+        mergeable_ranks=rank_table(spec),
         special_tokens=dict(spec.special_tokens.ids),
     )
     return encoding
