@@ -52,8 +52,10 @@ class MaskStepper(Figure):
         labels = ", ".join(quoted(piece.encode(), 16) for piece in pieces)
         if not rows:
             say = "Nothing here has a mask." if text else "No text, so no masks."
+        elif pieces:
+            say = f"The block has {pluralize(len(pieces), 'piece')}: {labels}."
         else:
-            say = f"The block has {pluralize(len(pieces), 'piece')}: {labels}." if pieces else "No piece is certain yet."
+            say = "No piece is certain yet."
         if rows and rest:
             say += f" The next block begins with {quoted(rest.encode(), 16)}, which may go on."
         return {
