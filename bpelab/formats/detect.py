@@ -19,9 +19,9 @@ def open_spec(source: str | Path, *, pattern: str | None = None) -> TokenizerSpe
     """Return the specification of the tokenizer in a folder or a file, or of a tiktoken encoding.
 
     Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tekken.json`, `tokenizer.model`,
-    one `.gguf`. Files: `.json` (Hugging Face's, Mistral's, tiktoken's for JavaScript), `.gguf`, minbpe's `.model`,
-    `.tiktoken`, and SentencePiece's under any name. A `pattern` is needed where the files don't say how text is split,
-    and refused where they do.
+    one `.gguf`. Files: `.json` (Hugging Face's, Mistral's, tiktoken's for JavaScript), `.gguf`, `.tiktoken`, minbpe's
+    and Llama 3's `.model`, and SentencePiece's under any name. A `pattern` is needed where the files don't say how text
+    is split, unless it is known by the hash of the file, and refused where they do.
 
     Raises TokenizerFileError for a file that can't be read, BPELabError for `source` that is neither a file nor a
     name.
@@ -40,8 +40,6 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
     if path.is_dir():
         return _open_folder(path, pattern)
     if path.suffix == ".tiktoken":
-        if pattern is None:
-            raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
         from .tiktoken import load_ranks
 
         return load_ranks(path, pattern)
@@ -57,6 +55,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         sentencepiece_load as sentencepiece,
         sentencepiece_proto,
         tekken,
+        tiktoken,
         tiktoken_js,
         tutorial_json,
     )
@@ -69,6 +68,8 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         and tutorial_json.matches((file := JSONFile(path)).data)
     ):
         return tutorial_json.load(file, pattern)
+    if path.suffix == ".model" and tiktoken.may_match(start):
+        return tiktoken.load_ranks(path, pattern)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
     refuse_foreign_file(path, start)

@@ -77,6 +77,17 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
     return ranks
 
 
+def may_match(start: bytes) -> bool:
+    """Whether a file that begins with these bytes may list ranks, as Llama 3's `tokenizer.model` does.
+
+    >>> may_match(b"IQ== 0\\nIg== 1\\n"), may_match(b"minbpe v1\\n")
+    (True, False)
+    """
+    import re
+
+    return re.match(rb"[A-Za-z0-9+/]{2,}={0,2} \d+\r?\n", start) is not None
+
+
 def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     """Write a `.tiktoken` file. Raises ConversionError where tiktoken's rule would give other ids."""
     import base64
@@ -183,21 +194,46 @@ def spec_of_ranks(model: BPEModel, pattern: str, special: dict[str, int]) -> Tok
     return TokenizerSpec(model, pattern=without_covering(pattern), special_tokens=tokens, eos_token=eos)
 
 
-def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
-    """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`. Raises TokenizerFileError."""
+def load_ranks(path: Path, pattern: str | None) -> TokenizerSpec:
+    """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`.
+
+    None stands for the pattern with which the file was published, if its hash is known, and for the normal form; a
+    warning says so. Raises TokenizerFileError.
+    """
     from .._support.json_document import read_bytes
 
-    content, pattern = read_bytes(path), without_covering(pattern)
+    content, normalizer = read_bytes(path), None
+    if pattern is None:
+        pattern, normalizer = _published_with(path, content)
+    pattern = without_covering(pattern)
     key = disk_cache.fingerprint(b"ranks", content)
     cached = disk_cache.fetch(key)
     if cached is not None:
-        return TokenizerSpec(cached[0], pattern=pattern)
+        return TokenizerSpec(cached[0], pattern=pattern, normalizer=normalizer)
     try:
         model = BPEModel.from_ranks(read_ranks(path))
     except ModelError as error:
         raise TokenizerFileError(path, "", str(error)) from error
     disk_cache.store(key, model)
-    return TokenizerSpec(model, pattern=pattern)
+    return TokenizerSpec(model, pattern=pattern, normalizer=normalizer)
+
+
+def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
+    """Return pattern and normal form of a published file, and say so. Raises TokenizerFileError for any other."""
+    import warnings
+
+    from .published_ranks import PatternFromHash, published_ranks
+
+    if (published := published_ranks(content)) is None:
+        raise TokenizerFileError(path, "", 'holds no pattern: name the one to split with, as in pattern="cl100k"')
+    text = f"text in {published.normalizer}" if published.normalizer else "text"
+    warnings.warn(
+        f"{path.name} is the vocabulary of {published.name} by its hash, so {text} is split with "
+        f'pattern="{published.pattern}"; name a pattern to be sure',
+        PatternFromHash,
+        stacklevel=2,
+    )
+    return published.pattern, published.normalizer
 
 
 def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
