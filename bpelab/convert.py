@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .analysis.superwords import superwords
 from .core.spec import TokenizerSpec
 from .errors import ConversionError
-from .formats import gguf_save, gpt2, huggingface, minbpe, tiktoken
+from .formats import gguf_save, gpt2, huggingface, minbpe, tekken, tiktoken
 from .normalizers.sentencepiece import SentencePieceNormalizer
 from .regex.patterns import covering_pattern, find_pattern
 from .tokenizer import BPETokenizer, open_tokenizer
@@ -58,6 +58,7 @@ ALL_FEATURES = frozenset(
 TARGETS: dict[str, Target] = {
     "huggingface": Target(huggingface.save, "", "a folder", ALL_FEATURES),
     "tiktoken": Target(tiktoken.save_ranks, ".tiktoken", "a .tiktoken file", frozenset()),
+    "tekken": Target(tekken.save, ".json", "a tekken.json", frozenset({"pattern", "special tokens", "roles"})),
     "minbpe": Target(minbpe.save, ".model", "a .model file", frozenset({"pattern", "special tokens"})),
     "gpt2": Target(gpt2.save, "", "a folder", frozenset({"special tokens", "roles"})),
     "gguf": Target(
@@ -136,7 +137,9 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
         lost.append(UnsupportedFeature("unknown token", tokenizer.unk_token or str(units.unk_id), True))
     if target == "gpt2" and splits_differently(tokenizer, target) and (joined := superwords(tokenizer)):
         lost.append(UnsupportedFeature("superwords", NEVER_JOINED.format(len(joined)), False))
-    if target == "tiktoken":
+    if target == "tekken" and (elsewhere := tekken.other_roles(tokenizer.spec)):
+        lost.append(UnsupportedFeature("roles", ", ".join(elsewhere), False))
+    if target in ("tiktoken", "tekken"):
         lost += _of_tiktoken(tokenizer)
     if target == "huggingface" and isinstance(tokenizer.spec.normalizer, SentencePieceNormalizer):
         lost.append(UnsupportedFeature("SentencePiece's normalizer", "its character map works on clusters there", True))
@@ -200,7 +203,7 @@ def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
     """Return the formats that can't hold a tokenizer without a change of ids -> the reason. Nothing is kept on disk.
 
     >>> list(rejecting_formats(BPETokenizer.train("low lower " * 9, 261)))
-    ['gpt2', 'gguf']
+    ['tekken', 'gpt2', 'gguf']
     """
     found = {}
     with tempfile.TemporaryDirectory(prefix="bpelab-") as folder:

@@ -81,7 +81,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
     Args:
         model: tokens and merges.
-        pattern: a named pattern ("gpt2", "cl100k", "o200k", "llama3", "qwen2"), a regular expression, or None for no
+        pattern: a named pattern ("gpt2", "cl100k", "o200k", "qwen2" ...), a regular expression, or None for no
             pre-tokenization.
         pre_tokenizer: instead of a pattern, any of `bpelab.pretokenizers`.
         special_tokens: name -> id, or a SpecialTokens of tokens with flags.

@@ -23,7 +23,10 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     add_tokenizer_option(convert, "IN")
     convert.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder or file to write")
     convert.add_argument(
-        "--to", required=True, choices=["huggingface", "tiktoken", "minbpe", "gpt2", "gguf"], help="the format of OUT"
+        "--to",
+        required=True,
+        choices=["huggingface", "tiktoken", "tekken", "minbpe", "gpt2", "gguf"],
+        help="the format of OUT",
     )
     convert.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
     convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")

@@ -1,6 +1,6 @@
 """Format detection: open a tokenizer by a folder, a file, or the name of a tiktoken encoding.
 
-The name of a file says what it is, and its first bytes confirm it; nothing in a file is ever run.
+The first bytes of a file say what it is, and its name where they leave that open; nothing in a file is ever run.
 """
 
 from codecs import BOM_UTF8
@@ -18,9 +18,10 @@ NO_TOKENIZER = (
 def open_spec(source: str | Path, *, pattern: str | None = None) -> TokenizerSpec:
     """Return the specification of the tokenizer in a folder or a file, or of a tiktoken encoding.
 
-    Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tokenizer.model`, one `.gguf`.
-    Files: `.json`, `.gguf`, `.model` (minbpe's and SentencePiece's), `.tiktoken`. A `pattern` is needed where the files
-    don't say how text is split, and refused where they do.
+    Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tekken.json`, `tokenizer.model`,
+    one `.gguf`. Files: `.json` (Hugging Face's, Mistral's, tiktoken's for JavaScript), `.gguf`, `.tiktoken`, minbpe's
+    and Llama 3's `.model`, and SentencePiece's under any name. A `pattern` is needed where the files don't say how text
+    is split, unless it is known by the hash of the file, and refused where they do.
 
     Raises TokenizerFileError for a file that can't be read, BPELabError for `source` that is neither a file nor a
     name.
@@ -39,8 +40,6 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
     if path.is_dir():
         return _open_folder(path, pattern)
     if path.suffix == ".tiktoken":
-        if pattern is None:
-            raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
         from .tiktoken import load_ranks
 
         return load_ranks(path, pattern)
@@ -49,7 +48,17 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
             raise TokenizerFileError(source, "", "there is no such file or folder")
         return _open_name(str(source))
     from .._support.json_document import JSONFile, open_file, refuse_foreign_file
-    from . import gguf_load, huggingface, minbpe, sentencepiece_load as sentencepiece, tutorial_json
+    from . import (
+        gguf_load,
+        huggingface,
+        minbpe,
+        sentencepiece_load as sentencepiece,
+        sentencepiece_proto,
+        tekken,
+        tiktoken,
+        tiktoken_js,
+        tutorial_json,
+    )
 
     with open_file(path) as opened:
         start = opened.read(tutorial_json.SNIFFED_BYTES)
@@ -59,15 +68,22 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         and tutorial_json.matches((file := JSONFile(path)).data)
     ):
         return tutorial_json.load(file, pattern)
+    if path.suffix == ".model" and tiktoken.may_match(start):
+        return tiktoken.load_ranks(path, pattern)
     if pattern is not None:
         raise TokenizerFileError(path, "", "says itself how text is split; pattern= is for files that don't")
     refuse_foreign_file(path, start)
     if start.startswith(b"GGUF") or path.suffix == ".gguf":
         return gguf_load.load(path)
+    if start.removeprefix(BOM_UTF8).lstrip()[:1] == b"{":
+        if tekken.may_match(start):
+            return tekken.load(path)
+        if tiktoken_js.may_match(start):
+            return tiktoken_js.load(path)
     # SentencePiece's models begin with a byte that is not a letter; minbpe's listing is refused by name
     if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.matches(start):
         return minbpe.load(path)
-    if path.suffix == ".model":
+    if path.suffix == ".model" or sentencepiece_proto.may_match(start):
         return sentencepiece.load(path)
     if path.suffix != ".json" and start.removeprefix(BOM_UTF8).strip()[:1] not in (b"{", b""):
         raise TokenizerFileError(path, "", NO_TOKENIZER)
@@ -75,18 +91,22 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
 
 
 def _open_folder(folder: Path, pattern: str | None) -> TokenizerSpec:
-    from . import gpt2, huggingface
+    from . import gpt2, huggingface, tekken
 
     if pattern is None and (folder / "tokenizer.json").exists():
         return huggingface.load(folder)
     if gpt2.find_files(folder) is not None:
         return gpt2.load(folder, pattern=pattern)
-    files = [*folder.glob("tokenizer.model"), *folder.glob("*.gguf"), *folder.glob("*.tiktoken")]
+    if pattern is None and (folder / "tekken.json").exists():
+        return tekken.load(folder / "tekken.json")
+    files = [*sorted(folder.glob("tokenizer.model*")), *folder.glob("*.gguf"), *folder.glob("*.tiktoken")]
     if not files and (folder / "tokenizer.json").exists():
         files = [folder / "tokenizer.json"]
     if not files:
         raise TokenizerFileError(
-            folder, "", "has no tokenizer.json, no vocab.json with merges.txt, no tokenizer.model and no .gguf file"
+            folder,
+            "",
+            "has no tokenizer.json, no vocab.json with merges.txt, no tekken.json, no tokenizer.model and no .gguf",
         )
     if len(files) > 1 and files[0].name != "tokenizer.model":
         raise TokenizerFileError(

@@ -25,7 +25,7 @@ COMPANIONS = (
     "chat_template.jinja",
     "merges.txt",
 )
-VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.json", "*.tiktoken")
+VOCABULARIES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "*.tiktoken")
 FILE_ENDINGS = (".json", ".model", ".gguf", ".tiktoken", ".vocab", ".txt", ".bpe")
 """Endings of the names of a tokenizer's files."""
 MAX_LISTED = 1_000  # files; of more, the Hub may cut short the list that comes with a repository's description

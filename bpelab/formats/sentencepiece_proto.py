@@ -96,6 +96,17 @@ NORMALIZER_FIELDS = {
 }  # fmt: skip
 
 
+def may_match(start: bytes) -> bool:
+    r"""Whether a file that begins with these bytes may be SentencePiece's, whose first piece comes first.
+
+    A piece is a message (`\n` and its length), with a text (`\n` and its length) and a score (`\x15`).
+
+    >>> may_match(b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02"), may_match(b"\n\nA text.")
+    (True, False)
+    """
+    return start[:1] == b"\n" and start[2:3] == b"\n" and len(start) > 4 and start[4 + start[3] :][:1] == b"\x15"
+
+
 def read_model(path: str | Path) -> SentencePieceModel:
     """Return the contents of a SentencePiece model file, of any model type. O(file) time and memory.
 

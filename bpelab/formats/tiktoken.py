@@ -77,6 +77,17 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
     return ranks
 
 
+def may_match(start: bytes) -> bool:
+    """Whether a file that begins with these bytes may list ranks, as Llama 3's `tokenizer.model` does.
+
+    >>> may_match(b"IQ== 0\\nIg== 1\\n"), may_match(b"minbpe v1\\n")
+    (True, False)
+    """
+    import re
+
+    return re.match(rb"[A-Za-z0-9+/]{2,}={0,2} \d+\r?\n", start) is not None
+
+
 def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     """Write a `.tiktoken` file. Raises ConversionError where tiktoken's rule would give other ids."""
     import base64
@@ -84,7 +95,7 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
 
     from .._support.textio import write_atomically
 
-    ranks = _ranks(spec)
+    ranks = rank_table(spec)
     lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
     write_atomically(Path(path), b"".join(lines))
 
@@ -95,7 +106,7 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
     if isinstance(name_or_encoding, str) and (found := _cached(name_or_encoding)) is not None:
-        return _spec(*found)
+        return spec_of_ranks(*found)
     tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding))
@@ -104,7 +115,7 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
         raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
     # an Encoding keeps its parts in private attributes; tiktoken's own documentation uses them to extend encodings
     ranks, pattern, special = encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens  # noqa: SLF001
-    return _spec(BPEModel.from_ranks(ranks), pattern, special)
+    return spec_of_ranks(BPEModel.from_ranks(ranks), pattern, special)
 
 
 def encoding_name(name: str) -> str:
@@ -166,40 +177,66 @@ def _by_name(name: str) -> TokenizerSpec:
     if name not in openai_public.ENCODING_CONSTRUCTORS:
         return from_tiktoken(tiktoken.get_encoding(name))
     if (found := _cached(name)) is not None:  # the caller gave the name of a model
-        return _spec(*found)
+        return spec_of_ranks(*found)
     parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # the parts of an Encoding; making one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
     if (key := _cache_key(name)) is not None:
         special = [str(part) for token in parts["special_tokens"].items() for part in token]
         disk_cache.store(key, model, "\0".join([parts["pat_str"], *special]).encode())
-    return _spec(model, parts["pat_str"], parts["special_tokens"])
+    return spec_of_ranks(model, parts["pat_str"], parts["special_tokens"])
 
 
-def _spec(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
+def spec_of_ranks(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
+    """Return the tokenizer that an Encoding of these parts is."""
     # o200k_harmony has two names for 200018
     tokens = SpecialTokens(special, aliases=True)
     eos = END_OF_TEXT if END_OF_TEXT in special else None
     return TokenizerSpec(model, pattern=without_covering(pattern), special_tokens=tokens, eos_token=eos)
 
 
-def load_ranks(path: Path, pattern: str) -> TokenizerSpec:
-    """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`. Raises TokenizerFileError."""
+def load_ranks(path: Path, pattern: str | None) -> TokenizerSpec:
+    """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`.
+
+    None stands for the pattern with which the file was published, if its hash is known, and for the normal form; a
+    warning says so. Raises TokenizerFileError.
+    """
     from .._support.json_document import read_bytes
 
-    content, pattern = read_bytes(path), without_covering(pattern)
+    content, normalizer = read_bytes(path), None
+    if pattern is None:
+        pattern, normalizer = _published_with(path, content)
+    pattern = without_covering(pattern)
     key = disk_cache.fingerprint(b"ranks", content)
     cached = disk_cache.fetch(key)
     if cached is not None:
-        return TokenizerSpec(cached[0], pattern=pattern)
+        return TokenizerSpec(cached[0], pattern=pattern, normalizer=normalizer)
     try:
         model = BPEModel.from_ranks(read_ranks(path))
     except ModelError as error:
         raise TokenizerFileError(path, "", str(error)) from error
     disk_cache.store(key, model)
-    return TokenizerSpec(model, pattern=pattern)
+    return TokenizerSpec(model, pattern=pattern, normalizer=normalizer)
 
 
-def _ranks(spec: TokenizerSpec) -> dict[bytes, int]:
+def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
+    """Return pattern and normal form of a published file, and say so. Raises TokenizerFileError for any other."""
+    import warnings
+
+    from .published_ranks import PatternFromHash, published_ranks
+
+    if (published := published_ranks(content)) is None:
+        raise TokenizerFileError(path, "", 'holds no pattern: name the one to split with, as in pattern="cl100k"')
+    text = f"text in {published.normalizer}" if published.normalizer else "text"
+    warnings.warn(
+        f"{path.name} is the vocabulary of {published.name} by its hash, so {text} is split with "
+        f'pattern="{published.pattern}"; name a pattern to be sure',
+        PatternFromHash,
+        stacklevel=2,
+    )
+    return published.pattern, published.normalizer
+
+
+def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
     """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
@@ -238,7 +275,7 @@ def to_tiktoken(spec: TokenizerSpec, name: str) -> Encoding:
     encoding: Encoding = import_tiktoken().Encoding(
         name=name,
         pat_str=covering_pattern(spec.pattern),
-        mergeable_ranks=_ranks(spec),
+        mergeable_ranks=rank_table(spec),
         special_tokens=dict(spec.special_tokens.ids),
     )
     return encoding

@@ -64,6 +64,8 @@ _O200K = "|".join(
 # The second stage of SuperBPE: only digits, runs of punctuation and spaces before more space are cut off.
 _SUPERBPE = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 _QWEN2 = _CL100K_CLASSIC.replace(r"\p{N}{1,3}", r"\p{N}")
+_QWEN35 = _QWEN2.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"?[^\s\p{L}\p{N}]+", r"?[^\s\p{L}\p{M}\p{N}]+")
+_TEKKEN = _O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
 
 PATTERNS: dict[str, NamedPattern] = {
     pattern.name: pattern
@@ -73,6 +75,10 @@ PATTERNS: dict[str, NamedPattern] = {
         NamedPattern("o200k", _O200K, _O200K, "tiktoken_ext/openai_public.py: o200k_base()"),
         NamedPattern("llama3", _CL100K_CLASSIC, _CL100K_CLASSIC, "llama3/llama/tokenizer.py: pat_str"),
         NamedPattern("qwen2", _QWEN2, _QWEN2, "Qwen2 tokenizer.json: pre_tokenizer (as llama3, but digit by digit)"),
+        NamedPattern(
+            "qwen3.5", _QWEN35, _QWEN35, "Qwen3.5 tokenizer.json: pre_tokenizer (as qwen2, but marks in words)"
+        ),
+        NamedPattern("tekken", _TEKKEN, _TEKKEN, "mistral-common tekken_240718.json (as o200k, without contractions)"),
         NamedPattern("superbpe", _SUPERBPE, _SUPERBPE, "superbpe/scripts: extend_tokenizer.sh; stage 2", False),
     )
 }
@@ -89,6 +95,7 @@ ALIASES = {
     "o200k_base": "o200k",
     "o200k_harmony": "o200k",
     "qwen2.5": "qwen2",
+    "qwen3.6": "qwen3.5",
 }
 
 

@@ -23,7 +23,10 @@ from bpelab.vocab.special_tokens import SpecialTokens
 
 from ..conftest import SHARED, SOAK, amount, fuzz_text, shared
 
-ENDINGS = {"tiktoken": "t.tiktoken", "minbpe": "t.model", "gguf": "t.gguf", "gpt2": "folder", "huggingface": "folder"}
+ENDINGS = {
+    "tiktoken": "t.tiktoken", "tekken": "tekken.json", "minbpe": "t.model", "gguf": "t.gguf", "gpt2": "folder",
+    "huggingface": "folder",
+}  # fmt: skip
 
 
 def texts(number):
@@ -96,6 +99,7 @@ SOURCES = {
     "a flag": lambda _: with_added(AddedToken("<m>", 600, lstrip=True)),
     "a special token with a space": lambda _: with_added(AddedToken("<a b>", 600)),
     "holes": lambda _: trained(special_tokens={"<|end|>": 7, "<|pad|>": 1_000}),
+    "special tokens first": lambda _: trained(special_tokens={"<|pad|>": 0, "<|end|>": 1}),
     "whole pieces": lambda _: orphans(True),
     "an orphan": lambda _: orphans(False),
     "sentencepiece": lambda path: sentencepiece(path, **PLAIN),
@@ -121,16 +125,17 @@ HELD = {  # what converts with nothing lost, or nothing that changes ids
     "huggingface": set(SOURCES) - {"sentencepiece, nmt_nfkc", "sentencepiece, symbols"},
     "tiktoken": {
         "gpt2", "cl100k", "llama3", "o200k", "a pattern of one's own", "no pattern", "eos behind", "sections",
-        "a special token with a space", "holes", "whole pieces",
+        "a special token with a space", "holes", "special tokens first", "whole pieces",
     },
+    "tekken": {"special tokens first", "whole pieces"},
     "minbpe": {"gpt2", "cl100k", "llama3", "o200k", "a pattern of one's own", "no pattern", "eos behind", "sections"},
     "gpt2": {
         "gpt2", "cl100k", "llama3", "o200k", "a pattern of one's own", "no pattern", "eos behind", "sections",
-        "a special token with a space", "holes", "few bytes",
+        "a special token with a space", "holes", "special tokens first", "few bytes",
     },
     "gguf": {
         "gpt2", "llama3", "o200k", "eos behind", "sections", "an added token", "a special token with a space", "holes",
-        "whole pieces", "an orphan", "sentencepiece",
+        "special tokens first", "whole pieces", "an orphan", "sentencepiece",
     },
 }  # fmt: skip
 
@@ -232,7 +237,8 @@ def test_patterns_that_llama_cpp_approximates():
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_file_that_was_changed_is_found_out(target, tmp_path):
-    ours, out = trained(), tmp_path / ENDINGS[target]
+    first = {"special_tokens": {"<|end|>": 0}} if target == "tekken" else {}
+    ours, out = trained(**first), tmp_path / ENDINGS[target]
     convert(ours, out, target)
     assert check(ours, out, target, ["the harbour"]) == 1
     if target == "gguf":
@@ -243,6 +249,12 @@ def test_a_file_that_was_changed_is_found_out(target, tmp_path):
         numbers = [line.split()[1] for line in lines if line]
         swapped = [line.split()[0] + b" " + number for line, number in zip(lines, [*numbers[1:], numbers[0]])]
         out.write_bytes(b"\n".join(swapped))
+    elif target == "tekken":
+        data = json.loads(out.read_text())
+        tokens = [entry["token_bytes"] for entry in data["vocab"]]
+        for entry, token in zip(data["vocab"][256:], [*tokens[257:], tokens[256]]):
+            entry["token_bytes"] = token
+        out.write_text(json.dumps(data))
     elif target == "minbpe":
         lines = out.read_text().split("\n")
         at = next(n for n, line in enumerate(lines) if n > 4 and line)

@@ -143,6 +143,26 @@ def test_roles_and_special_tokens(tmp_path):
     assert (without.bos_token, without.eos_token, without.unk_token) == (None, None, "<unk>")
 
 
+@pytest.mark.parametrize("name", ["tokenizer.model.v3", "tokenizer.model.v7m1", "spiece.bin", "vocabulary"])
+def test_any_name_will_do(name, tmp_path):
+    """Mistral's end with the version, `mistral_instruct_tokenizer_241114.model.v7m1`."""
+    data = trained(byte_fallback=True)
+    ours, _ = both(tmp_path, data)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / name).write_bytes(data)
+    again = BPETokenizer.from_pretrained(tmp_path / "other" / name)
+    assert again.spec == ours.spec
+    if name.startswith("tokenizer.model"):
+        assert BPETokenizer.from_pretrained(tmp_path / "other").spec == ours.spec
+
+
+def test_a_text_of_one_line_is_no_model(tmp_path):
+    for content in (b"\n", b"\n\n\n", b"\n.\n\x05<unk>\n", b"\nA text\nof lines\n"):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(TokenizerFileError, match=r"is not JSON|is empty"):
+            BPETokenizer.from_pretrained(tmp_path / "a")
+
+
 def varint(value):
     out = b""
     while value > 127:

