@@ -1,7 +1,8 @@
-"""Validate arguments: whole numbers, of Python or of NumPy, and names from a list."""
+"""Validate arguments: whole numbers, of Python or of NumPy, names from a list, and containers of texts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import index
 
 TYPE_CHECKING = False
@@ -33,3 +34,18 @@ def check_size(value: object, what: str, least: int = 0) -> None:
     """Raise ValueError for anything but an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{what} is a number from {least} up, not {value!r}")
+
+
+def refuse_keyed(value: object, what: str) -> None:
+    """Raise TypeError for a dict or a table: who iterates over it gets keys, columns or rows, and no texts.
+
+    >>> refuse_keyed({"text": ["low", "lower"]}, "the corpus")
+    Traceback (most recent call last):
+      ...
+    TypeError: the corpus is a dict, whose items are no texts: pick these, as in data["text"] or data["train"]["text"]
+    """
+    if isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names"):
+        raise TypeError(
+            f"{what} is a {type(value).__name__}, whose items are no texts: pick these, as in "
+            'data["text"] or data["train"]["text"]'
+        )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._support.textio import valid_text
-from .._support.validate import whole_number
+from .._support.validate import refuse_keyed, whole_number
 from ..errors import BPELabError
 from . import detokenize
 from .decode_pipeline import DecodePipeline
@@ -238,6 +238,7 @@ class Tokenizer(Vocabulary):
         """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
         if isinstance(texts, (str, bytes)):
             raise TypeError("a batch is several texts; for one, use encode or encode_array")
+        refuse_keyed(texts, "the batch")
         encode_with = list(texts)
         if not set(map(type, encode_with)) <= {str}:
             wrong = next((n for n, text in enumerate(encode_with) if not isinstance(text, str)), None)

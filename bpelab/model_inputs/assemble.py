@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .._support.validate import check_name
+from .._support.validate import check_name, refuse_keyed
 from ..alignment.offsets import trim_steps
 from ..core.length_settings import LONGEST
 from ..errors import MissingDependencyError
@@ -170,7 +170,8 @@ def normalize_inputs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | N
 
 
 def _listed(texts: Any, what: str) -> list[Any]:
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__") or isinstance(texts, dict):
+    refuse_keyed(texts, what)
+    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
         raise TypeError(f"{what} is a text or a list of texts, not {type(texts).__name__}")
     listed = list(texts)
     for index, item in enumerate(listed):
