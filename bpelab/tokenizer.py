@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ._support.nearest_name import refuse_unknown
 from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
 from .core.tokenizer import CACHE_ENTRIES
@@ -219,6 +220,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         32,768. With superwords 83 s for 1 GB and 128,000. Memory for the distinct pre-tokens and phrases, not for the
         corpus.
         """
+        refuse_unknown(cls.train, options, cls)
         if "pre_tokenizer" in options:
             raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
         if pattern is not None:
@@ -371,6 +373,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
     def with_options(self, **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
+        refuse_unknown(self.with_options, changes, type(self))
         options = {
             **self._spec.arguments(),
             "encoder": self.pipeline.encoder,

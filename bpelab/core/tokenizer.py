@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._support.nearest_name import refuse_unknown
 from .._support.textio import valid_text
 from .._support.validate import refuse_keyed, whole_number
 from ..errors import BPELabError
@@ -22,7 +23,7 @@ from .vocabulary import Vocabulary
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, NoReturn, Self
+    from typing import Any, Never, NoReturn, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -93,6 +94,7 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> list[int]:
         """Return the ids of `text`.
 
@@ -109,6 +111,8 @@ class Tokenizer(Vocabulary):
         >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
         ([256, 257], 8)
         """
+        if wrong:
+            refuse_unknown(self.encode, wrong)
         pipeline = self.pipeline
         asked = allowed_special != () or disallowed_special != ()
         ids = None if asked or type(text) is not str else pipeline.encode_short(text)
@@ -195,6 +199,7 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> list[list[int]]:
         """`encode` for each of several texts, with the same options; a list of lists.
 
@@ -206,6 +211,8 @@ class Tokenizer(Vocabulary):
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
         [[256], [], [99, 256]]
         """
+        if wrong:
+            refuse_unknown(self.encode_batch, wrong)
         encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
         found = self.pipeline.lists(encode_with, allowed, threads)
         if add_special_tokens and self._spec.post_processor is not None:
@@ -266,12 +273,15 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> int:
         """Return how many tokens `encode` returns with the same options.
 
         With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
         `count_tokens(text, limit=n) <= n`.
         """
+        if wrong:
+            refuse_unknown(self.count_tokens, wrong)
         limit = None if limit is None else whole_number("limit", limit)
         plain = allowed_special == () and disallowed_special == ()
         if limit is None and plain and (count := self.pipeline.count(text)) is not None:
@@ -360,6 +370,7 @@ class Tokenizer(Vocabulary):
         errors: str = "replace",
         unknown: Unknown = "error",
         skip_special_tokens: bool = False,
+        **wrong: Never,
     ) -> str:
         """Return the text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
 
@@ -368,6 +379,8 @@ class Tokenizer(Vocabulary):
         >>> t.decode([256, 99]), t.decode([999], unknown="replace")
         ('abc', '\ufffd')
         """
+        if wrong:
+            refuse_unknown(self.decode, wrong)
         decoding = self.decode_pipeline
         if decoding.joins_bytes:
             return str(decoding.join(ids, unknown, skip_special_tokens), "utf-8", errors)
