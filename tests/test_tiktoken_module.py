@@ -1,8 +1,11 @@
 """bpelab.tiktoken against tiktoken itself: ids, errors, the names that both have. Its own suite: tests/conformance."""
 
 import inspect
+import os
 import pickle
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, strategies as st
@@ -139,6 +142,63 @@ def test_one_of_your_own():
         ours.Encoding("mine", **{**given, "special_tokens": {}}, explicit_n_vocab=300)
     with pytest.raises(ValueError, match="byte"):
         ours.Encoding("mine", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={})
+
+
+IN_ITS_PLACE = """
+import sys
+import bpelab.tiktoken
+from bpelab import BPETokenizer
+sys.modules["tiktoken"] = bpelab.tiktoken
+import tiktoken
+from tiktoken.load import load_tiktoken_bpe
+assert tiktoken is bpelab.tiktoken
+for encoding in (tiktoken.get_encoding("gpt2"), tiktoken.encoding_for_model("gpt-4")):
+    assert isinstance(encoding, bpelab.tiktoken.Encoding)
+    print(encoding.name, *encoding.encode("hello world"), *BPETokenizer.from_tiktoken(encoding.name).encode("hello"))
+print(*tiktoken.list_encoding_names(), BPETokenizer.from_tiktoken("gpt-4").to_tiktoken().n_vocab)
+"""
+WITHOUT_TIKTOKEN = """
+import sys
+sys.modules["tiktoken"] = sys.modules["tiktoken_ext"] = None
+import bpelab.tiktoken
+sys.modules["tiktoken"] = bpelab.tiktoken
+try:
+    bpelab.tiktoken.get_encoding("gpt2")
+except bpelab.MissingDependencyError as error:
+    print(error)
+"""
+
+
+def test_it_may_stand_in_the_place_of_tiktoken(tmp_path):
+    """As other packages, which import tiktoken, are made to use it. The cache is empty: vocabularies are read anew."""
+    for name in NAMES:
+        encoding(name)
+    printed = run_alone(IN_ITS_PLACE, tmp_path)
+    names = " ".join(theirs.list_encoding_names())
+    assert printed == f"gpt2 31373 995 31373\ncl100k_base 15339 1917 15339\n{names} 100277\n"
+    assert run_alone(WITHOUT_TIKTOKEN, tmp_path).startswith("tiktoken is not installed: pip install")
+
+
+def run_alone(program: str, cache) -> str:
+    environment = {**os.environ, "BPELAB_CACHE": str(cache)}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def test_modules_and_tables_that_programs_read():
+    assert ours.__version__ == theirs.__version__
+    assert ours.model.MODEL_TO_ENCODING is theirs.model.MODEL_TO_ENCODING
+    assert ours.model.MODEL_PREFIX_TO_ENCODING is theirs.model.MODEL_PREFIX_TO_ENCODING
+    assert ours.load.load_tiktoken_bpe and not hasattr(ours.model, "no_such_table")
+
+
+def test_an_encoding_becomes_a_tokenizer():
+    encoding("gpt2")
+    for each in (ours.get_encoding("gpt2"), theirs.get_encoding("gpt2")):
+        again = BPETokenizer.from_tiktoken(each)
+        assert again == BPETokenizer.from_tiktoken("gpt2") and again.eos_token == "<|endoftext|>"
+    with pytest.raises(TypeError, match="name of an encoding or an Encoding, not int"):
+        BPETokenizer.from_tiktoken(5)
 
 
 def test_bytes_need_a_tokenizer_of_bytes():
