@@ -1,5 +1,6 @@
 """bpelab.tiktoken against tiktoken itself: ids, errors, the names that both have. Its own suite: tests/conformance."""
 
+import base64
 import inspect
 import os
 import pickle
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import bpelab.tiktoken as ours
-from bpelab import BPELabError, BPEModel, BPETokenizer
+from bpelab import ENCODERS, BPELabError, BPEModel, BPETokenizer, TokenizerFileError
+from bpelab.cli.main import main
+from bpelab.formats.tiktoken import read_ranks, save_ranks
 
 from .conftest import amount, encoding
 
@@ -199,6 +202,41 @@ def test_an_encoding_becomes_a_tokenizer():
         assert again == BPETokenizer.from_tiktoken("gpt2") and again.eos_token == "<|endoftext|>"
     with pytest.raises(TypeError, match="name of an encoding or an Encoding, not int"):
         BPETokenizer.from_tiktoken(5)
+
+
+def test_a_token_without_bytes(tmp_path):
+    """As Whisper's multilingual.tiktoken has one, whose line is `= 50256`: no text becomes it, and it is no text."""
+    encoding("gpt2")
+    ranks = BYTES | {b"ab": 256, b"": 257, b"abab": 258}
+    given = {"pat_str": r"\w+|\W+", "mergeable_ranks": ranks, "special_tokens": {"<|s|>": 259}, "explicit_n_vocab": 260}
+    mine, other = ours.Encoding("mine", **given), theirs.Encoding("mine", **given)
+    tokenizers = [BPETokenizer.from_tiktoken(each) for each in (mine, other)]
+    tokenizers += [tokenizers[0].with_options(encoder=name) for name in ENCODERS]
+    rng = random.Random(1)
+    for _ in range(200):
+        text = "".join(rng.choices("ab c\n", k=rng.randint(0, 12)))
+        expected = other.encode(text)
+        assert all(each.encode(text) == expected for each in (mine, *tokenizers)), text
+    for ids in ([257], [97, 257, 258, 257], []):
+        assert all(each.decode_bytes(ids) == other.decode_bytes(ids) for each in (mine, *tokenizers))
+    assert (mine.n_vocab, mine.token_byte_values()) == (other.n_vocab, other.token_byte_values())
+    assert mine.encode_single_token(b"") == other.encode_single_token(b"") == 257
+    assert sorted(mine.tokenizer.model.merges) == [(97, 98), (256, 256)]
+    assert tokenizers[0].to_tiktoken()._mergeable_ranks == ranks
+    save_ranks(tokenizers[0].spec, tmp_path / "a.tiktoken")
+    assert ours.load.load_tiktoken_bpe(str(tmp_path / "a.tiktoken")) == ranks == read_ranks(tmp_path / "a.tiktoken")
+    opened = BPETokenizer.from_pretrained(tmp_path / "a.tiktoken", pattern=r"\w+|\W+")
+    assert opened.encode("abab ab") == other.encode("abab ab") and opened.decode([257, 97]) == "a"
+
+
+def test_a_file_of_ranks_without_a_pattern_says_what_to_pass(tmp_path, capsys):
+    (tmp_path / "a.tiktoken").write_bytes(
+        b"".join(base64.b64encode(byte) + b" %d\n" % at for byte, at in BYTES.items())
+    )
+    with pytest.raises(TokenizerFileError, match='name the one to split with, as in pattern="cl100k"'):
+        BPETokenizer.from_pretrained(tmp_path / "a.tiktoken")
+    assert main(["count", "low", "-t", str(tmp_path / "a.tiktoken")]) == 1
+    assert "as in --pattern cl100k" in capsys.readouterr().err
 
 
 def test_bytes_need_a_tokenizer_of_bytes():

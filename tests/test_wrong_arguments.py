@@ -56,25 +56,33 @@ def test_the_values_of_a_dict_are_texts():
     assert T.encode_batch({"low": 1}.keys()) == [T.encode("low")]
 
 
+def train(**options):
+    return BPETokenizer.train("abab", 257, **options)
+
+
 @pytest.mark.parametrize(
     ("call", "name", "message"),
     [
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "min_freq", "train .* did you mean min_frequency?"),
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "show_progress", "train .* did you mean progress?"),
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "num_workers", "train .* all processors are used"),
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "input_form", "train .* mean input_format?"),
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "eos_tokn", "train .* did you mean eos_token?"),
-        (lambda **options: BPETokenizer.train("abab", 257, **options), "zzz", "train .* its arguments are corpus, vocab"),
+        (train, "min_freq", "train .* did you mean min_frequency?"),
+        (train, "show_progress", "train .* did you mean progress?"),
+        (train, "num_workers", "train .* all processors are used"),
+        (train, "input_form", "train .* mean input_format?"),
+        (train, "eos_tokn", "train .* did you mean eos_token?"),
+        (train, "zzz", "train .* its arguments are corpus, vocab"),
         (T.with_options, "pad_tokn", "with_options .* did you mean pad_token?"),
         (T.with_options, "min_frequency", "with_options .* its arguments are model, pattern"),
         (lambda **options: T.encode("low", **options), "return_tensors", r"encode .* tokenizer\(text, return_tensors="),
         (lambda **options: T.encode("low", **options), "alowed_special", "encode .* did you mean allowed_special?"),
         (lambda **options: T.encode_batch(["low"], **options), "num_threads", "encode_batch .* did you mean threads?"),
-        (lambda **options: T.count_tokens("low", **options), "max_length", "count_tokens .* tokenizer.text, max_length="),
+        (
+            lambda **options: T.count_tokens("low", **options),
+            "max_length",
+            "count_tokens .* tokenizer.text, max_length=",
+        ),
         (lambda **options: T.decode([97], **options), "skip_special", "decode .* did you mean skip_special_tokens?"),
         (lambda **options: T("low", **options), "return_offsets_mapping", "__call__ .* did you mean return_offsets?"),
     ],
-)  # fmt: skip
+)
 def test_a_keyword_that_is_none_is_explained(call, name, message):
     method, advice = message.split(" .* ")
     with pytest.raises(TypeError, match=rf"^BPETokenizer\.{method} has no argument '{name}': .*{advice}"):

@@ -40,7 +40,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
         return _open_folder(path, pattern)
     if path.suffix == ".tiktoken":
         if pattern is None:
-            raise TokenizerFileError(path, "", "holds no pattern: name the one to split with, as in --pattern cl100k")
+            raise TokenizerFileError(path, "", 'holds no pattern: name the one to split with, as in pattern="cl100k"')
         from .tiktoken import load_ranks
 
         return load_ranks(path, pattern)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
+EMPTY = b"="
+"""How a file writes a token without bytes, as that of Whisper does: Base64 is nothing then."""
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
 
@@ -66,15 +68,14 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
             continue
         try:
             encoded, rank_text = line.split()
-            token, rank = base64.b64decode(encoded, validate=True), int(rank_text)
+            token = b"" if encoded == EMPTY else base64.b64decode(encoded, validate=True)
+            rank = int(rank_text)
         except (ValueError, binascii.Error):
             raise TokenizerFileError(
                 path, f"line {number}", f"expected a token in Base64, a space and a rank, found {str(line[:60])[1:]}"
             ) from None
-        if not token or not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
-            raise TokenizerFileError(
-                path, f"line {number}", f"a token has at least one byte, and a rank from 0 to {MAX_RANK}"
-            )
+        if not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
+            raise TokenizerFileError(path, f"line {number}", f"a token has a rank from 0 to {MAX_RANK}")
         if token in ranks or rank in seen:
             other = seen.get(rank) or seen[ranks[token]]
             raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")
@@ -92,7 +93,8 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     from .._support.textio import write_atomically
 
     ranks = _ranks(spec)
-    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
+    listed = sorted(ranks.items(), key=lambda item: item[1])
+    lines = ((base64.b64encode(token) or EMPTY) + b" %d\n" % rank for token, rank in listed)
     write_atomically(Path(path), b"".join(lines))
 
 
