@@ -422,8 +422,8 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
-        an empty name.
+        Each file is written whole or not at all. Raises ConversionError for what the format can't hold and for the name
+        of a file, ValueError for an empty name.
         """
         from pathlib import Path
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bpelab import BPETokenizer
+from bpelab import BPETokenizer, ConversionError
+from bpelab.cli.main import main
 from bpelab.editing import extend
 
 T = BPETokenizer.train("low lower lowest " * 9, 264, special_tokens=["<pad>"], pad_token="<pad>")
@@ -97,3 +98,17 @@ def test_a_class_of_your_own_has_its_name_in_the_error():
         Mine.train("abab", 257, min_freq=1)
     with pytest.raises(TypeError, match=r"^Mine\.encode has no argument 'padding'"):
         Mine(T.model).encode("low", padding=True)
+
+
+def test_the_name_of_a_file_is_no_folder_to_save_to(tmp_path, capsys):
+    for save in (T.save, T.save_pretrained):
+        with pytest.raises(ConversionError, match=r"out\.json is a file's name: out would get a tokenizer\.json"):
+            save(tmp_path / "out.json")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("low lower lowest " * 9, encoding="utf-8")
+    assert main(["train", str(corpus), "--vocab-size", "260", "--out", str(tmp_path / "out.json")]) == 1
+    assert "out.json is a file's name" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [corpus]
+    (tmp_path / "old.json").mkdir()
+    T.save(tmp_path / "old.json")
+    assert BPETokenizer.from_pretrained(tmp_path / "old.json" / "tokenizer.json") is not None
