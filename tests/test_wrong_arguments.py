@@ -112,3 +112,9 @@ def test_the_name_of_a_file_is_no_folder_to_save_to(tmp_path, capsys):
     (tmp_path / "old.json").mkdir()
     T.save(tmp_path / "old.json")
     assert BPETokenizer.from_pretrained(tmp_path / "old.json" / "tokenizer.json") is not None
+
+
+def test_a_limit_is_not_negative():
+    with pytest.raises(ValueError, match="^limit is a number of tokens, 0 or more, not -5$"):
+        T.count_tokens("low", limit=-5)
+    assert T.count_tokens("low", limit=0) == 1 and T.count_tokens("", limit=0) == 0

@@ -282,7 +282,8 @@ class Tokenizer(Vocabulary):
         """
         if wrong:
             refuse_unknown(self.count_tokens, wrong)
-        limit = None if limit is None else whole_number("limit", limit)
+        if limit is not None and (limit := whole_number("limit", limit)) < 0:
+            raise ValueError(f"limit is a number of tokens, 0 or more, not {limit}")
         plain = allowed_special == () and disallowed_special == ()
         if limit is None and plain and (count := self.pipeline.count(text)) is not None:
             return count + self._added(add_special_tokens)
