@@ -2,7 +2,7 @@
 
 import pytest
 
-from bpelab import BPETokenizer, ConversionError
+from bpelab import BPETokenizer, ConversionError, StreamDecoder, StreamEncoder
 from bpelab.cli.main import main
 from bpelab.editing import extend
 
@@ -118,3 +118,51 @@ def test_a_limit_is_not_negative():
     with pytest.raises(ValueError, match="^limit is a number of tokens, 0 or more, not -5$"):
         T.count_tokens("low", limit=-5)
     assert T.count_tokens("low", limit=0) == 1 and T.count_tokens("", limit=0) == 0
+
+
+CHAT = T.with_special_tokens(["<|im_start|>", "<|im_end|>"])
+FLAGS = [
+    ("add_special_tokens", lambda value: T.encode("low", add_special_tokens=value)),
+    ("add_special_tokens", lambda value: T.encode_batch(["low"], add_special_tokens=value)),
+    ("add_special_tokens", lambda value: T.encode_with_offsets("low", add_special_tokens=value)),
+    ("add_special_tokens", lambda value: T.count_tokens("low", add_special_tokens=value)),
+    ("add_special_tokens", lambda value: T.truncate("low", 2, add_special_tokens=value)),
+    ("add_special_tokens", lambda value: StreamEncoder(T, add_special_tokens=value)),
+    ("add_special_tokens", lambda value: T("low", add_special_tokens=value)),
+    ("return_offsets", lambda value: T("low", return_offsets=value)),
+    ("return_special_tokens_mask", lambda value: T("low", return_special_tokens_mask=value)),
+    ("skip_special_tokens", lambda value: T.decode([97], skip_special_tokens=value)),
+    ("skip_special_tokens", lambda value: T.decode_bytes([97], skip_special_tokens=value)),
+    ("skip_special_tokens", lambda value: T.decode_batch([[97]], skip_special_tokens=value)),
+    ("skip_special_tokens", lambda value: T.batch_decode([[97]], value)),
+    ("skip_special_tokens", lambda value: StreamDecoder(T, skip_special_tokens=value)),
+    ("skip_padding", lambda value: T.decode_batch([[97]], skip_padding=value)),
+    ("tokenize", lambda value: CHAT.apply_chat_template([], "chatml", tokenize=value)),
+    ("add_generation_prompt", lambda value: CHAT.apply_chat_template([], "chatml", add_generation_prompt=value)),
+]
+
+
+@pytest.mark.parametrize(("name", "call"), FLAGS)
+def test_a_flag_is_true_or_false(name, call):
+    for wrong in ("no", "False", None, 2):
+        with pytest.raises(TypeError, match=f"^{name} is True or False, not {wrong!r}$"):
+            call(wrong)
+
+
+@pytest.mark.parametrize(("name", "call"), FLAGS[:-2])
+def test_flags_of_numpy_are_flags(name, call):
+    numpy = pytest.importorskip("numpy")
+    for right in (True, False):
+        call(right)
+        call(numpy.bool_(right))
+
+
+@pytest.mark.parametrize("errors", ["bogus", "", None, 5])
+def test_how_errors_are_treated_is_checked_before_there_is_one(errors):
+    for call in (T.decode, CHAT.decode, lambda ids, errors: T.decode_batch([ids], errors=errors)):
+        with pytest.raises(ValueError, match=f'^errors is "strict", .*, not {errors!r}$'):
+            call([97], errors=errors)
+
+
+def test_error_handlers_of_python_are_welcome():
+    assert T.decode([97, 255], errors="ignore") == "a" and T.decode([255], errors="surrogateescape") == "\udcff"

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from .._support.nearest_name import refuse_unknown
 from .._support.textio import valid_text
-from .._support.validate import refuse_keyed, whole_number
+from .._support.validate import check_errors, check_flags, refuse_keyed, whole_number
 from ..errors import BPELabError
 from . import detokenize
 from .decode_pipeline import DecodePipeline
@@ -113,6 +113,8 @@ class Tokenizer(Vocabulary):
         """
         if wrong:
             refuse_unknown(self.encode, wrong)
+        if add_special_tokens is not True:
+            check_flags(add_special_tokens=add_special_tokens)
         pipeline = self.pipeline
         asked = allowed_special != () or disallowed_special != ()
         ids = None if asked or type(text) is not str else pipeline.encode_short(text)
@@ -213,6 +215,7 @@ class Tokenizer(Vocabulary):
         """
         if wrong:
             refuse_unknown(self.encode_batch, wrong)
+        check_flags(add_special_tokens=add_special_tokens)
         encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
         found = self.pipeline.lists(encode_with, allowed, threads)
         if add_special_tokens and self._spec.post_processor is not None:
@@ -300,6 +303,7 @@ class Tokenizer(Vocabulary):
         return count_up_to(self.pipeline, valid_text(text), limit, self._added(add_special_tokens))
 
     def _added(self, add_special_tokens: bool) -> int:
+        check_flags(add_special_tokens=add_special_tokens)
         return self._spec.post_processor.added if add_special_tokens and self._spec.post_processor is not None else 0
 
     def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
@@ -357,6 +361,7 @@ class Tokenizer(Vocabulary):
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
         "skip"; TypeError for what is no integer.
         """
+        check_flags(skip_special_tokens=skip_special_tokens)
         decoding = self.decode_pipeline
         if decoding.joins_bytes:
             return bytes(decoding.join(ids, unknown, skip_special_tokens))
@@ -382,6 +387,10 @@ class Tokenizer(Vocabulary):
         """
         if wrong:
             refuse_unknown(self.decode, wrong)
+        if errors != "replace":
+            check_errors(errors)
+        if skip_special_tokens is not False:
+            check_flags(skip_special_tokens=skip_special_tokens)
         decoding = self.decode_pipeline
         if decoding.joins_bytes:
             return str(decoding.join(ids, unknown, skip_special_tokens), "utf-8", errors)
@@ -396,6 +405,7 @@ class Tokenizer(Vocabulary):
 
         With `skip_padding` the pad tokens that a row begins or ends with, if there is a pad token, are left out first.
         """
+        check_flags(skip_padding=skip_padding)
         pad = self.pad_token_id if skip_padding else None
         return [self.decode(ids if pad is None else detokenize.strip_padding(ids, pad), **options) for ids in batch]
 

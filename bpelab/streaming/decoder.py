@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._support.validate import check_flags
 from ..core import detokenize
 from ..decoders.token_stages import SpaceJoinStage, State, TokenStage
 from ..texts.stages import Stage, StageChain
@@ -132,6 +133,7 @@ class StreamDecoder:
 
     def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
         detokenize.check_unknown(unknown)
+        check_flags(skip_special_tokens=skip_special_tokens)
         self._pipeline, self._skips, self._unknown = tokenizer.decode_pipeline, skip_special_tokens, unknown
         path = _BytePath if self._pipeline.joins_bytes else _DecoderPath
         self._path: _DecodePath = path(self._pipeline)
