@@ -128,6 +128,17 @@ def test_unknown_names():
         ours.get_encoding(5)
     with pytest.raises(KeyError, match="no-such-model"):
         ours.encoding_for_model("no-such-model")
+    for name in ("gpt-4", "GPT-4"):
+        with pytest.raises(ValueError, match=r'is cl100k_base: call encoding_for_model\("gpt-4"\)$'):
+            ours.get_encoding(name)
+    with pytest.raises(ValueError, match=r"did you mean gpt2\?"):
+        ours.get_encoding("GPT2")
+    with pytest.raises(KeyError, match=r"did you mean gpt-4\?"):
+        ours.encoding_for_model("GPT-4")
+    with pytest.raises(KeyError, match=r'call get_encoding\("cl100k_base"\)'):
+        ours.encoding_for_model("cl100k_base")
+    with pytest.raises(ValueError, match=r"no encoding and no model 'GPT2': did you mean gpt2\?"):
+        BPETokenizer.from_tiktoken("GPT2")
     assert ours.list_encoding_names() == theirs.list_encoding_names()
 
 

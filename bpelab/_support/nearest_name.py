@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to `name`; None if none is similar.
+    """Return the known name that is most similar to `name`, in whichever case; None if none is similar.
 
     >>> nearest("add_generation_promt", ["tools", "add_generation_prompt"])
     'add_generation_prompt'
-    >>> nearest("padding", ["tools", "add_generation_prompt"]) is None
-    True
+    >>> nearest("GPT2", ["gpt2", "gpt-4"]), nearest("padding", ["tools", "add_generation_prompt"])
+    ('gpt2', None)
     """
     from difflib import get_close_matches  # for errors only, so not when bpelab is imported
 
-    return next(iter(get_close_matches(name, known, 1)), None)
+    originals = {each.lower(): each for each in known}
+    return next((originals[each] for each in get_close_matches(name.lower(), originals, 1)), None)
 
 
 def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "") -> TypeError:

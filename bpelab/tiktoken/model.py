@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._support.nearest_name import nearest
 from ..formats.tiktoken import import_tiktoken
 from .core import Encoding
 from .registry import get_encoding
@@ -9,7 +10,16 @@ from .registry import get_encoding
 
 def encoding_name_for_model(model_name: str) -> str:
     """Return the name of a model's encoding. Raises KeyError for a model that tiktoken doesn't know."""
-    name: str = import_tiktoken().encoding_name_for_model(model_name)
+    tiktoken = import_tiktoken()
+    try:
+        name: str = tiktoken.encoding_name_for_model(model_name)
+    except KeyError:
+        if model_name in tiktoken.list_encoding_names():
+            advice = f'it is an encoding: call get_encoding("{model_name}")'
+        else:
+            suggestion = nearest(model_name, tiktoken.model.MODEL_TO_ENCODING)
+            advice = f"did you mean {suggestion}?" if suggestion else "get_encoding takes the name of its encoding"
+        raise KeyError(f"tiktoken knows no model {model_name!r}: {advice}") from None
     return name
 
 
