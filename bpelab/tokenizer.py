@@ -124,6 +124,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         metadata: Mapping[str, Any] = MappingProxyType({}),
         cache_size: int = CACHE_ENTRIES,
     ) -> None:
+        if not isinstance(model, BPEModel):
+            raise TypeError(
+                f"BPETokenizer takes a BPEModel, not {model!r:.40}: a tokenizer is opened with "
+                "BPETokenizer.from_tiktoken(name) or from_pretrained(path)"
+            )
         spec = TokenizerSpec(
             model,
             pattern=pattern,

@@ -1,8 +1,10 @@
 """Arguments that can't be meant as they are: each is an error that names what was wrong, and what to do."""
 
+import sys
+
 import pytest
 
-from bpelab import BPETokenizer, ConversionError, StreamDecoder, StreamEncoder
+from bpelab import BPETokenizer, ConversionError, MissingDependencyError, StreamDecoder, StreamEncoder, encode_iterable
 from bpelab.cli.main import main
 from bpelab.editing import extend
 
@@ -166,3 +168,25 @@ def test_how_errors_are_treated_is_checked_before_there_is_one(errors):
 
 def test_error_handlers_of_python_are_welcome():
     assert T.decode([97, 255], errors="ignore") == "a" and T.decode([255], errors="surrogateescape") == "\udcff"
+
+
+@pytest.mark.parametrize("call", [StreamDecoder, StreamEncoder, lambda name: encode_iterable(name, ["low"])])
+def test_the_name_of_a_tokenizer_is_no_tokenizer(call):
+    with pytest.raises(TypeError, match=r"^tokenizer is a BPETokenizer, not 'gpt2': BPETokenizer\.from_tiktoken"):
+        call("gpt2")
+
+
+def test_the_name_of_a_tokenizer_is_no_model():
+    with pytest.raises(TypeError, match=r"^BPETokenizer takes a BPEModel, not 'cl100k_base': .*from_tiktoken\(name\)"):
+        BPETokenizer("cl100k_base")
+
+
+@pytest.mark.parametrize("encoder", ["auto", "heap"])
+def test_arrays_without_numpy(encoder, monkeypatch):
+    for name in ("numpy", "bpelab._support.numpy_import"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    t = T.with_options(encoder=encoder)
+    for call in (t.encode_array, lambda text: t.encode_batch_array([text])):
+        with pytest.raises(MissingDependencyError, match="^this needs numpy, which is not installed: pip install"):
+            call("low")

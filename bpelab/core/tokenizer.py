@@ -431,5 +431,14 @@ class Tokenizer(Vocabulary):
         return self._spec.metadata
 
 
+def check_tokenizer(value: object) -> None:
+    """Raise TypeError for what is no tokenizer, such as the name of one."""
+    if not isinstance(value, Tokenizer):
+        raise TypeError(
+            f"tokenizer is a BPETokenizer, not {value!r:.40}: BPETokenizer.from_tiktoken(name) and "
+            "from_pretrained(path) return one"
+        )
+
+
 def _rebuild(kind: type[Tokenizer], spec: TokenizerSpec, encoder: str, cache_size: int) -> Tokenizer:
     return kind.from_spec(spec, encoder=encoder, cache_size=cache_size)
