@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ._support.nearest_name import refuse_unknown
 from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
 from .core.tokenizer import CACHE_ENTRIES
@@ -127,6 +128,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         metadata: Mapping[str, Any] = MappingProxyType({}),
         cache_size: int = CACHE_ENTRIES,
     ) -> None:
+        if not isinstance(model, BPEModel):
+            raise TypeError(
+                f"BPETokenizer takes a BPEModel, not {model!r:.40}: a tokenizer is opened with "
+                "BPETokenizer.from_tiktoken(name) or from_pretrained(path)"
+            )
         spec = TokenizerSpec(
             model,
             pattern=pattern,
@@ -223,6 +229,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         32,768. With superwords 83 s for 1 GB and 128,000. Memory for the distinct pre-tokens and phrases, not for the
         corpus.
         """
+        refuse_unknown(cls.train, options, cls)
         if "pre_tokenizer" in options:
             raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
         if pattern is not None:
@@ -375,6 +382,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
     def with_options(self, **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
+        refuse_unknown(self.with_options, changes, type(self))
         options = {
             **self._spec.arguments(),
             "encoder": self.pipeline.encoder,
@@ -465,8 +473,8 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
-        an empty name.
+        Each file is written whole or not at all. Raises ConversionError for what the format can't hold and for the name
+        of a file, ValueError for an empty name.
         """
         from pathlib import Path
 

@@ -434,6 +434,8 @@ def test_alone_it_shows_the_help(capsys):
     ("words", "meant"),
     [
         (["cout", "x"], "count"),
+        (["tokenize", "x"], "encode"),
+        (["detokenize", "5"], "decode"),
         (["encode", "x", "--tokeniser", "gpt2"], "--tokenizer"),
         (["convert", "a", "b", "--to", "ggfu"], "gguf"),
         (["decode", "--unknown", "skp"], "skip"),
@@ -444,6 +446,12 @@ def test_what_may_have_been_meant(words, meant, capsys):
         main(words)
     assert stopped.value.code == 2
     assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_the_case_of_a_name_is_no_reason_to_name_none(capsys):
+    pytest.importorskip("tiktoken")
+    assert main(["count", "low", "-t", "GPT2"]) == 1
+    assert "nor the name of a tiktoken encoding: did you mean gpt2?" in capsys.readouterr().err
 
 
 def test_roles(folder, tmp_path, capsysbinary):

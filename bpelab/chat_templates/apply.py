@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._support.validate import check_flags
 from ..errors import ConversationError, TemplateError
 from .assistant_mask import assistant_mask
 from .builtin import NAMED
@@ -75,6 +76,13 @@ def apply_chat_template(
     >>> ids.count(t.token_to_id("<|im_end|>"))
     1
     """
+    check_flags(
+        add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+        tokenize=tokenize,
+        return_assistant_mask=return_assistant_mask,
+        end_of_turn=end_of_turn,
+    )
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
     options: dict[str, Any] = {"tools": tools, "documents": documents}

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DEFAULT = "cl100k_base"
 """The tokenizer of commands that are called without one."""
 
+SYNONYMS = {"tokenize": "encode", "tokenise": "encode", "detokenize": "decode", "tokens": "count"}
+"""What other tools call a command, and its name here."""
+
 ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
 """The role of a special token, and what a token with that role does."""
 
@@ -48,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         from .._support.nearest_name import nearest
 
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            meant = nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
+            meant = nearest(SYNONYMS.get(choice[1], choice[1]), re.findall(r"[\w-]+", choice[2]))
         elif unknown := re.match(r"unrecognized arguments: (--[\w-]+)", message):
             meant = nearest(unknown[1], [option for action in self._actions for option in action.option_strings])
         else:

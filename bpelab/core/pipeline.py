@@ -201,8 +201,10 @@ class Pipeline:
         ids = self._packed_ids(text)
         if ids is None:
             return None
-        import numpy as np
-
+        try:  # as it takes less time than the module that explains
+            import numpy as np
+        except ImportError:
+            from .._support.numpy_import import np
         return np.frombuffer(ids, np.uint32)
 
     def _packed_ids(self, text: str) -> bytearray | None:
@@ -212,7 +214,7 @@ class Pipeline:
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
         """Return the ids of `ids` as an array of uint32."""
-        import numpy as np
+        from .._support.numpy_import import np
 
         if (native := self.native) is None:
             return np.array(self.ids(text, allowed), np.uint32)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..._support.textio import utf8_counts, utf8_size
+from ..._support.validate import refuse_keyed
 from ...boundaries.named_patterns import LOOKAHEAD, Cut, last_boundary
 from ...corpus.documents import decode_blocks
 from ...corpus.file_formats import detect_format
@@ -129,6 +130,7 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
         return
     if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
         raise TypeError(f"a corpus is a str, a pathlib.Path, or an iterable of either, not {type(corpus).__name__}")
+    refuse_keyed(corpus, "the corpus")
     kind: type | None = None
     for index, item in enumerate(corpus):
         found = str if isinstance(item, str) else Path if isinstance(item, Path) else None
