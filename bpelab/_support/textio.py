@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from ..errors import BPELabError
 
 STANDARD_INPUT = "-"
 """Its name on a command line."""
 BLOCK = 1 << 20
-"""Characters that are encoded at once where only their bytes are counted."""
+"""Bytes that are read at once, or characters that are encoded at once where only their bytes are counted."""
 
 
 def valid_text(text: str) -> str:
@@ -116,20 +119,53 @@ def expand_user(path: str | Path) -> Path:
 
 def read_text(name: str | Path = STANDARD_INPUT) -> str:
     """Return the UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
+    return "".join(text_blocks(name))
+
+
+def text_blocks(name: str | Path = STANDARD_INPUT) -> Iterator[str]:
+    """Yield what `read_text` returns, in blocks. Memory: a block. Raises BPELabError as `read_text`, where it fails."""
+    from ..errors import BPELabError
+
+    what = "standard input" if str(name) == STANDARD_INPUT else str(name)
+
+    def refusal(at: int, reason: str) -> BPELabError:
+        return BPELabError(f"{what} is not UTF-8: {reason} at byte {at:,}")
+
+    return decode_blocks(_byte_blocks(name, what), refusal)
+
+
+def _byte_blocks(name: str | Path, what: str) -> Iterator[bytes]:
     import sys
-    from pathlib import Path
 
     from ..errors import BPELabError
 
-    of_file = str(name) != STANDARD_INPUT
-    what = str(name) if of_file else "standard input"
     try:
-        return (Path(name).read_bytes() if of_file else sys.stdin.buffer.read()).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+        if str(name) == STANDARD_INPUT:
+            yield from iter(lambda: sys.stdin.buffer.read(BLOCK), b"")
+            return
+        with open(name, "rb") as file:
+            yield from iter(lambda: file.read(BLOCK), b"")
     except FileNotFoundError as error:
         raise BPELabError(f"{what}: there is no such file") from error
     except IsADirectoryError as error:
         raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
     except OSError as error:
         raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error
+
+
+def decode_blocks(
+    blocks: Iterable[bytes], refusal: Callable[[int, str], BPELabError], errors: str = "strict", begin: int = 0
+) -> Iterator[str]:
+    """Yield the text of blocks of UTF-8, the first of which is at the byte `begin`; a character may span two of them.
+
+    Raises what `refusal(offset, reason)` returns, for bytes that are not UTF-8.
+    """
+    decoder, end = codecs.getincrementaldecoder("utf-8")(errors), begin
+    try:
+        for block in blocks:
+            end += len(block)
+            yield decoder.decode(block)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        # The bytes of a character that the decoder had kept come before the block.
+        raise refusal(end - len(error.object) + error.start, error.reason) from error

@@ -6,12 +6,12 @@ import argparse
 import re
 from pathlib import Path
 
-from .._support.textio import STANDARD_INPUT, read_text
+from .._support.textio import STANDARD_INPUT, text_blocks
 from ..errors import BPELabError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, NoReturn
 
     from ..tokenizer import BPETokenizer
@@ -140,10 +140,13 @@ def open_named_tokenizer(args: argparse.Namespace) -> BPETokenizer:
 
 def read_text_argument(args: argparse.Namespace) -> str:
     """Return the text that the arguments mean. Raises BPELabError for a text and a file at once."""
+    return "".join(text_argument(args))
+
+
+def text_argument(args: argparse.Namespace) -> str | Iterator[str]:
+    """Return what `read_text_argument` returns; a file's text, or that of standard input, in blocks."""
     if args.file is not None:
         if args.text is not None:
             raise BPELabError("give the text or --file, not both")
-        return read_text(args.file)
-    if args.text in (None, STANDARD_INPUT):
-        return read_text()
-    return utf8_text(args.text)
+        return text_blocks(args.file)
+    return text_blocks() if args.text in (None, STANDARD_INPUT) else utf8_text(args.text)

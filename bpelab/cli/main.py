@@ -126,6 +126,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (BPELabError, ValueError, OSError) as error:
         print(f"bpelab: {stdout_failure(error) or as_cli_message(str(error), args.parser)}", file=sys.stderr)
         return 1
+    except MemoryError:
+        print(
+            "bpelab: there is not enough memory for this; `bpelab stream` and `bpelab count --file` take a text of any "
+            "length in parts",
+            file=sys.stderr,
+        )
+        return 1
 
 
 if __name__ == "__main__":

@@ -20,9 +20,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from ..._support.textio import utf8_counts, utf8_size
+from ..._support.textio import decode_blocks, utf8_counts, utf8_size
 from ...boundaries.named_patterns import LOOKAHEAD, Cut, last_boundary
-from ...corpus.documents import decode_blocks
 from ...corpus.file_formats import detect_format
 from ...errors import TrainingError
 from ...pretokenizers.split import Split
