@@ -18,6 +18,11 @@ STANDARD_INPUT = "-"
 BLOCK = 1 << 20
 """Bytes that are read at once, or characters that are encoded at once where only their bytes are counted."""
 
+TEMPORARY_DIGITS = 8
+"""Hexadecimal digits in the name of a temporary file."""
+STALE = 3_600
+"""Seconds after which nobody writes to a temporary file any more."""
+
 
 def valid_text(text: str) -> str:
     """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
@@ -88,11 +93,34 @@ def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
                 temporary.unlink()
             except OSError:  # it was renamed, or never made
                 continue
+    for path in contents:
+        remove_stale(path)
+
+
+def remove_stale(path: Path) -> None:
+    """Delete the temporary files that processes left which were killed while they wrote `path`, which is there now.
+
+    They are those that were last written to an hour before it: another process may be writing a younger one. Both times
+    are the file system's.
+    """
+    try:
+        latest = path.stat().st_mtime - STALE
+        for name in os.listdir(path.parent):
+            hidden, number = name[: -TEMPORARY_DIGITS - 1], name[-TEMPORARY_DIGITS:]
+            temporary = path.with_name(name)
+            if (
+                hidden == f".{path.name}"
+                and not number.strip("0123456789abcdef")
+                and temporary.stat().st_mtime < latest
+            ):
+                temporary.unlink()
+    except OSError:  # another process was faster, or nothing may be deleted here
+        return
 
 
 def temporary_name(path: Path) -> Path:
     """Return a name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
-    return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    return path.with_name(f".{path.name}.{os.urandom(TEMPORARY_DIGITS // 2).hex()}")
 
 
 def _write(temporary: Path, path: Path, content: bytes) -> None:
