@@ -107,13 +107,10 @@ def remove_stale(path: Path) -> None:
         latest = path.stat().st_mtime - STALE
         for name in os.listdir(path.parent):
             hidden, number = name[: -TEMPORARY_DIGITS - 1], name[-TEMPORARY_DIGITS:]
-            temporary = path.with_name(name)
-            if (
-                hidden == f".{path.name}"
-                and not number.strip("0123456789abcdef")
-                and temporary.stat().st_mtime < latest
-            ):
-                temporary.unlink()
+            if hidden == f".{path.name}" and not number.strip("0123456789abcdef"):
+                temporary = path.with_name(name)
+                if temporary.stat().st_mtime < latest:
+                    temporary.unlink()
     except OSError:  # another process was faster, or nothing may be deleted here
         return
 

@@ -51,15 +51,7 @@ def test_what_killed_processes_left_is_deleted(tmp_path):
     """An hour after they wrote last; a younger file may be another process's, and other names are other files."""
     killed, young, *others = (
         tmp_path / name
-        for name in (
-            ".a.0123abcd",
-            ".a.4567cdef",
-            ".b.0123abcd",
-            ".a.0123abcx",
-            ".a.b.0123abcd",
-            "a.0123abcd",
-            ".a.0123abc",
-        )
+        for name in (".a.0123abcd", ".a.4567cdef", ".b.0123abcd", ".a.0123abcx", ".a.b.0123abcd", "a.0123abcd")
     )
     for file in (killed, young, *others):
         file.write_bytes(b"part")
@@ -70,7 +62,7 @@ def test_what_killed_processes_left_is_deleted(tmp_path):
     assert {tmp_path / name for name in os.listdir(tmp_path)} == {tmp_path / "a", young, *others}
 
 
-def test_a_link_or_a_folder_of_such_a_name(tmp_path):
+def test_a_folder_that_has_the_name_of_a_temporary_file(tmp_path):
     (tmp_path / ".a.0123abcd").mkdir()
     os.utime(tmp_path / ".a.0123abcd", (0, 0))
     write_atomically(tmp_path / "a", b"1")
