@@ -107,6 +107,26 @@ def test_standard_input_and_files(folder, capsysbinary, monkeypatch):
     assert run(capsysbinary, "count", "--file", folder / "book.txt", "-t", tok)[1] == expected
 
 
+def test_the_name_of_a_file_is_no_text(folder, capsysbinary, monkeypatch):
+    """What the file holds was meant, and numbers of the name would pass for it."""
+    monkeypatch.chdir(folder)
+    tokenizer, name = BPETokenizer.from_pretrained("tok"), "book.txt"
+    for command, shown in (
+        ("count", tokenizer.count_tokens(name)),
+        ("encode", " ".join(map(str, tokenizer.encode(name)))),
+    ):
+        for text in (name, folder / name):
+            code, out, err = run(capsysbinary, command, text, "-t", "tok")
+            assert (code, out) == (1, "") and "is the name of a file: --file reads what it holds, --text" in err
+        assert run(capsysbinary, command, "--text", name, "-t", "tok") == (0, f"{shown}\n", "")
+        stdin = {"stdin": name.encode(), "monkeypatch": monkeypatch}
+        assert run(capsysbinary, command, "-t", "tok", **stdin) == (0, f"{shown}\n", "")
+        assert run(capsysbinary, command, "tok", "-t", "tok")[0] == 0  # a folder holds no text
+        for words in (("a", "--text", "b"), ("--file", name, "--text", "b"), ("a", "--file", name)):
+            assert "one of them" in run(capsysbinary, command, *words, "-t", "tok")[2]
+    assert "leave out the text" in run(capsysbinary, "count", "--text", "a", "--chat", name)[2]
+
+
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
 def test_a_file_is_counted_in_blocks(folder, tmp_path, capsysbinary, monkeypatch, block):
     """As the whole text is, wherever blocks end, special tokens and limits included."""
@@ -307,7 +327,7 @@ def test_names(capsysbinary):
     [
         (["encode", "x", "-t", "{0}/nothing"], "nothing: there is no such file or folder"),
         (["encode", "x", "-t", "{0}"], "has no tokenizer.json, no vocab.json"),
-        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "not both"),
+        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "one of them"),
         (["encode", "--file", "{0}/none.txt", "-t", "{0}/tok"], "none.txt: there is no such file"),
         (["count", "--file", "{0}", "-t", "{0}/tok"], "is a folder; name the texts in it one by one"),
         (["publish", "{0}/tok", "{0}/x", "--text", "{0}/none.txt"], "none.txt: there is no such file"),

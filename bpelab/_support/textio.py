@@ -18,6 +18,8 @@ STANDARD_INPUT = "-"
 BLOCK = 1 << 20
 """Bytes that are read at once, or characters that are encoded at once where only their bytes are counted."""
 
+MAX_NAME = 4_096
+"""Characters of the longest text that may be a file's name."""
 TEMPORARY_DIGITS = 8
 """Hexadecimal digits in the name of a temporary file."""
 STALE = 3_600
@@ -140,6 +142,18 @@ def expand_user(path: str | Path) -> Path:
         return Path(path).expanduser()
     except RuntimeError:  # there is no such user
         return Path(path)
+
+
+def names_file(text: str) -> bool:
+    """Whether a text is the name of a file that is there: then perhaps what the file holds was meant.
+
+    >>> names_file("two words"), names_file(__file__)
+    (False, True)
+    """
+    try:
+        return len(text) <= MAX_NAME and os.path.isfile(os.path.expanduser(text))
+    except ValueError:  # with NUL, or a lone surrogate, in what looks like somebody's home
+        return False
 
 
 def read_text(name: str | Path = STANDARD_INPUT) -> str:

@@ -31,7 +31,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 def run_count(args: argparse.Namespace) -> int:
     if args.chat is not None:
-        if args.text is not None or args.file is not None or args.special:
+        if args.special or any(given is not None for given in (args.text, args.file, args.literal)):
             raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
         number = _count_conversation(args)
     else:

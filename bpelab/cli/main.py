@@ -68,7 +68,7 @@ examples:
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or a name that tiktoken knows: cl100k_base,
 which is the default, or gpt-4o, say (needs the tiktoken package).
-Text comes from the argument, from --file, or from standard input.
+Text comes from the argument, from --file, or from standard input; an argument that is the name of a file is refused.
 """
 
 
