@@ -73,7 +73,7 @@ examples:
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or a name that tiktoken knows: cl100k_base,
 which is the default, or gpt-4o, say (needs the tiktoken package).
-Text comes from the argument, from --file, or from standard input.
+Text comes from the argument, from --file, or from standard input; an argument that is the name of a file is refused.
 """
 
 
@@ -130,6 +130,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (BPELabError, ValueError, OSError) as error:
         print(f"bpelab: {stdout_failure(error) or as_cli_message(str(error), args.parser)}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print(
+            "bpelab: there is not enough memory for this; `bpelab stream` and `bpelab count --file` take a text of any "
+            "length in parts",
+            file=sys.stderr,
+        )
         return 1
 
 
