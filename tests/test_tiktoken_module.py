@@ -234,6 +234,9 @@ def test_a_token_without_bytes(tmp_path):
     assert mine.encode_single_token(b"") == other.encode_single_token(b"") == 257
     assert sorted(mine.tokenizer.model.merges) == [(97, 98), (256, 256)]
     assert tokenizers[0].to_tiktoken()._mergeable_ranks == ranks
+    tokenizers[0].save(tmp_path)
+    saved = BPETokenizer.from_pretrained(tmp_path)
+    assert saved.decode([257, 97]) == "a" and saved.encode("abab ab") == other.encode("abab ab")
     save_ranks(tokenizers[0].spec, tmp_path / "a.tiktoken")
     assert ours.load.load_tiktoken_bpe(str(tmp_path / "a.tiktoken")) == ranks == read_ranks(tmp_path / "a.tiktoken")
     opened = BPETokenizer.from_pretrained(tmp_path / "a.tiktoken", pattern=r"\w+|\W+")

@@ -227,9 +227,7 @@ def _vocab(file: JSONFile, data: dict[str, Any], added: list[AddedToken]) -> dic
                 f"added_tokens[{index}]",
                 f"{token.content!r} has the id {token.id} here and {vocab[token.content]} in model.vocab",
             )
-    return {
-        text: token_id for text, token_id in vocab.items() if text
-    }  # Whisper's have "", which no text is encoded as
+    return dict(vocab)
 
 
 def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix: str) -> dict[Pair, Merge]:

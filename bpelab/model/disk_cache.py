@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .initial_symbols import InitialSymbols
 
-VERSION = f"bpelab tables 4 {sys.byteorder} {array('I').itemsize}"
+VERSION = f"bpelab tables 5 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
 """Tokens from which it pays to keep tables."""
 HASH = "_hash_of_tables"
