@@ -14,6 +14,7 @@ from collections import Counter
 from functools import partial
 from itertools import chain, islice, zip_longest
 
+from ..core.tokenizer import Tokenizer
 from . import candidates
 from .parts import ROLES, Part, differing_parts, swapped
 from .result import PartDifference, TokenizerDifference
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..core.spec import TokenizerSpec
-    from ..core.tokenizer import Tokenizer
 
 
 def diff(first: Tokenizer, second: Tokenizer, corpus: Iterable[str] | None = None) -> TokenizerDifference:
     """Return what `BPETokenizer.diff` does."""
+    if not isinstance(second, Tokenizer):
+        raise TypeError(f"diff compares with another tokenizer, not {type(second).__name__}: open it first")
     parts = list(differing_parts(first.spec, second.spec))
     suspects = [part for part in parts if not part.proved_equal]
     text, tried = _search(first, second, suspects) if suspects else (None, 0)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
+from ..core.detokenize import to_ids
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +43,7 @@ class DriftingRun:
 
 def drift(tokenizer: Tokenizer, ids: Iterable[int]) -> list[DriftingRun]:
     """Return what `BPETokenizer.drift` does."""
-    offset, given = _without_frame(tokenizer, [int(token_id) for token_id in ids])
+    offset, given = _without_frame(tokenizer, to_ids(ids))
     names = tokenizer.spec.special_tokens.names
     text = tokenizer.decode(given)
     allowed = {names[token_id] for token_id in given if token_id in names}

@@ -91,6 +91,8 @@ def _added_tokens(first: SpecialTokens, second: SpecialTokens) -> Iterator[Part]
 
 def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
     one, two = first.pre_tokenizer, second.pre_tokenizer
+    if all(it is None or (it.cuts_nothing and not it.alphabet) for it in (one, two)) and first.model.is_byte_level:
+        return Part("pre-tokenizer", f"{_shown(one)} and {_shown(two)}, which cut nothing", "pre_tokenizer", True)
     splits = [None if it is None else it.as_single_split for it in (one, two)]
     if one is None or two is None or splits[0] is None or splits[1] is None:
         strings = [*strings_of(one), *strings_of(two)]

@@ -168,6 +168,19 @@ def test_a_step_that_cuts_nothing_is_proved_to_be_no_matter():
     assert trained.diff(trained.with_options(pre_tokenizer=steps)).basis == "proof"
 
 
+def test_byte_level_without_a_pattern_is_proved_to_be_no_matter():
+    trained = BPETokenizer.train("low lower " * 9, 262, pattern=None)
+    found = trained.diff(trained.with_options(pre_tokenizer=ByteLevel(add_prefix_space=False, use_regex=False)))
+    assert (found.basis, found.parts[0].part) == ("proof", "pre-tokenizer")
+    found = trained.diff(trained.with_options(pre_tokenizer=ByteLevel(add_prefix_space=True, use_regex=False)))
+    assert not found.equal
+
+
+def test_what_is_no_tokenizer_is_refused():
+    with pytest.raises(TypeError, match="diff compares with another tokenizer, not str: open it first"):
+        BPETokenizer.train("low low", 258).diff("gpt2")
+
+
 def test_several_differences_have_a_text_each():
     first = BPETokenizer.train("low lower lowest 123 12 " * 9, 264)
     second = first.with_options(pattern="qwen2", normalizer=Lowercase())

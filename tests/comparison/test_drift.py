@@ -85,6 +85,8 @@ def test_what_is_no_text_or_becomes_another(tokenizer):
     (run,) = tokenizer.with_options(normalizer=Lowercase()).drift([*b"12 Z", 97])
     assert run.start == 0 or run.ids == (90,)
     assert tokenizer.drift([]) == []
+    with pytest.raises(TypeError, match="not an integer"):
+        tokenizer.drift(["5"])
     with pytest.raises(UnknownTokenError):
         tokenizer.drift([9_999])
 
