@@ -151,9 +151,11 @@ chapters: $(VENV)/.ready  ## execute the chapters in place and store their outpu
 	@echo "Executing $(words $(CHAPTERS)) notebooks: some ten minutes."
 	@$(PY) book/execute.py --jobs $(JOBS) $(CHAPTERS)
 
-dist: $(VENV)/.ready  ## build the sdist and the wheel into dist/, and try the wheel in an empty environment
+dist: $(VENV)/.ready  ## build the sdist, the pure wheel and this platform's, with C, into dist/, and try them
 	@rm -rf dist build
 	@BPELAB_NO_EXTENSION=1 $(PY) -m build --no-isolation
+	@BPELAB_NO_EXTENSION=0 $(PY) -m build --no-isolation --wheel || \
+		echo "The extension in C can't be built here, so there is the pure wheel alone." >&2
 	@$(PY) tools/check_dist.py dist
 address:         ## write the repository's address where it is needed: make address ADDRESS=https://github.com/you/bpelab
 	@$(PYTHON) tools/set_repository.py $${ADDRESS+"$$ADDRESS"}

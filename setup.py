@@ -1,6 +1,6 @@
 """The one thing that pyproject.toml can't say: the encoder in C, which is built where there is a compiler.
 
-BPELAB_NO_EXTENSION=1 leaves it out, for a wheel that runs anywhere, in a browser too.
+BPELAB_NO_EXTENSION=1 leaves it out, for a wheel that runs anywhere, in a browser too; with 0 it has to be built.
 """
 
 import os
@@ -16,7 +16,7 @@ core = Extension(
     [str(NATIVE / "module.c")],
     depends=sorted(map(str, NATIVE.glob("*.h"))),
     extra_compile_args=["/std:c11", "/O2"] if MICROSOFT else ["-std=c11", "-O2", "-fvisibility=hidden"],
-    optional=True,  # without a compiler, or Python's headers, all is done in Python
+    optional=os.environ.get("BPELAB_NO_EXTENSION") != "0",  # without a compiler all is done in Python
 )
 
 setup(ext_modules=[] if os.environ.get("BPELAB_NO_EXTENSION") == "1" else [core])

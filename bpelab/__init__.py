@@ -8,6 +8,7 @@ from ._support.lazy_imports import lazy_attributes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .acceleration import accelerate as accelerate
+    from .chat_templates.conversation import Conversation as Conversation
     from .encoders import ENCODERS as ENCODERS, NotBPELongestMatch as NotBPELongestMatch
     from .errors import (
         BackendError as BackendError,
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "accelerate": "acceleration",
+    "Conversation": "chat_templates.conversation",
     "BPETokenizer": "tokenizer",
     "BPEModel": "model.bpe",
     "ENCODERS": "encoders",

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ._support.nearest_name import refuse_unknown
 from .core.pipeline import check_encoding
 from .core.spec import TokenizerSpec
 from .core.tokenizer import CACHE_ENTRIES
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
     from ._support.dask_client import Cluster
     from .chat_templates.messages import Message
+    from .comparison.drift import DriftingRun
+    from .comparison.result import TokenizerDifference
     from .core.length_settings import Padding, Truncation
+    from .core.tokenizer import Tokenizer
     from .corpus.inputs import Paths
     from .decoders import Decoder
     from .formats.tiktoken import Encoding
@@ -72,6 +76,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout),
       `model`, `pattern`, `metadata`, and what runs: `pipeline`, `decode_pipeline`
     - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
+    - comparing: `diff`, `drift`
     - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,
       `save_pretrained`, `batch_decode`
 
@@ -123,6 +128,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         metadata: Mapping[str, Any] = MappingProxyType({}),
         cache_size: int = CACHE_ENTRIES,
     ) -> None:
+        if not isinstance(model, BPEModel):
+            raise TypeError(
+                f"BPETokenizer takes a BPEModel, not {model!r:.40}: a tokenizer is opened with "
+                "BPETokenizer.from_tiktoken(name) or from_pretrained(path)"
+            )
         spec = TokenizerSpec(
             model,
             pattern=pattern,
@@ -219,6 +229,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         32,768. With superwords 83 s for 1 GB and 128,000. Memory for the distinct pre-tokens and phrases, not for the
         corpus.
         """
+        refuse_unknown(cls.train, options, cls)
         if "pre_tokenizer" in options:
             raise ValueError("train splits by `pattern`: with another pre_tokenizer, texts would not be cut as learned")
         if pattern is not None:
@@ -371,6 +382,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
     def with_options(self, **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
+        refuse_unknown(self.with_options, changes, type(self))
         options = {
             **self._spec.arguments(),
             "encoder": self.pipeline.encoder,
@@ -397,6 +409,48 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def __repr__(self) -> str:
         return f"<BPETokenizer: {len(self):,} tokens, pattern {self.pattern!r}, {len(self._special.ids)} special>"
 
+    # -- comparing ---------------------------------------------------------------------------------------------------
+
+    def diff(self, other: Tokenizer, *, corpus: Iterable[str] | None = None) -> TokenizerDifference:
+        """Return what is different in another tokenizer, with the shortest text found that it gives other ids.
+
+        Args:
+            corpus: texts, lines of a file for example; how many of them have other ids is counted.
+
+        Texts are compared with special tokens allowed and with what the post-processor adds. "Equal" rests on a proof
+        (the same parts; patterns that cut alike; a list of merges and ranks that say the same) or on a search among
+        many short texts, and the result says on which. Entries of a tokenizer_config.json other than the chat template
+        are not compared. Cost: seconds for large vocabularies.
+
+        >>> t = BPETokenizer.train("12 " * 9, 257, pattern="cl100k")
+        >>> print(t.diff(t.with_options(pattern="qwen2")))
+        different
+        the shortest text found: '12' has the ids [256] and [49, 50]
+        the cause: pattern: Split('cl100k') and Split('qwen2'); '00' is cut into ['00'] and ['0', '0']
+          pattern: Split('cl100k') and Split('qwen2'); '00' is cut into ['00'] and ['0', '0']
+        """
+        from .comparison.diff import diff
+
+        return diff(self, other, corpus)
+
+    def drift(self, ids: Iterable[int]) -> list[DriftingRun]:
+        """Return the runs of `ids` that become other ids when their text is encoded again; [] where none does.
+
+        What a model chose may spell a word in other tokens than `encode` does. The text is that of `decode`; special
+        tokens that are among the ids may stand in it, and what the post-processor puts around a text is left out of
+        the comparison where the ids have it. Where bytes are no UTF-8, or a normalizer changes the text, one run goes
+        from the first id that differs to the last. Raises UnknownTokenError for an id that doesn't exist.
+
+        >>> t = BPETokenizer.train("abab", 257)
+        >>> print(*t.drift([99, 97, 98, 99, 256]))
+        from id 1 on [97, 98] is encoded as [256]: 'ab'
+        >>> t.drift(t.encode("cabcab"))
+        []
+        """
+        from .comparison.drift import drift
+
+        return drift(self, ids)
+
     # -- conversations -----------------------------------------------------------------------------------------------
 
     def apply_chat_template(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> Any:
@@ -419,8 +473,8 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold, ValueError for
-        an empty name.
+        Each file is written whole or not at all. Raises ConversionError for what the format can't hold and for the name
+        of a file, ValueError for an empty name.
         """
         from pathlib import Path
 

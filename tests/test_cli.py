@@ -13,6 +13,7 @@ import pytest
 
 from bpelab import BPETokenizer
 from bpelab.__main__ import main as start
+from bpelab._support import textio
 from bpelab.analysis.lossless import sample_lines
 from bpelab.chat import count_conversation
 from bpelab.cli.main import COMMANDS, build_parser, main
@@ -105,6 +106,84 @@ def test_standard_input_and_files(folder, capsysbinary, monkeypatch):
     assert run(capsysbinary, "count", "-t", tok, stdin=text.encode(), monkeypatch=monkeypatch)[1] == expected
     assert run(capsysbinary, "count", "-", "-t", tok, stdin=text.encode(), monkeypatch=monkeypatch)[1] == expected
     assert run(capsysbinary, "count", "--file", folder / "book.txt", "-t", tok)[1] == expected
+
+
+def test_the_name_of_a_file_is_no_text(folder, capsysbinary, monkeypatch):
+    """What the file holds was meant, and numbers of the name would pass for it."""
+    monkeypatch.chdir(folder)
+    tokenizer, name = BPETokenizer.from_pretrained("tok"), "book.txt"
+    for command, shown in (
+        ("count", tokenizer.count_tokens(name)),
+        ("encode", " ".join(map(str, tokenizer.encode(name)))),
+    ):
+        for text in (name, folder / name):
+            code, out, err = run(capsysbinary, command, text, "-t", "tok")
+            assert (code, out) == (1, "") and "is the name of a file: --file reads what it holds, --text" in err
+        assert run(capsysbinary, command, "--text", name, "-t", "tok") == (0, f"{shown}\n", "")
+        stdin = {"stdin": name.encode(), "monkeypatch": monkeypatch}
+        assert run(capsysbinary, command, "-t", "tok", **stdin) == (0, f"{shown}\n", "")
+        assert run(capsysbinary, command, "tok", "-t", "tok")[0] == 0  # a folder holds no text
+        for words in (("a", "--text", "b"), ("--file", name, "--text", "b"), ("a", "--file", name)):
+            assert "one of them" in run(capsysbinary, command, *words, "-t", "tok")[2]
+    assert "leave out the text" in run(capsysbinary, "count", "--text", "a", "--chat", name)[2]
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+def test_a_file_is_counted_in_blocks(folder, tmp_path, capsysbinary, monkeypatch, block):
+    """As the whole text is, wherever blocks end, special tokens and limits included."""
+    tok, file, text = folder / "tok", tmp_path / "text.txt", "die Häfen, 港 und 🙂<|end|> low\r\n" * 20
+    file.write_bytes(text.encode())
+    monkeypatch.setattr(textio, "BLOCK", block)
+    tokenizer = BPETokenizer.from_pretrained(tok)
+    for words, special in (((), ()), (("--special",), "all")):
+        count = tokenizer.count_tokens(text, allowed_special=special)
+        assert run(capsysbinary, "count", "--file", file, *words, "-t", tok)[1] == f"{count}\n"
+        for limit, code, said in ((count - 1, 1, f"more than {count - 1}"), (count, 0, str(count))):
+            shown = run(capsysbinary, "count", "--file", file, *words, "--limit", limit, "-t", tok)
+            assert shown[:2] == (code, f"{said}\n")
+    file.write_bytes("abä".encode() + b"\xff")
+    assert "text.txt is not UTF-8: invalid start byte at byte 4" in run(capsysbinary, "count", "--file", file)[2]
+
+
+class Endless(io.RawIOBase):
+    """A text without an end, of which nobody may read more than some megabytes."""
+
+    size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        self.size += len(buffer)
+        assert self.size < 1 << 23, "read on"
+        buffer[:] = (b"low " * len(buffer))[: len(buffer)]
+        return len(buffer)
+
+
+def test_counting_stops_at_the_limit(folder, capsysbinary, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    assert run(capsysbinary, "count", "--limit", 9, "-t", folder / "tok")[:2] == (1, "more than 9\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
+def test_little_memory(folder, tmp_path):
+    """Files are read in parts where that can be; else a line says what to do."""
+    file = tmp_path / "long.txt"
+    file.write_bytes((b"low and lower " * 75_000)[: 1 << 20] * 150)
+    program = """
+import resource, sys
+from bpelab.cli.main import main
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 100_000_000,) * 2)
+sys.exit(main(sys.argv[1:]))
+"""
+    words = [sys.executable, "-c", program, "encode", "--file", file, "-t", folder / "tok"]
+    done = [subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)]
+    words[3] = "count"
+    done.append(subprocess.run(words, capture_output=True, text=True, check=False, timeout=300))
+    assert (done[0].returncode, done[0].stdout, done[0].stderr.count("\n")) == (1, "", 1), done
+    assert "not enough memory" in done[0].stderr
+    assert (done[1].returncode, done[1].stderr) == (0, "") and int(done[1].stdout) > 1 << 24
 
 
 def test_training_from_standard_input(folder, tmp_path, capsysbinary, monkeypatch):
@@ -249,7 +328,7 @@ def test_names(capsysbinary):
     [
         (["encode", "x", "-t", "{0}/nothing"], "nothing: there is no such file or folder"),
         (["encode", "x", "-t", "{0}"], "has no tokenizer.json, no vocab.json"),
-        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "not both"),
+        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "one of them"),
         (["encode", "--file", "{0}/none.txt", "-t", "{0}/tok"], "none.txt: there is no such file"),
         (["count", "--file", "{0}", "-t", "{0}/tok"], "is a folder; name the texts in it one by one"),
         (["publish", "{0}/tok", "{0}/x", "--text", "{0}/none.txt"], "none.txt: there is no such file"),
@@ -435,6 +514,8 @@ def test_alone_it_shows_the_help(capsys):
     ("words", "meant"),
     [
         (["cout", "x"], "count"),
+        (["tokenize", "x"], "encode"),
+        (["detokenize", "5"], "decode"),
         (["encode", "x", "--tokeniser", "gpt2"], "--tokenizer"),
         (["convert", "a", "b", "--to", "ggfu"], "gguf"),
         (["decode", "--unknown", "skp"], "skip"),
@@ -445,6 +526,12 @@ def test_what_may_have_been_meant(words, meant, capsys):
         main(words)
     assert stopped.value.code == 2
     assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_the_case_of_a_name_is_no_reason_to_name_none(capsys):
+    pytest.importorskip("tiktoken")
+    assert main(["count", "low", "-t", "GPT2"]) == 1
+    assert "nor the name of a tiktoken encoding: did you mean gpt2?" in capsys.readouterr().err
 
 
 def test_roles(folder, tmp_path, capsysbinary):

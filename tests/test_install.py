@@ -92,6 +92,19 @@ def test_from_a_wheel_or_a_folder(tmp_path):
     assert told(from_folder, tmp_path) == f'pip install "{source}[chat]"'
 
 
+def test_to_be_built(tmp_path):
+    """A wheel that has no C is not installed again: its project's address is, or a clone; sources are."""
+    wheel, archive = tmp_path / "bpelab-0.1.0-py3-none-any.whl", tmp_path / "bpelab-0.1.0.tar.gz"
+    for file, link, command in (
+        (wheel, "", 'pip install "."  # in a clone of bpelab\'s repository'),
+        (wheel, f"Project-URL: Repository, {ADDRESS}\n", f'pip install "bpelab @ git+{ADDRESS}"'),
+        (archive, "", f'pip install "bpelab @ {archive.as_uri()}"'),
+    ):
+        file.touch()
+        package = put_installed(tmp_path / str(len(os.listdir(tmp_path))), {"url": file.as_uri()}, link)
+        assert told(package, tmp_path, extras="build=True") == command
+
+
 def test_from_an_index(tmp_path):
     """The project's address until there is a release, then the name alone."""
     package = put_installed(tmp_path, link=f"Project-URL: Repository, {ADDRESS}\n")

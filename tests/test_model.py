@@ -56,7 +56,6 @@ def test_bad_merges(merges, message):
         ({b"a": 0}, "no token for 255 single bytes"),
         (BYTES | {b"ab": 5}, "same rank, 5"),
         (BYTES | {b"ab": -1}, "id -1"),
-        (BYTES | {b"": 300}, "at least one byte"),
         (BYTES | {"ab": 300}, "maps bytes to integers"),
         (BYTES | {b"ab": 300.0}, "maps bytes to integers"),
         (BYTES | {b"ab": True}, "maps bytes to integers"),

@@ -1,14 +1,20 @@
 """bpelab.tiktoken against tiktoken itself: ids, errors, the names that both have. Its own suite: tests/conformance."""
 
+import base64
 import inspect
+import os
 import pickle
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, strategies as st
 
 import bpelab.tiktoken as ours
-from bpelab import BPELabError, BPEModel, BPETokenizer
+from bpelab import ENCODERS, BPELabError, BPEModel, BPETokenizer, TokenizerFileError
+from bpelab.cli.main import main
+from bpelab.formats.tiktoken import read_ranks, save_ranks
 
 from .conftest import amount, encoding
 
@@ -122,6 +128,17 @@ def test_unknown_names():
         ours.get_encoding(5)
     with pytest.raises(KeyError, match="no-such-model"):
         ours.encoding_for_model("no-such-model")
+    for name in ("gpt-4", "GPT-4"):
+        with pytest.raises(ValueError, match=r'is cl100k_base: call encoding_for_model\("gpt-4"\)$'):
+            ours.get_encoding(name)
+    with pytest.raises(ValueError, match=r"did you mean gpt2\?"):
+        ours.get_encoding("GPT2")
+    with pytest.raises(KeyError, match=r"did you mean gpt-4\?"):
+        ours.encoding_for_model("GPT-4")
+    with pytest.raises(KeyError, match=r'call get_encoding\("cl100k_base"\)'):
+        ours.encoding_for_model("cl100k_base")
+    with pytest.raises(ValueError, match=r"no encoding and no model 'GPT2': did you mean gpt2\?"):
+        BPETokenizer.from_tiktoken("GPT2")
     assert ours.list_encoding_names() == theirs.list_encoding_names()
 
 
@@ -139,6 +156,98 @@ def test_one_of_your_own():
         ours.Encoding("mine", **{**given, "special_tokens": {}}, explicit_n_vocab=300)
     with pytest.raises(ValueError, match="byte"):
         ours.Encoding("mine", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={})
+
+
+IN_ITS_PLACE = """
+import sys
+import bpelab.tiktoken
+from bpelab import BPETokenizer
+sys.modules["tiktoken"] = bpelab.tiktoken
+import tiktoken
+from tiktoken.load import load_tiktoken_bpe
+assert tiktoken is bpelab.tiktoken
+for encoding in (tiktoken.get_encoding("gpt2"), tiktoken.encoding_for_model("gpt-4")):
+    assert isinstance(encoding, bpelab.tiktoken.Encoding)
+    print(encoding.name, *encoding.encode("hello world"), *BPETokenizer.from_tiktoken(encoding.name).encode("hello"))
+print(*tiktoken.list_encoding_names(), BPETokenizer.from_tiktoken("gpt-4").to_tiktoken().n_vocab)
+"""
+WITHOUT_TIKTOKEN = """
+import sys
+sys.modules["tiktoken"] = sys.modules["tiktoken_ext"] = None
+import bpelab.tiktoken
+sys.modules["tiktoken"] = bpelab.tiktoken
+try:
+    bpelab.tiktoken.get_encoding("gpt2")
+except bpelab.MissingDependencyError as error:
+    print(error)
+"""
+
+
+def test_it_may_stand_in_the_place_of_tiktoken(tmp_path):
+    """As other packages, which import tiktoken, are made to use it. The cache is empty: vocabularies are read anew."""
+    for name in NAMES:
+        encoding(name)
+    printed = run_alone(IN_ITS_PLACE, tmp_path)
+    names = " ".join(theirs.list_encoding_names())
+    assert printed == f"gpt2 31373 995 31373\ncl100k_base 15339 1917 15339\n{names} 100277\n"
+    assert run_alone(WITHOUT_TIKTOKEN, tmp_path).startswith("tiktoken is not installed: pip install")
+
+
+def run_alone(program: str, cache) -> str:
+    environment = {**os.environ, "BPELAB_CACHE": str(cache)}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def test_modules_and_tables_that_programs_read():
+    assert ours.__version__ == theirs.__version__
+    assert ours.model.MODEL_TO_ENCODING is theirs.model.MODEL_TO_ENCODING
+    assert ours.model.MODEL_PREFIX_TO_ENCODING is theirs.model.MODEL_PREFIX_TO_ENCODING
+    assert ours.load.load_tiktoken_bpe and not hasattr(ours.model, "no_such_table")
+
+
+def test_an_encoding_becomes_a_tokenizer():
+    encoding("gpt2")
+    for each in (ours.get_encoding("gpt2"), theirs.get_encoding("gpt2")):
+        again = BPETokenizer.from_tiktoken(each)
+        assert again == BPETokenizer.from_tiktoken("gpt2") and again.eos_token == "<|endoftext|>"
+    with pytest.raises(TypeError, match="name of an encoding or an Encoding, not int"):
+        BPETokenizer.from_tiktoken(5)
+
+
+def test_a_token_without_bytes(tmp_path):
+    """As Whisper's multilingual.tiktoken has one, whose line is `= 50256`: no text becomes it, and it is no text."""
+    encoding("gpt2")
+    ranks = BYTES | {b"ab": 256, b"": 257, b"abab": 258}
+    given = {"pat_str": r"\w+|\W+", "mergeable_ranks": ranks, "special_tokens": {"<|s|>": 259}, "explicit_n_vocab": 260}
+    mine, other = ours.Encoding("mine", **given), theirs.Encoding("mine", **given)
+    tokenizers = [BPETokenizer.from_tiktoken(each) for each in (mine, other)]
+    tokenizers += [tokenizers[0].with_options(encoder=name) for name in ENCODERS]
+    rng = random.Random(1)
+    for _ in range(200):
+        text = "".join(rng.choices("ab c\n", k=rng.randint(0, 12)))
+        expected = other.encode(text)
+        assert all(each.encode(text) == expected for each in (mine, *tokenizers)), text
+    for ids in ([257], [97, 257, 258, 257], []):
+        assert all(each.decode_bytes(ids) == other.decode_bytes(ids) for each in (mine, *tokenizers))
+    assert (mine.n_vocab, mine.token_byte_values()) == (other.n_vocab, other.token_byte_values())
+    assert mine.encode_single_token(b"") == other.encode_single_token(b"") == 257
+    assert sorted(mine.tokenizer.model.merges) == [(97, 98), (256, 256)]
+    assert tokenizers[0].to_tiktoken()._mergeable_ranks == ranks
+    save_ranks(tokenizers[0].spec, tmp_path / "a.tiktoken")
+    assert ours.load.load_tiktoken_bpe(str(tmp_path / "a.tiktoken")) == ranks == read_ranks(tmp_path / "a.tiktoken")
+    opened = BPETokenizer.from_pretrained(tmp_path / "a.tiktoken", pattern=r"\w+|\W+")
+    assert opened.encode("abab ab") == other.encode("abab ab") and opened.decode([257, 97]) == "a"
+
+
+def test_a_file_of_ranks_without_a_pattern_says_what_to_pass(tmp_path, capsys):
+    (tmp_path / "a.tiktoken").write_bytes(
+        b"".join(base64.b64encode(byte) + b" %d\n" % at for byte, at in BYTES.items())
+    )
+    with pytest.raises(TokenizerFileError, match='name the one to split with, as in pattern="cl100k"'):
+        BPETokenizer.from_pretrained(tmp_path / "a.tiktoken")
+    assert main(["count", "low", "-t", str(tmp_path / "a.tiktoken")]) == 1
+    assert "as in --pattern cl100k" in capsys.readouterr().err
 
 
 def test_bytes_need_a_tokenizer_of_bytes():

@@ -12,6 +12,8 @@ import zipfile
 
 import pytest
 
+from bpelab import native
+
 from .conftest import ROOT
 
 ADDRESS = "https://github.com/somebody/bpelab"
@@ -146,6 +148,9 @@ def dist(tmp_path_factory):
         shutil.copy(ROOT / name, source)
     words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, source]
     subprocess.run(words, check=True, capture_output=True, env={**os.environ, "BPELAB_NO_EXTENSION": "1"})
+    if native.extension() is not None:
+        built = {**os.environ, "BPELAB_NO_EXTENSION": "0"}
+        subprocess.run([*words, "--wheel"], check=True, capture_output=True, env=built)
     return dist
 
 
@@ -156,10 +161,18 @@ class TestWhatIsBuilt:
         words = [sys.executable, ROOT / "tools" / "check_dist.py", dist, "--no-deps"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0 and "the wheel works" in done.stdout, done.stderr
+        wheels = [wheel.name for wheel in dist.glob("*.whl")]
+        assert len(wheels) == 1 + (native.extension() is not None) and all(name in done.stdout for name in wheels)
+
+    def test_a_wheel_for_a_platform_has_c(self, dist, tmp_path):
+        (pure,) = dist.glob("*-none-any.whl")
+        named = shutil.copy(pure, tmp_path / "bpelab-0.1.0-cp311-cp311-linux_x86_64.whl")
+        with pytest.raises(AssertionError, match=r"lacks \['native/_core\.c'\]"):
+            tool("check_dist").check_wheel(named)
 
     def test_and_what_is_amiss_is_found(self, dist, tmp_path):
         check = tool("check_dist")
-        (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
+        (wheel,), (sdist,) = dist.glob("*-none-any.whl"), dist.glob("*.tar.gz")
         shutil.copy(sdist, tmp_path)
         with zipfile.ZipFile(wheel) as whole, zipfile.ZipFile(tmp_path / wheel.name, "w") as part:
             for name in whole.namelist():

@@ -1,8 +1,8 @@
 """Check the archives that `python -m build` made, before they are published: `python tools/check_dist.py dist`
 
-The metadata must be valid and complete, the archives must contain what they should and nothing else, and the wheel,
-installed with its dependencies into an empty environment outside the sources, must work. With `--no-deps` it has to
-work without them.
+The metadata must be valid and complete, the archives must contain what they should and nothing else, and each wheel,
+installed with its dependencies into an empty environment outside the sources, must work: the pure one in Python, the
+platform's with its C. With `--no-deps` they have to work without them.
 """
 
 import email
@@ -20,11 +20,12 @@ from packaging.metadata import Metadata
 
 SMOKE = """
 import bpelab, pathlib, sys
-from bpelab import BPETokenizer
+from bpelab import BPETokenizer, native
 from bpelab.notebook import book_text
 
 package = pathlib.Path(bpelab.__file__).parent
 assert package.is_relative_to(sys.prefix), package
+assert (native.extension() is None) == (sys.argv[1] == "pure"), sys.argv
 tokenizer = BPETokenizer.train(book_text()[:20_000], 400, special_tokens=["<x>"])
 tokenizer.save("out")
 ids = BPETokenizer.from_pretrained("out").encode("the harbour")
@@ -43,24 +44,38 @@ def check_metadata(raw: bytes) -> str:
     return str(metadata.version)
 
 
-def check_archives(folder: Path) -> tuple[Path, str]:
-    """Return the wheel and its version. Raises AssertionError if an archive lacks a file or has one too many."""
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+def is_pure(wheel: Path) -> bool:
+    """Whether a wheel says by its name that it runs anywhere."""
+    return wheel.name.endswith("-none-any.whl")
+
+
+def check_wheel(wheel: Path) -> str:
+    """Return the version of a wheel. Raises AssertionError if it lacks a file or has one too many."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (notes,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         version = check_metadata(archive.read(notes))
     strange = [name for name in names if not re.match(r"bpelab(/|-[^/]*\.dist-info/)", name)]
+    strange += [name for name in names if is_pure(wheel) and name.endswith((".so", ".pyd"))]
     assert not strange, f"{wheel.name} would install {strange}"
-    lacking = [file for file in FILES if not any(name.startswith(f"bpelab/{file}") for name in names)]
+    needed = FILES if is_pure(wheel) else (*FILES, "native/_core.c")
+    lacking = [file for file in needed if not any(name.startswith(f"bpelab/{file}") for name in names)]
     assert not lacking, f"{wheel.name} lacks {lacking}"
+    return version
+
+
+def check_archives(folder: Path) -> tuple[list[Path], str]:
+    """Return the wheels, one of them pure, and their version. Raises AssertionError as `check_wheel`."""
+    wheels, (sdist,) = sorted(folder.glob("*.whl")), folder.glob("*.tar.gz")
+    assert sum(map(is_pure, wheels)) == 1, f"one wheel has to be pure of {[wheel.name for wheel in wheels]}"
+    (version,) = set(map(check_wheel, wheels))
     with tarfile.open(sdist) as archive:
         top = f"bpelab-{version}"
         assert check_metadata(archive.extractfile(f"{top}/PKG-INFO").read()) == version
         for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py", "bpelab/py.typed", "bpelab/native/module.c"):
             assert f"{top}/{name}" in archive.getnames(), f"{sdist.name} lacks {name}"
         assert f"{top}/tests" not in archive.getnames(), f"{sdist.name} has tests that don't run without the others"
-    return wheel, version
+    return wheels, version
 
 
 def try_wheel(wheel: Path, version: str, options: list[str]) -> None:
@@ -77,14 +92,16 @@ def try_wheel(wheel: Path, version: str, options: list[str]) -> None:
             return done.stdout.strip()
 
         run(programs / "python", "-m", "pip", "install", "--quiet", *options, wheel.resolve())
-        assert run(programs / "python", "-c", SMOKE) == version
+        assert run(programs / "python", "-c", SMOKE, "pure" if is_pure(wheel) else "with C") == version
         assert run(programs / "bpelab", "count", "low lower", "--tokenizer", "out").isdigit()
 
 
 def main(folder: str, *options: str) -> None:
-    wheel, version = check_archives(Path(folder))
-    try_wheel(wheel, version, list(options))
-    print(f"bpelab {version}: the archives in {folder} are complete, and the wheel works in an empty environment.")
+    wheels, version = check_archives(Path(folder))
+    for wheel in wheels:
+        try_wheel(wheel, version, list(options))
+    names = " and ".join(wheel.name for wheel in wheels)
+    print(f"bpelab {version}: the archives in {folder} are complete; in an empty environment the wheel works: {names}.")
 
 
 if __name__ == "__main__":

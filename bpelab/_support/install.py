@@ -15,17 +15,18 @@ ANYWHERE = "  # in a clone of bpelab's repository"
 """What is said of a command that works in one folder only, where that folder isn't known."""
 
 
-def install_command(*extras: str, pip: str = "pip install") -> str:
+def install_command(*extras: str, pip: str = "pip install", build: bool = False) -> str:
     """Return the command that installs bpelab with these extras, as it can be typed where this process runs.
 
     Args:
         pip: the installer and its options, which come before the package.
+        build: whether it has to be built here: a wheel that was installed would be the same again.
 
     >>> install_command("chat", "tiktoken", pip="uv pip install")  # in a clone
     'uv pip install -e ".[chat,tiktoken]"'
     """
     names = _bracketed(extras)
-    return f"{pip} {_from_folder(names) or _from_origin(names) or _from_elsewhere(names)}"
+    return f"{pip} {_from_folder(names) or _from_origin(names, build) or _from_elsewhere(names)}"
 
 
 def from_repository(address: str, *extras: str) -> str:
@@ -47,8 +48,8 @@ def _from_folder(names: str) -> str | None:
     return f'-e "{_as_typed(root)}{names}"' if _is_source(root) else None
 
 
-def _from_origin(names: str) -> str | None:
-    """Return what pip was given, if that is still there."""
+def _from_origin(names: str, build: bool) -> str | None:
+    """Return what pip was given, if that is still there, and no wheel where it has to be built."""
     from importlib import metadata
     from urllib.parse import urlparse
     from urllib.request import url2pathname
@@ -64,6 +65,8 @@ def _from_origin(names: str) -> str | None:
     if version := origin.get("vcs_info"):
         revision = f"@{version['requested_revision']}" if "requested_revision" in version else ""
         return f'"bpelab{names} @ {version["vcs"]}+{origin["url"]}{revision}"'
+    if build and address.path.endswith(".whl"):
+        return None
     if path is None or path.is_file():
         return f'"bpelab{names} @ {origin["url"]}"'
     return f'"{_as_typed(path)}{names}"' if _is_source(path) else None

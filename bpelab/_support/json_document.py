@@ -6,6 +6,7 @@ halves of surrogate pairs. All of that is a TokenizerFileError.
 
 import json
 import stat
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -22,6 +23,8 @@ FOREIGN_FILES = {
     b"<html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
 }
 """First bytes of files that are something else, whatever their names say -> what is wrong."""
+BLOCK = 1 << 20
+"""Bytes that are read at once: Python asks for the memory of a read before it knows how much there is."""
 T = TypeVar("T")
 
 
@@ -42,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
     try:
         with open_file(path) as file:
-            content = file.read(LARGEST + 1)
+            content = b"".join(islice(iter(lambda: file.read(BLOCK), b""), LARGEST // BLOCK + 1))
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
     if len(content) > LARGEST:

@@ -91,6 +91,12 @@ BATCH: Mapping[str, str] = {
     "word_ids": POSITIONS,
 }
 
+KEYWORDS: Mapping[str, str] = {
+    "num_workers": "all processors are used unasked, and client= takes a cluster",
+    "clean_up_tokenization_spaces": "text is decoded as it is, and no space is cleaned up: leave it out",
+}
+"""Arguments that other libraries have, and what to pass or to know here: the text of the TypeError."""
+
 
 def explained(what: str, name: str, table: Mapping[str, str]) -> str:
     """Return what an AttributeError says.

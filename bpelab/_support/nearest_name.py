@@ -1,19 +1,20 @@
 """Did you mean: the known name that is nearest to a wrong one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to `name`; None if none is similar.
+    """Return the known name that is most similar to `name`, in whichever case; None if none is similar.
 
     >>> nearest("add_generation_promt", ["tools", "add_generation_prompt"])
     'add_generation_prompt'
-    >>> nearest("padding", ["tools", "add_generation_prompt"]) is None
-    True
+    >>> nearest("GPT2", ["gpt2", "gpt-4"]), nearest("padding", ["tools", "add_generation_prompt"])
+    ('gpt2', None)
     """
     from difflib import get_close_matches  # for errors only, so not when bpelab is imported
 
-    return next(iter(get_close_matches(name, known, 1)), None)
+    originals = {each.lower(): each for each in known}
+    return next((originals[each] for each in get_close_matches(name.lower(), originals, 1)), None)
 
 
 def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "") -> TypeError:
@@ -21,3 +22,27 @@ def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "
     meant = nearest(name, known)
     advice = f": did you mean {meant}?" if meant else otherwise and f": {otherwise}"
     return TypeError(f"{call} has no argument {name!r}{advice}")
+
+
+def refuse_unknown(method: Callable[..., object], given: Iterable[str], *others: Callable[..., object]) -> None:
+    """Raise TypeError for the first keyword of `given` that is an argument neither of a method nor of `others`.
+
+    It says what to do: as other libraries' names are explained, or with the call of a tokenizer, or the nearest name.
+    """
+    from inspect import Parameter, isclass, signature
+
+    from .migration_hints import KEYWORDS
+
+    arguments = [it for each in (method, *others) for it in signature(each).parameters.values()]
+    known = [it.name for it in arguments if it.kind != Parameter.VAR_KEYWORD]
+    wrong = next((name for name in given if name not in known), None)
+    if wrong is None:
+        return
+    owner = method.__self__  # type: ignore[attr-defined]
+    call = f"{(owner if isclass(owner) else type(owner)).__name__}.{method.__name__}"
+    advice = KEYWORDS.get(wrong)
+    if advice is None and wrong in signature(owner.__call__).parameters:
+        advice = f"tokenizer(text, {wrong}=...) has it"
+    if advice is not None:
+        raise wrong_keyword(call, wrong, (), advice)
+    raise wrong_keyword(call, wrong, known, f"its arguments are {', '.join(known)}")

@@ -7,6 +7,6 @@ try:
     import numpy as np
     from numpy.typing import NDArray
 except ImportError as error:
-    raise MissingDependencyError(f"shards need numpy, which is not installed: {install_command('files')}") from error
+    raise MissingDependencyError(f"this needs numpy, which is not installed: {install_command('files')}") from error
 
 __all__ = ["NDArray", "np"]

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from contextlib import AbstractContextManager
+from time import time
 from typing import Any
 
 
@@ -14,6 +15,7 @@ class Bar(AbstractContextManager["Bar"]):
 
     def __call__(self, size: int) -> None:
         if self._shown is not None:
+            follow_clock(self._shown)
             self._shown.update(size)
 
     def warn(self, warning: Warning, note: str) -> None:
@@ -22,11 +24,21 @@ class Bar(AbstractContextManager["Bar"]):
             self._shown.clear()
         warnings.warn(warning, stacklevel=2)
         if self._shown is not None:
+            follow_clock(self._shown)
             self._shown.set_postfix_str(note)
 
     def __exit__(self, *error: object) -> None:
         if self._shown is not None:
+            follow_clock(self._shown)
             self._shown.close()
+
+
+def follow_clock(shown: Any) -> None:
+    """Move the times that a bar of tqdm keeps, where the clock was set back: it would show negative ones."""
+    back = 0 if shown.disable else shown.last_print_t - time()
+    if back > 0:
+        shown.start_t -= back
+        shown.last_print_t -= back
 
 
 def progress_bar(progress: bool | None, total: int | None, what: str, unit: str) -> Bar:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from ..errors import BPELabError
 
 STANDARD_INPUT = "-"
 """Its name on a command line."""
 BLOCK = 1 << 20
-"""Characters that are encoded at once where only their bytes are counted."""
+"""Bytes that are read at once, or characters that are encoded at once where only their bytes are counted."""
+
+MAX_NAME = 4_096
+"""Characters of the longest text that may be a file's name."""
+TEMPORARY_DIGITS = 8
+"""Hexadecimal digits in the name of a temporary file."""
+STALE = 3_600
+"""Seconds after which nobody writes to a temporary file any more."""
 
 
 def valid_text(text: str) -> str:
@@ -85,11 +95,31 @@ def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
                 temporary.unlink()
             except OSError:  # it was renamed, or never made
                 continue
+    for path in contents:
+        remove_stale(path)
+
+
+def remove_stale(path: Path) -> None:
+    """Delete the temporary files that processes left which were killed while they wrote `path`, which is there now.
+
+    They are those that were last written to an hour before it: another process may be writing a younger one. Both times
+    are the file system's.
+    """
+    try:
+        latest = path.stat().st_mtime - STALE
+        for name in os.listdir(path.parent):
+            hidden, number = name[: -TEMPORARY_DIGITS - 1], name[-TEMPORARY_DIGITS:]
+            if hidden == f".{path.name}" and not number.strip("0123456789abcdef"):
+                temporary = path.with_name(name)
+                if temporary.stat().st_mtime < latest:
+                    temporary.unlink()
+    except OSError:  # another process was faster, or nothing may be deleted here
+        return
 
 
 def temporary_name(path: Path) -> Path:
     """Return a name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
-    return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    return path.with_name(f".{path.name}.{os.urandom(TEMPORARY_DIGITS // 2).hex()}")
 
 
 def _write(temporary: Path, path: Path, content: bytes) -> None:
@@ -114,22 +144,67 @@ def expand_user(path: str | Path) -> Path:
         return Path(path)
 
 
+def names_file(text: str) -> bool:
+    """Whether a text is the name of a file that is there: then perhaps what the file holds was meant.
+
+    >>> names_file("two words"), names_file(__file__)
+    (False, True)
+    """
+    try:
+        return len(text) <= MAX_NAME and os.path.isfile(os.path.expanduser(text))
+    except ValueError:  # with NUL, or a lone surrogate, in what looks like somebody's home
+        return False
+
+
 def read_text(name: str | Path = STANDARD_INPUT) -> str:
     """Return the UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
+    return "".join(text_blocks(name))
+
+
+def text_blocks(name: str | Path = STANDARD_INPUT) -> Iterator[str]:
+    """Yield what `read_text` returns, in blocks. Memory: a block. Raises BPELabError as `read_text`, where it fails."""
+    from ..errors import BPELabError
+
+    what = "standard input" if str(name) == STANDARD_INPUT else str(name)
+
+    def refusal(at: int, reason: str) -> BPELabError:
+        return BPELabError(f"{what} is not UTF-8: {reason} at byte {at:,}")
+
+    return decode_blocks(_byte_blocks(name, what), refusal)
+
+
+def _byte_blocks(name: str | Path, what: str) -> Iterator[bytes]:
     import sys
-    from pathlib import Path
 
     from ..errors import BPELabError
 
-    of_file = str(name) != STANDARD_INPUT
-    what = str(name) if of_file else "standard input"
     try:
-        return (Path(name).read_bytes() if of_file else sys.stdin.buffer.read()).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"{what} is not UTF-8: {error.reason} at byte {error.start:,}") from error
+        if str(name) == STANDARD_INPUT:
+            yield from iter(lambda: sys.stdin.buffer.read(BLOCK), b"")
+            return
+        with open(name, "rb") as file:
+            yield from iter(lambda: file.read(BLOCK), b"")
     except FileNotFoundError as error:
         raise BPELabError(f"{what}: there is no such file") from error
     except IsADirectoryError as error:
         raise BPELabError(f"{what} is a folder; name the texts in it one by one") from error
     except OSError as error:
         raise BPELabError(f"{what} can't be read: {error.strerror or error}") from error
+
+
+def decode_blocks(
+    blocks: Iterable[bytes], refusal: Callable[[int, str], BPELabError], errors: str = "strict", begin: int = 0
+) -> Iterator[str]:
+    """Yield the text of blocks of UTF-8, the first of which is at the byte `begin`; a character may span two of them.
+
+    Raises what `refusal(offset, reason)` returns, for bytes that are not UTF-8.
+    """
+    decoder, end = codecs.getincrementaldecoder("utf-8")(errors), begin
+    try:
+        for block in blocks:
+            end += len(block)
+            yield decoder.decode(block)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        # The bytes of a character that the decoder had kept come before the block.
+        raise refusal(end - len(error.object) + error.start, error.reason) from error

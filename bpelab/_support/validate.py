@@ -1,7 +1,9 @@
-"""Validate arguments: whole numbers, of Python or of NumPy, and names from a list."""
+"""Validate arguments: whole numbers, of Python or of NumPy, flags, names from a list, and containers of texts."""
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Mapping
 from operator import index
 
 TYPE_CHECKING = False
@@ -33,3 +35,47 @@ def check_size(value: object, what: str, least: int = 0) -> None:
     """Raise ValueError for anything but an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{what} is a number from {least} up, not {value!r}")
+
+
+def check_flags(**flags: object) -> None:
+    """Raise TypeError naming the first argument that is neither True nor False: "no" would count as true.
+
+    >>> check_flags(tokenize=True, add_special_tokens="no")
+    Traceback (most recent call last):
+      ...
+    TypeError: add_special_tokens is True or False, not 'no'
+    """
+    for name, value in flags.items():
+        if type(value).__name__ not in ("bool", "bool_"):  # numpy's, too
+            raise TypeError(f"{name} is True or False, not {value!r}")
+
+
+def check_errors(errors: object) -> None:
+    """Raise ValueError for what is no name of an error handler, which `bytes.decode` asks for with a wrong byte only.
+
+    >>> check_errors("bogus")
+    Traceback (most recent call last):
+      ...
+    ValueError: errors is "strict", "replace", "ignore" or another of bytes.decode, not 'bogus'
+    """
+    try:
+        codecs.lookup_error(errors)  # type: ignore[arg-type]
+    except (LookupError, TypeError):
+        raise ValueError(
+            f'errors is "strict", "replace", "ignore" or another of bytes.decode, not {errors!r}'
+        ) from None
+
+
+def refuse_keyed(value: object, what: str) -> None:
+    """Raise TypeError for a dict or a table: who iterates over it gets keys, columns or rows, and no texts.
+
+    >>> refuse_keyed({"text": ["low", "lower"]}, "the corpus")
+    Traceback (most recent call last):
+      ...
+    TypeError: the corpus is a dict, whose items are no texts: pick these, as in data["text"] or data["train"]["text"]
+    """
+    if isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names"):
+        raise TypeError(
+            f"{what} is a {type(value).__name__}, whose items are no texts: pick these, as in "
+            'data["text"] or data["train"]["text"]'
+        )

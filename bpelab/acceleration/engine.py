@@ -11,6 +11,7 @@ from .._support.fork_safety import fork_guard
 from .._support.lazy_property import cached_property
 from ..errors import BackendError, BPELabError, UnknownTokenError
 from ..native import require_extension
+from ..native.plan import unserved_part
 from ..postprocessors import ByteLevel, ProcessorSequence, Segment
 from ..tokenizer import BPETokenizer
 from .reading import TokenizerJSON, conflicting_token, load_tokenizer
@@ -67,7 +68,8 @@ class Engine:
         self.pipeline = tokenizer.pipeline
         self._allowed = tokenizer.spec.special_tokens.select("all", "allowed_special")
         if self.pipeline.native is None:
-            raise BackendError("this tokenizer can't be accelerated: only Python serves it (see bpelab.native)")
+            part = unserved_part(tokenizer.spec.pre_tokenizer, tokenizer.model)
+            raise BackendError(f"this tokenizer can't be accelerated: only Python serves {part} (see bpelab.native)")
         self.decodes = tokenizer.decode_pipeline.joins_bytes
         text: list[int] = []
         post_processor = tokenizer.spec.post_processor

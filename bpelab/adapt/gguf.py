@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._support.progress import progress_bar
-from .._support.textio import expand_user, temporary_name
+from .._support.textio import expand_user, remove_stale, temporary_name
 from .._support.validate import check_name
 from ..chat.backends.llama_config import ModelShape, read_model_shape
 from ..chat.backends.llama_weights import FACTORS, NAMES, Array, LlamaFile
@@ -120,6 +120,7 @@ def _write(
                 assert written == part.size, part.name
                 file.write(b"\0" * (-part.size % alignment))
         os.replace(temporary, path)
+        remove_stale(path)
     except OSError as error:
         raise ModelFileError(f"{path} can't be written: {error.strerror or error}") from error
     finally:

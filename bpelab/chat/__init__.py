@@ -2,8 +2,9 @@
 
 `apply_chat_template`, `count_conversation` and `fit_to_context` take a tokenizer and a list of messages. Templates are
 Jinja, by name, from the tokenizer's files, or your own; they run in a sandbox with limits. Every character of their
-output knows where it comes from, and only the template's own can be a control token's. `ChatSession` talks with a
-model, on any of several backends.
+output knows where it comes from, and only the template's own can be a control token's. `Conversation` keeps the ids
+that a model produced, and `check_prefixes` says whether a template only appends. `ChatSession` talks with a model, on
+any of several backends.
 
 The names are loaded when they are first used. It may import everything below the tokenizer, and the packages of its
 backends when one is opened. Begin with `session.py`. Chapters: Chat templates; Chat on your hardware.
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         fit_to_context as fit_to_context,
     )
     from ..chat_templates.builtin import NAMED as NAMED, NamedTemplate as NamedTemplate
+    from ..chat_templates.conversation import Conversation as Conversation
+    from ..chat_templates.prefix_check import check_prefixes as check_prefixes
     from .response import Response as Response, StreamedToken as StreamedToken
     from .sampling import GREEDY as GREEDY, Sampling as Sampling
     from .session import ChatSession as ChatSession
@@ -30,6 +33,8 @@ _HOMES = {
     "NAMED": ".chat_templates.builtin",
     "NamedTemplate": ".chat_templates.builtin",
     "FittedConversation": ".chat_templates.apply",
+    "Conversation": ".chat_templates.conversation",
+    "check_prefixes": ".chat_templates.prefix_check",
     "apply_chat_template": ".chat_templates.apply",
     "count_conversation": ".chat_templates.apply",
     "fit_to_context": ".chat_templates.apply",

@@ -12,11 +12,12 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._support.validate import check_flags
 from ..errors import ConversationError, TemplateError
 from .assistant_mask import assistant_mask
 from .builtin import NAMED
 from .encode import Encoded, encode
-from .messages import Message, check, with_system_prompt
+from .messages import Message, check, turns_of, with_system_prompt
 from .render import find_template, render
 from .tainted_string import TaintedStr
 from .template_variables import own_keywords, variables_for
@@ -75,6 +76,13 @@ def apply_chat_template(
     >>> ids.count(t.token_to_id("<|im_end|>"))
     1
     """
+    check_flags(
+        add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+        tokenize=tokenize,
+        return_assistant_mask=return_assistant_mask,
+        end_of_turn=end_of_turn,
+    )
     if return_assistant_mask and not tokenize:
         raise ValueError("return_assistant_mask=True needs tokenize=True: a mask is about tokens")
     options: dict[str, Any] = {"tools": tools, "documents": documents}
@@ -230,11 +238,8 @@ def fit_to_context(
     limit = max_tokens - reserve
     messages = with_system_prompt(messages, system_prompt)
     options |= {"add_generation_prompt": add_generation_prompt}
-    last_turn = 0
-    turns: list[int | None] = []  # the turn of each message; None for a system message
-    for message in messages:
-        last_turn += message["role"] == "user" and any(turn is not None for turn in turns)
-        turns.append(None if message["role"] in ("system", "developer") else last_turn)
+    turns = turns_of(messages)
+    last_turn = max((turn for turn in turns if turn is not None), default=0)
     encoded: dict[int, tuple[str, list[int]]] = {}
 
     def stays(turn: int | None, dropped: int) -> bool:

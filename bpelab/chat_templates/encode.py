@@ -56,13 +56,14 @@ class Encoded:
     control: list[bool]
 
 
-def encode(tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool = True) -> Encoded:
+def encode(tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool = True, goes_on: bool = False) -> Encoded:
     """Return the ids of a rendered conversation. No control token comes from a character that isn't trusted.
 
-    `with_offsets` is whether the offsets of each token are computed, which takes longer than the ids. Raises
+    `with_offsets` is whether the offsets of each token are computed, which takes longer than the ids; `goes_on`,
+    whether other text comes before, so that nothing is done that is done at the beginning of a text. Raises
     TemplateError for a tokenizer that can't write a control token's text without that token.
     """
-    text = _valid(text)
+    text = without_surrogates(text)
     encoder = _TaintedEncoder(tokenizer, text, with_offsets)
     ids: list[int] = []
     offsets: list[tuple[int, int]] = []
@@ -73,14 +74,14 @@ def encode(tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool = True) 
             offsets.append((start, stop))
             control.append(part in encoder.ids)
             continue
-        ids_of_part, offsets_of_part = encoder.encode_text(part, start, stop, source, first=not ids)
+        ids_of_part, offsets_of_part = encoder.encode_text(part, start, stop, source, first=not (ids or goes_on))
         ids += ids_of_part
         offsets += offsets_of_part
         control += [token_id in encoder.ids for token_id in ids_of_part]
     return Encoded(ids, offsets, text, control)
 
 
-def _valid(text: TaintedStr) -> TaintedStr:
+def without_surrogates(text: TaintedStr) -> TaintedStr:
     """Return `text` with lone surrogates replaced and pairs joined, within each run of one provenance."""
     try:
         text.encode()

@@ -128,3 +128,20 @@ def with_system_prompt(messages: Sequence[Message], system_prompt: str | None) -
     if system_prompt is None or any(message["role"] in ("system", "developer") for message in messages):
         return messages
     return [{"role": "system", "content": system_prompt}, *messages]
+
+
+def turns_of(messages: Sequence[Message]) -> list[int | None]:
+    """Return the number of the turn that each message belongs to; None for a system message.
+
+    A turn is a user's message and what follows it, tool calls and results included, up to the next user's message.
+
+    >>> turns_of([{"role": role, "content": ""} for role in ("system", "user", "assistant", "user")])
+    [None, 0, 0, 1]
+    """
+    turns: list[int | None] = []
+    last = 0
+    for message in messages:
+        if message["role"] == "user" and any(turn is not None for turn in turns):
+            last += 1
+        turns.append(None if message["role"] in ("system", "developer") else last)
+    return turns

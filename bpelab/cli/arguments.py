@@ -6,18 +6,21 @@ import argparse
 import re
 from pathlib import Path
 
-from .._support.textio import STANDARD_INPUT, read_text
+from .._support.textio import STANDARD_INPUT, names_file, text_blocks
 from ..errors import BPELabError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, NoReturn
 
     from ..tokenizer import BPETokenizer
 
 DEFAULT = "cl100k_base"
 """The tokenizer of commands that are called without one."""
+
+SYNONYMS = {"tokenize": "encode", "tokenise": "encode", "detokenize": "decode", "tokens": "count"}
+"""What other tools call a command, and its name here."""
 
 ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
 """The role of a special token, and what a token with that role does."""
@@ -48,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         from .._support.nearest_name import nearest
 
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            meant = nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
+            meant = nearest(SYNONYMS.get(choice[1], choice[1]), re.findall(r"[\w-]+", choice[2]))
         elif unknown := re.match(r"unrecognized arguments: (--[\w-]+)", message):
             meant = nearest(unknown[1], [option for action in self._actions for option in action.option_strings])
         else:
@@ -127,6 +130,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
     """Add the text, where it comes from, and the tokenizer."""
     parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
     parser.add_argument("--file", type=Path, help="read the text from a file instead")
+    parser.add_argument("--text", dest="literal", metavar="TEXT", help="the text, though a file has that name")
     parser.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
     add_tokenizer_options(parser)
 
@@ -139,11 +143,19 @@ def open_named_tokenizer(args: argparse.Namespace) -> BPETokenizer:
 
 
 def read_text_argument(args: argparse.Namespace) -> str:
-    """Return the text that the arguments mean. Raises BPELabError for a text and a file at once."""
-    if args.file is not None:
-        if args.text is not None:
-            raise BPELabError("give the text or --file, not both")
-        return read_text(args.file)
-    if args.text in (None, STANDARD_INPUT):
-        return read_text()
-    return utf8_text(args.text)
+    """Return the text that the arguments mean. Raises BPELabError for two of them, and for the name of a file."""
+    return "".join(text_argument(args))
+
+
+def text_argument(args: argparse.Namespace) -> str | Iterator[str]:
+    """Return what `read_text_argument` returns; a file's text, or that of standard input, in blocks."""
+    if sum(given is not None for given in (args.text, args.file, args.literal)) > 1:
+        raise BPELabError("give the text, --text or --file, one of them")
+    if args.literal is not None:
+        return utf8_text(args.literal)
+    if args.file is not None or args.text in (None, STANDARD_INPUT):
+        return text_blocks(args.file or STANDARD_INPUT)
+    text = utf8_text(args.text)
+    if names_file(text):
+        raise BPELabError(f"{text!r} is the name of a file: --file reads what it holds, --text takes the name as text")
+    return text

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._support.install import install_command
+from .._support.progress import follow_clock
 from .._support.textio import read_text
 from ..errors import BPELabError, MissingDependencyError
 
@@ -195,6 +196,7 @@ class Progress:
     def step(self, what: str) -> None:
         """Show what is being done."""
         if self._bar is not None:
+            follow_clock(self._bar)
             self._bar.set_description_str(what)
 
     def row(self, encoding: str, step: "Step") -> None:

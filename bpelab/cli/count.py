@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import BPELabError
-from .arguments import add_text_options, open_named_tokenizer, read_text_argument
+from .arguments import add_text_options, open_named_tokenizer, text_argument
 from .stdio import print_json
 
 TYPE_CHECKING = False
@@ -31,20 +31,30 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 def run_count(args: argparse.Namespace) -> int:
     if args.chat is not None:
-        if args.text is not None or args.file is not None or args.special:
+        if args.special or any(given is not None for given in (args.text, args.file, args.literal)):
             raise BPELabError("--chat counts the messages of its file: leave out the text, --file and --special")
         number = _count_conversation(args)
     else:
         if args.template is not None:
             raise BPELabError("--template is for a conversation: --chat FILE names one")
-        text, tokenizer = read_text_argument(args), open_named_tokenizer(args)
-        number = tokenizer.count_tokens(text, args.limit, allowed_special="all" if args.special else ())
+        number = _count_text(args)
     more = args.limit is not None and number > args.limit
     if args.json:
         print_json({"count": number, "at_least": more})
     else:
         print(f"more than {args.limit}" if more else number)
     return int(more)
+
+
+def _count_text(args: argparse.Namespace) -> int:
+    text, tokenizer, special = text_argument(args), open_named_tokenizer(args), "all" if args.special else ()
+    if isinstance(text, str):
+        return tokenizer.count_tokens(text, args.limit, allowed_special=special)
+    from ..core.token_limit import count_capped
+    from ..streaming import StreamEncoder
+
+    counts = map(len, StreamEncoder(tokenizer, allowed_special=special).stream(text))
+    return sum(counts) if args.limit is None else count_capped(counts, args.limit)
 
 
 def _count_conversation(args: argparse.Namespace) -> int:

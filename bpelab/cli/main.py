@@ -31,6 +31,8 @@ COMMANDS = {
     "count": "count",
     "info": "info",
     "convert": "convert",
+    "diff": "diff",
+    "lock": "lock",
     "encode-files": "shards",
     "verify": "shards",
     "report": "report",
@@ -54,6 +56,9 @@ examples:
   tail -f server.log | bpelab stream
   bpelab info my-tokenizer
   bpelab convert my-tokenizer my-tokenizer.gguf --to gguf --check "some text"
+  bpelab diff cl100k_base my-tokenizer --corpus notes.txt
+  bpelab lock my-tokenizer --out my-tokenizer.lock.json
+  bpelab verify --lock my-tokenizer.lock.json
   bpelab encode-files corpus/ --out shards --tokenizer my-tokenizer --end-of-document '<|endoftext|>'
   bpelab verify shards --against --tokenizer my-tokenizer
   bpelab report my-tokenizer gpt2 --text notes.txt
@@ -68,7 +73,7 @@ examples:
 A tokenizer is a folder or a file: tokenizer.json, GGUF, SentencePiece's or minbpe's .model, GPT-2's vocab.json with
 merges.txt, .tiktoken (the last two with --pattern); or a name that tiktoken knows: cl100k_base,
 which is the default, or gpt-4o, say (needs the tiktoken package).
-Text comes from the argument, from --file, or from standard input.
+Text comes from the argument, from --file, or from standard input; an argument that is the name of a file is refused.
 """
 
 
@@ -125,6 +130,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (BPELabError, ValueError, OSError) as error:
         print(f"bpelab: {stdout_failure(error) or as_cli_message(str(error), args.parser)}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print(
+            "bpelab: there is not enough memory for this; `bpelab stream` and `bpelab count --file` take a text of any "
+            "length in parts",
+            file=sys.stderr,
+        )
         return 1
 
 

@@ -6,9 +6,10 @@ Nothing heavy is imported until then.
 import argparse
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from .arguments import add_tokenizer_options
+from .arguments import DEFAULT, add_tokenizer_options
 from .dask_options import add_dask
 
 EXAMPLES = """\
@@ -52,8 +53,14 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and start again")
     files.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     add_tokenizer_options(files)
-    verify = command("verify", "check shards, and compare them with what they were made from", run_verify)
-    verify.add_argument("folder", metavar="FOLDER", help="what `bpelab encode-files` wrote")
+    verify = command("verify", "check shards, and compare them with what they were made from; or a lock", run_verify)
+    verify.add_argument("folder", nargs="?", metavar="FOLDER", help="what `bpelab encode-files` wrote")
+    verify.add_argument(
+        "--lock",
+        type=Path,
+        metavar="FILE",
+        help="compare a tokenizer with what `bpelab lock` wrote (default: the tokenizer that was locked)",
+    )
     verify.add_argument(
         "--against",
         nargs="*",
@@ -63,6 +70,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     verify.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
     verify.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     add_tokenizer_options(verify)
+    verify.set_defaults(tokenizer=None)
 
 
 def unescape(text: str) -> str:
@@ -112,12 +120,31 @@ def run_encode_files(args: argparse.Namespace) -> int:
 
 
 def run_verify(args: argparse.Namespace) -> int:
+    if (args.folder is None) == (args.lock is None) or (args.lock is not None and args.against is not None):
+        args.parser.error("give the FOLDER of shards, with or without --against, or --lock FILE")
+    return _verify_shards(args) if args.lock is None else _verify_lock(args)
+
+
+def _verify_lock(args: argparse.Namespace) -> int:
+    from ..comparison.lock import read_lock, verify_lock
+    from ..tokenizer import open_tokenizer
+
+    name = args.tokenizer or read_lock(args.lock)["tokenizer"]
+    number = verify_lock(open_tokenizer(name, pattern=args.pattern, encoder=args.encoder), args.lock)
+    if args.json:
+        print(json.dumps({"lock": str(args.lock), "tokenizer": name, "probes": number}))
+    elif not args.quiet:
+        print(f"{args.lock}: {name} has the same ids for {_pluralize(number, 'text')}")
+    return 0
+
+
+def _verify_shards(args: argparse.Namespace) -> int:
     from ..shards.reader import open_shards
     from ..tokenizer import open_tokenizer
 
     shards, tokenizer = open_shards(args.folder), None
     if args.against is not None:
-        tokenizer = open_tokenizer(args.tokenizer, pattern=args.pattern, encoder=args.encoder)
+        tokenizer = open_tokenizer(args.tokenizer or DEFAULT, pattern=args.pattern, encoder=args.encoder)
     shards.verify(tokenizer, args.against or None, threads=args.threads, progress=False if args.quiet else None)
     if args.json:
         print(json.dumps({"folder": args.folder, "tokens": len(shards), "compared": tokenizer is not None}))

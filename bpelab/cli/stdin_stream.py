@@ -1,10 +1,10 @@
 """Read text and ids from a pipe as they arrive, for `bpelab stream`."""
 
-import codecs
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from .._support.textio import decode_blocks
 from ..errors import BPELabError
 from ..streaming.encoder import BLOCK
 
@@ -20,14 +20,11 @@ def read_blocks(pipe: BinaryIO) -> Iterator[bytes]:
 
 def read_texts(pipe: BinaryIO) -> Iterator[str]:
     """Yield text from a pipe of UTF-8, whole characters only. Raises BPELabError for invalid UTF-8."""
-    decoder, size = codecs.getincrementaldecoder("utf-8")(), 0
-    try:
-        for block in read_blocks(pipe):
-            size += len(block)
-            yield decoder.decode(block)
-        yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise BPELabError(f"the input is not UTF-8: {error.reason} before byte {size + 1:,}") from error
+
+    def refusal(at: int, reason: str) -> BPELabError:
+        return BPELabError(f"the input is not UTF-8: {reason} at byte {at:,}")
+
+    return decode_blocks(read_blocks(pipe), refusal)
 
 
 def read_ids(pipe: BinaryIO) -> Iterator[list[int]]:

@@ -140,13 +140,13 @@ class Pipeline:
         An `encoder` given here, whose ids differ from time to time, is used without the cache.
         """
         if self._no_added_tokens_possible and not allowed and encoder is None:
-            return self._encode_segment(text, 1)
+            return self.encode_segment(text, 1)
         ids: list[int] = []
         for segment, token_id, first in self._segments_of(text, allowed):
             if token_id is not None:
                 ids.append(token_id)
             elif encoder is None:
-                ids += self._encode_segment(segment, first)
+                ids += self.encode_segment(segment, first)
             else:
                 for piece in self.pre_tokenize(segment, first):
                     ids += encoder.encode_piece(self.to_bytes(piece))
@@ -172,7 +172,7 @@ class Pipeline:
         segment = self.normalizer(text) if text and self.normalizer is not None else text
         return [(segment, None, self.chars_from_first(text))] if segment else []
 
-    def _encode_segment(self, text: str, first: int) -> list[int]:
+    def encode_segment(self, text: str, first: int) -> list[int]:
         """Return the ids of normalized text without added tokens: in C if it serves this text, else in Python."""
         ids = None if self.native is None else self.native.encode(self._prepared(text, first))
         return self.encode_pieces(self.pre_tokenize(text, first)) if ids is None else ids
@@ -201,8 +201,10 @@ class Pipeline:
         ids = self._packed_ids(text)
         if ids is None:
             return None
-        import numpy as np
-
+        try:  # as it takes less time than the module that explains
+            import numpy as np
+        except ImportError:
+            from .._support.numpy_import import np
         return np.frombuffer(ids, np.uint32)
 
     def _packed_ids(self, text: str) -> bytearray | None:
@@ -212,7 +214,7 @@ class Pipeline:
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
         """Return the ids of `ids` as an array of uint32."""
-        import numpy as np
+        from .._support.numpy_import import np
 
         if (native := self.native) is None:
             return np.array(self.ids(text, allowed), np.uint32)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._support.nearest_name import refuse_unknown
 from .._support.textio import valid_text
-from .._support.validate import whole_number
+from .._support.validate import check_errors, check_flags, refuse_keyed, whole_number
 from ..errors import BPELabError
 from . import detokenize
 from .decode_pipeline import DecodePipeline
@@ -22,7 +23,7 @@ from .vocabulary import Vocabulary
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, NoReturn, Self
+    from typing import Any, Never, NoReturn, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -93,6 +94,7 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> list[int]:
         """Return the ids of `text`.
 
@@ -109,6 +111,10 @@ class Tokenizer(Vocabulary):
         >>> t.encode("ab<|end|>", allowed_special="all"), len(t.encode("ab<|end|>"))
         ([256, 257], 8)
         """
+        if wrong:
+            refuse_unknown(self.encode, wrong)
+        if add_special_tokens is not True:
+            check_flags(add_special_tokens=add_special_tokens)
         pipeline = self.pipeline
         asked = allowed_special != () or disallowed_special != ()
         ids = None if asked or type(text) is not str else pipeline.encode_short(text)
@@ -195,6 +201,7 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> list[list[int]]:
         """`encode` for each of several texts, with the same options; a list of lists.
 
@@ -206,6 +213,9 @@ class Tokenizer(Vocabulary):
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
         [[256], [], [99, 256]]
         """
+        if wrong:
+            refuse_unknown(self.encode_batch, wrong)
+        check_flags(add_special_tokens=add_special_tokens)
         encode_with, allowed = self._checked_batch(texts, allowed_special, disallowed_special)
         found = self.pipeline.lists(encode_with, allowed, threads)
         if add_special_tokens and self._spec.post_processor is not None:
@@ -238,6 +248,7 @@ class Tokenizer(Vocabulary):
         """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
         if isinstance(texts, (str, bytes)):
             raise TypeError("a batch is several texts; for one, use encode or encode_array")
+        refuse_keyed(texts, "the batch")
         encode_with = list(texts)
         if not set(map(type, encode_with)) <= {str}:
             wrong = next((n for n, text in enumerate(encode_with) if not isinstance(text, str)), None)
@@ -265,13 +276,17 @@ class Tokenizer(Vocabulary):
         allowed_special: Special = (),
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
+        **wrong: Never,
     ) -> int:
         """Return how many tokens `encode` returns with the same options.
 
         With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
         `count_tokens(text, limit=n) <= n`.
         """
-        limit = None if limit is None else whole_number("limit", limit)
+        if wrong:
+            refuse_unknown(self.count_tokens, wrong)
+        if limit is not None and (limit := whole_number("limit", limit)) < 0:
+            raise ValueError(f"limit is a number of tokens, 0 or more, not {limit}")
         plain = allowed_special == () and disallowed_special == ()
         if limit is None and plain and (count := self.pipeline.count(text)) is not None:
             return count + self._added(add_special_tokens)
@@ -288,6 +303,7 @@ class Tokenizer(Vocabulary):
         return count_up_to(self.pipeline, valid_text(text), limit, self._added(add_special_tokens))
 
     def _added(self, add_special_tokens: bool) -> int:
+        check_flags(add_special_tokens=add_special_tokens)
         return self._spec.post_processor.added if add_special_tokens and self._spec.post_processor is not None else 0
 
     def truncate(self, text: str, max_tokens: int, *, add_special_tokens: bool = True) -> str:
@@ -345,6 +361,7 @@ class Tokenizer(Vocabulary):
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
         "skip"; TypeError for what is no integer.
         """
+        check_flags(skip_special_tokens=skip_special_tokens)
         decoding = self.decode_pipeline
         if decoding.joins_bytes:
             return bytes(decoding.join(ids, unknown, skip_special_tokens))
@@ -359,6 +376,7 @@ class Tokenizer(Vocabulary):
         errors: str = "replace",
         unknown: Unknown = "error",
         skip_special_tokens: bool = False,
+        **wrong: Never,
     ) -> str:
         """Return the text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
 
@@ -367,6 +385,12 @@ class Tokenizer(Vocabulary):
         >>> t.decode([256, 99]), t.decode([999], unknown="replace")
         ('abc', '\ufffd')
         """
+        if wrong:
+            refuse_unknown(self.decode, wrong)
+        if errors != "replace":
+            check_errors(errors)
+        if skip_special_tokens is not False:
+            check_flags(skip_special_tokens=skip_special_tokens)
         decoding = self.decode_pipeline
         if decoding.joins_bytes:
             return str(decoding.join(ids, unknown, skip_special_tokens), "utf-8", errors)
@@ -381,6 +405,7 @@ class Tokenizer(Vocabulary):
 
         With `skip_padding` the pad tokens that a row begins or ends with, if there is a pad token, are left out first.
         """
+        check_flags(skip_padding=skip_padding)
         pad = self.pad_token_id if skip_padding else None
         return [self.decode(ids if pad is None else detokenize.strip_padding(ids, pad), **options) for ids in batch]
 
@@ -404,6 +429,15 @@ class Tokenizer(Vocabulary):
     def metadata(self) -> Mapping[str, Any]:
         """Further entries of a tokenizer_config.json, such as "chat_template"."""
         return self._spec.metadata
+
+
+def check_tokenizer(value: object) -> None:
+    """Raise TypeError for what is no tokenizer, such as the name of one."""
+    if not isinstance(value, Tokenizer):
+        raise TypeError(
+            f"tokenizer is a BPETokenizer, not {value!r:.40}: BPETokenizer.from_tiktoken(name) and "
+            "from_pretrained(path) return one"
+        )
 
 
 def _rebuild(kind: type[Tokenizer], spec: TokenizerSpec, encoder: str, cache_size: int) -> Tokenizer:

@@ -8,12 +8,12 @@ Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, o
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .._support.json_document import short_repr
-from .._support.textio import valid_text
-from ..errors import BPELabError, CorpusError
+from .._support.textio import decode_blocks, valid_text
+from ..errors import CorpusError
 from .compression import Advance, blocks
 from .inputs import Input
 
@@ -108,24 +108,6 @@ def text_blocks(source: Input, errors: str, advance: Advance, span: tuple[int, i
         )
 
     return decode_blocks(checked(), refusal, errors, begin)
-
-
-def decode_blocks(
-    blocks: Iterable[bytes], refusal: Callable[[int, str], BPELabError], errors: str = "strict", begin: int = 0
-) -> Iterator[str]:
-    """Yield the text of blocks of UTF-8, the first of which is at the byte `begin`; a character may span two of them.
-
-    Raises what `refusal(offset, reason)` returns, for bytes that are not UTF-8.
-    """
-    decoder, end = codecs.getincrementaldecoder("utf-8")(errors), begin
-    try:
-        for block in blocks:
-            end += len(block)
-            yield decoder.decode(block)
-        yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        # The bytes of a character that the decoder had kept come before the block.
-        raise refusal(end - len(error.object) + error.start, error.reason) from error
 
 
 def _reject_compressed(source: Input, block: bytes) -> None:

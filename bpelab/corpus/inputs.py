@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._support.textio import expand_user
+from .._support.validate import refuse_keyed
 from ..errors import CorpusError
 from .file_formats import ENDINGS, FORMS, detect_format, validate_format
 from .fsspec_files import expand_address, is_address, stat_address
@@ -60,6 +61,7 @@ def input_paths(paths: Paths, form: str | None = None) -> Sequence[str]:
 
     Raises CorpusError for a path that stands for no file.
     """
+    refuse_keyed(paths, "the input")
     listed = [paths] if isinstance(paths, (str, Path)) else list(paths)
     if not listed:
         raise CorpusError("there is no input: name at least one file")

@@ -107,6 +107,11 @@ def save(spec: TokenizerSpec, folder: Path) -> None:
     contents = {name: json.dumps(data, ensure_ascii=False, indent=2).encode() + b"\n" for name, data in files.items()}
     if folder.exists() and not folder.is_dir():
         raise ConversionError(f"{folder} is a file; save writes a folder")
+    if folder.suffix == ".json" and not folder.exists():
+        raise ConversionError(
+            f"save writes a folder, and {folder.name} is a file's name: {folder.stem} would get a tokenizer.json, "
+            "which can be opened alone"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     write_all_atomically({folder / name: content for name, content in contents.items()})
 

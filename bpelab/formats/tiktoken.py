@@ -29,19 +29,28 @@ if TYPE_CHECKING:
 
 MAX_RANK = (1 << 32) - 1
 NEVER_MERGED = "tiktoken takes a piece whole if it is a token, and {!r}, which is one, comes of no merge here"
+EMPTY = b"="
+"""How a file writes a token without bytes, as that of Whisper does: Base64 is nothing then."""
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
 
 
 def import_tiktoken() -> ModuleType:
-    """Return the module tiktoken. Raises MissingDependencyError where it is not installed."""
+    """Return the module tiktoken, also where `bpelab.tiktoken` was put in its place, which knows it.
+
+    Raises MissingDependencyError where it is not installed.
+    """
     try:
         import tiktoken
+
+        original: ModuleType | None = vars(tiktoken).get("original", tiktoken)
+        if original is None:
+            raise ImportError("bpelab.tiktoken is in its place")
     except ImportError as error:
         from .._support.install import install_command
 
         raise MissingDependencyError(f"tiktoken is not installed: {install_command('tiktoken')}") from error
-    return tiktoken
+    return original
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
@@ -60,15 +69,14 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
             continue
         try:
             encoded, rank_text = line.split()
-            token, rank = base64.b64decode(encoded, validate=True), int(rank_text)
+            token = b"" if encoded == EMPTY else base64.b64decode(encoded, validate=True)
+            rank = int(rank_text)
         except (ValueError, binascii.Error):
             raise TokenizerFileError(
                 path, f"line {number}", f"expected a token in Base64, a space and a rank, found {str(line[:60])[1:]}"
             ) from None
-        if not token or not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
-            raise TokenizerFileError(
-                path, f"line {number}", f"a token has at least one byte, and a rank from 0 to {MAX_RANK}"
-            )
+        if not 0 <= rank <= MAX_RANK or not rank_text.isdigit():
+            raise TokenizerFileError(path, f"line {number}", f"a token has a rank from 0 to {MAX_RANK}")
         if token in ranks or rank in seen:
             other = seen.get(rank) or seen[ranks[token]]
             raise TokenizerFileError(path, f"line {number}", f"repeats the token or the rank of line {other}")
@@ -97,24 +105,24 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
     from .._support.textio import write_atomically
 
     ranks = rank_table(spec)
-    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=lambda kv: kv[1]))
+    listed = sorted(ranks.items(), key=lambda item: item[1])
+    lines = ((base64.b64encode(token) or EMPTY) + b" %d\n" % rank for token, rank in listed)
     write_atomically(Path(path), b"".join(lines))
 
 
 def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
-    """Return the tokenizer of an Encoding: the object, its name, or the name of a model that uses it.
+    """Return the tokenizer of an Encoding, tiktoken's or that of `bpelab.tiktoken`: the object, its name, or a model's.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
     if isinstance(name_or_encoding, str) and (found := _cached(name_or_encoding)) is not None:
         return spec_of_ranks(*found)
-    tiktoken = import_tiktoken()
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding))
     encoding = name_or_encoding
-    if not isinstance(encoding, tiktoken.Encoding):
-        raise TypeError(f"expected the name of an encoding or a tiktoken.Encoding, not {type(encoding).__name__}")
     # an Encoding keeps its parts in private attributes; tiktoken's own documentation uses them to extend encodings
+    if not all(hasattr(encoding, part) for part in ("_mergeable_ranks", "_pat_str", "_special_tokens")):
+        raise TypeError(f"expected the name of an encoding or an Encoding, not {type(encoding).__name__}")
     ranks, pattern, special = encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens  # noqa: SLF001
     return spec_of_ranks(BPEModel.from_ranks(ranks), pattern, special)
 
@@ -127,18 +135,17 @@ def encoding_name(name: str) -> str:
     >>> encoding_name("gpt-4o"), encoding_name("cl100k_base")
     ('o200k_base', 'cl100k_base')
     """
-    import tiktoken
-    from tiktoken.model import MODEL_TO_ENCODING
-
+    tiktoken = import_tiktoken()
     encodings = tiktoken.list_encoding_names()
     if name in encodings:
         return name
     try:
-        return tiktoken.encoding_name_for_model(name)
+        found: str = tiktoken.encoding_name_for_model(name)
+        return found
     except KeyError:
         from .._support.nearest_name import nearest
 
-        suggestion = nearest(name, [*encodings, *MODEL_TO_ENCODING])
+        suggestion = nearest(name, [*encodings, *tiktoken.model.MODEL_TO_ENCODING])
         advice = f"did you mean {suggestion}?" if suggestion else f"its encodings are {', '.join(encodings)}"
         raise ValueError(f"tiktoken knows no encoding and no model {name!r}: {advice}") from None
 
@@ -172,7 +179,7 @@ def _cached(name: str) -> tuple[BPEModel, str, dict[str, int]] | None:
 
 def _by_name(name: str) -> TokenizerSpec:
     """Return an encoding by its name, through the cache if it is one of tiktoken's own."""
-    import tiktoken
+    tiktoken = import_tiktoken()
     from tiktoken_ext import openai_public
 
     if name not in openai_public.ENCODING_CONSTRUCTORS:

@@ -75,7 +75,7 @@ class RankMerges(Mapping[Pair, Merge]):
         from bisect import bisect_left
 
         ids, work = self._ids, 0
-        lengths = sorted(set(map(len, ids)))
+        lengths = sorted(set(map(len, ids)) - {0})
         known = set(lengths)
         for token in ids:
             for cut in lengths[: bisect_left(lengths, len(token))]:
@@ -132,8 +132,10 @@ class BPEModel:
     >>> model.tokens[257], model.merges[256, ord("w")]
     (b'low', (1, 257))
 
-    Raises ModelError for a token without bytes, a negative id, a byte without a token (with `units=None`), and merges
-    that don't fit the tokens.
+    A token may be empty, as one of Whisper's is: no text becomes that, and it decodes to nothing.
+
+    Raises ModelError for a negative id, a byte without a token (with `units=None`), and merges that don't fit the
+    tokens.
     """
 
     tokens: Mapping[int, bytes]
@@ -238,10 +240,8 @@ class BPEModel:
         if not self.tokens:
             raise ModelError("there is no token that text could become")
         for token_id, token in self.tokens.items():
-            if token_id < 0 or not token:
-                raise ModelError(
-                    f"token {token!r} with id {token_id}: a token has at least one byte and an id from 0 up"
-                )
+            if token_id < 0:
+                raise ModelError(f"token {token!r} with id {token_id}: ids begin at 0")
         missing = [byte for byte in range(256) if bytes([byte]) not in self.alphabet]
         if missing and self.units is None:
             raise ModelError(

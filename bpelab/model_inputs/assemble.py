@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .._support.validate import check_name
+from .._support.validate import check_flags, check_name, refuse_keyed
 from ..alignment.offsets import trim_steps
 from ..core.length_settings import LONGEST
 from ..errors import MissingDependencyError
@@ -50,6 +50,13 @@ def encode_rows(
     disallowed_special: "Special",
 ) -> Batch:
     """Return the result of `BPETokenizer.__call__`."""
+    check_flags(
+        add_special_tokens=add_special_tokens,
+        return_offsets=return_offsets,
+        return_overflowing_tokens=return_overflowing_tokens,
+        return_special_tokens_mask=return_special_tokens_mask,
+        return_token_type_ids=return_token_type_ids,
+    )
     texts, many = normalize_inputs(text, text_pair)
     names = tokenizer.metadata
     limit = _limit(tokenizer)
@@ -170,7 +177,8 @@ def normalize_inputs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | N
 
 
 def _listed(texts: Any, what: str) -> list[Any]:
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__") or isinstance(texts, dict):
+    refuse_keyed(texts, what)
+    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
         raise TypeError(f"{what} is a text or a list of texts, not {type(texts).__name__}")
     listed = list(texts)
     for index, item in enumerate(listed):

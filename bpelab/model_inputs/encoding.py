@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._support.validate import check_flags
 from ..alignment.offsets import Offsets, edge_spaces, to_original_offsets, trim_offsets, trim_steps
 from ..postprocessors import PostProcessor, Segment
 from ..vocab.special_tokens import SpecialTokens
@@ -67,6 +68,7 @@ def encode_with_offsets(
     add_special_tokens: bool,
 ) -> "ModelInput":
     """Return the row of one text, with offsets; `BPETokenizer.encode_with_offsets` explains the arguments."""
+    check_flags(add_special_tokens=add_special_tokens)
     around = tokenizer.spec.post_processor
     encoded = encode_alone(tokenizer, text, allowed_special, disallowed_special)
     return build_input(encoded, None, around, tokenizer.spec.special_tokens, trim_steps(around), add_special_tokens)

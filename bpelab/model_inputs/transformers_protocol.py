@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._support.nearest_name import refuse_unknown
 from ..core.tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
+    from typing import Any, Never
 
     from ..vocab.special_tokens import Special
     from .batch_encoding import Batch
@@ -46,6 +47,7 @@ class TransformersProtocol(Tokenizer):
         return_token_type_ids: bool = False,
         allowed_special: Special = (),
         disallowed_special: Special = (),
+        **wrong: Never,
     ) -> Batch:
         """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
 
@@ -75,6 +77,8 @@ class TransformersProtocol(Tokenizer):
         Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
         different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
         """
+        if wrong:
+            refuse_unknown(self.__call__, wrong)
         from .assemble import encode_rows
 
         return encode_rows(

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..pretokenizers.split import Split
     from ._core import Decoder, Encoder, PreTokenCounter
 
+BUILD = "pip install --force-reinstall --no-deps --no-binary bpelab"
+"""Builds bpelab, where pip would take a wheel, of an index or of its cache, that has no C."""
 ID_LIMIT = 1 << 28
 """Ids of a model that C serves are less."""
 
@@ -72,7 +74,7 @@ def require_extension() -> None:
 
         raise MissingDependencyError(
             "the extension in C was not built: it needs a C compiler and Python's headers (Debian: gcc python3-dev). "
-            f"Install them, and bpelab again: {install_command(pip='pip install --force-reinstall --no-deps')}"
+            f"Install them, and bpelab again, from its sources: {install_command(pip=BUILD, build=True)}"
         )
 
 

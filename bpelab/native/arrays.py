@@ -45,7 +45,7 @@ def build_encoder(
     if len(model.tokens) + len(extra) > MAX_TOKENS or max([*model.tokens, *extra]) >= ID_LIMIT:
         return None
     by_rank = units is None and isinstance(model.merges, RankMerges) and model.merges.plain
-    order = _rank_order(model, by_rank)
+    order = [token_id for token_id in _rank_order(model, by_rank) if model.tokens[token_id]]  # no text becomes b""
     merges = None if by_rank else _merges(model, order)
     if not by_rank and merges is None:
         return None

@@ -51,6 +51,18 @@ def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Lev
     return levels if len(levels) <= MAX_LEVELS else None
 
 
+def unserved_part(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> str:
+    """Return which part of a tokenizer that only Python can serve is the reason: a step, or the model."""
+    from ..pretokenizers.sequence import PreTokenizerSequence
+
+    steps = () if pre_tokenizer is None else pre_tokenizer.steps
+    for number, step in enumerate(steps, 1):
+        if levels_for(PreTokenizerSequence(steps[:number]), model) is None:
+            before = f", after {type(steps[number - 2]).__name__}" if number > 1 else ""
+            return f"the step {type(step).__name__} of its pre-tokenizer{before}"
+    return "its model"
+
+
 def scan_table(split: Split | None) -> tuple[Any, ...] | None:
     """Return the DFA of a Split; for None that of a pattern for whole texts. Returns None if only Python can split."""
     if split is not None and split.as_single_split is None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._support.validate import check_flags
 from ..core import detokenize
+from ..core.tokenizer import check_tokenizer
 from ..decoders.token_stages import SpaceJoinStage, State, TokenStage
 from ..texts.stages import Stage, StageChain
 from ..texts.utf8_parts import utf8_text
@@ -131,7 +133,9 @@ class StreamDecoder:
     """
 
     def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False, unknown: Unknown = "error") -> None:
+        check_tokenizer(tokenizer)
         detokenize.check_unknown(unknown)
+        check_flags(skip_special_tokens=skip_special_tokens)
         self._pipeline, self._skips, self._unknown = tokenizer.decode_pipeline, skip_special_tokens, unknown
         path = _BytePath if self._pipeline.joins_bytes else _DecoderPath
         self._path: _DecodePath = path(self._pipeline)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
+from .._support.validate import check_flags
+from ..core.tokenizer import check_tokenizer
 from .pipeline import StreamPipeline, StreamState
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class StreamEncoder:
         disallowed_special: Special = (),
         add_special_tokens: bool = True,
     ) -> None:
+        check_tokenizer(tokenizer)
+        check_flags(add_special_tokens=add_special_tokens)
         special = tokenizer.spec.special_tokens
         allowed = special.select(allowed_special, "allowed_special")
         disallowed = special.select(disallowed_special, "disallowed_special") - allowed

@@ -153,23 +153,22 @@ class StreamPipeline:
             state.buffered = None
         settled = joined(add(state.buffered, text[:offset]))
         state.buffered = add(None, text[offset:])
-        self._pieces(state, settled, ids)
+        self._encode(state, settled, ids)
 
     def _prefix_complete(self, state: StreamState, offset: int) -> bool:
         """Whether the first piece has all that comes from the first character, of which a normalizer may make many."""
         first = self._keeps_opening and state.first_segment and not state.continued
         return not first or length(state.buffered) + offset >= self.pipeline.chars_from_first(joined(state.opening))
 
-    def _pieces(self, state: StreamState, text: str, ids: list[int]) -> None:
+    def _encode(self, state: StreamState, text: str, ids: list[int]) -> None:
         if state.continued:
-            pieces = self._cutter.more_pieces(text)
+            ids += self._cutter.more_ids(text)
         else:
             chars_from_first = self.pipeline.chars_from_first(joined(state.opening)) if state.first_segment else 0
-            pieces = self._cutter.pieces(text, chars_from_first)
+            ids += self.pipeline.encode_segment(text, chars_from_first)
             state.continued, state.opening = True, None
-        ids += self.pipeline.encode_pieces(pieces)
 
     def _close_segment(self, state: StreamState, ids: list[int]) -> None:
         if state.buffered is not None:
-            self._pieces(state, joined(state.buffered), ids)
+            self._encode(state, joined(state.buffered), ids)
         state.buffered, state.inside, state.first_segment, state.continued = None, False, False, False

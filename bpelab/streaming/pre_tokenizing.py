@@ -9,11 +9,12 @@ from .superword_boundaries import SuperwordBoundaries
 
 
 class StreamSplitter:
-    """Where a text may be cut, and the pieces of its parts."""
+    """Where a text may be cut, and the ids of its parts."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline, pre_tokenizer = pipeline, pipeline.pre_tokenizer
-        self._later = None if pre_tokenizer is None else pre_tokenizer.without_prefix()
+        later = None if pre_tokenizer is None else pre_tokenizer.without_prefix()
+        self._later = None if later == pre_tokenizer else later
         self._piece_length = 0 if pre_tokenizer is None else pre_tokenizer.piece_length
         cuts = VocabularyBoundaries.of(pipeline.model)
 
@@ -37,10 +38,8 @@ class StreamSplitter:
         between = self._superwords.last(buffered, text)
         return max((offset for offset in (found, between) if offset is not None), default=None)
 
-    def pieces(self, text: str, chars_from_first: int) -> list[str]:
-        """Return the pieces of the beginning of a text, as `Pipeline` cuts it."""
-        return self.pipeline.pre_tokenize(text, chars_from_first)
-
-    def more_pieces(self, text: str) -> list[str]:
-        """Return the pieces of what follows a cut."""
-        return self.pipeline.pre_tokenize(text, 0) if self._later is None else self._later.split(text, False)
+    def more_ids(self, text: str) -> list[int]:
+        """Return the ids of what follows a cut: in C, where nothing is put in front of the beginning either."""
+        if self._later is None:
+            return self.pipeline.encode_segment(text, 0)
+        return self.pipeline.encode_pieces(self._later.split(text, False))

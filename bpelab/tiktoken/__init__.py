@@ -2,8 +2,9 @@
 
 Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. The
 vocabularies are loaded through tiktoken, which must be installed for them (the extra `tiktoken`). `Encoding.tokenizer`
-is the `BPETokenizer` underneath. It may import the tokenizer and everything below. Begin with `core.py`. There are
-three deliberate differences:
+is the `BPETokenizer` underneath. `sys.modules["tiktoken"] = bpelab.tiktoken` has other packages, which import tiktoken
+themselves, use it. It may import the tokenizer and everything below. Begin with `core.py`. There are three deliberate
+differences:
 
 - text that the pattern doesn't match is kept, as a piece of its own; tiktoken drops it;
 - a table of ranks that lacks one of the 256 bytes, shares a rank, or gives a special token the id of an ordinary one is
@@ -17,8 +18,20 @@ three deliberate differences:
 ([256, 257], 'ab<|end|>')
 """
 
+from contextlib import suppress
+
+from ..errors import MissingDependencyError
+from ..formats.tiktoken import import_tiktoken
 from .core import Encoding as Encoding
 from .model import encoding_for_model as encoding_for_model, encoding_name_for_model as encoding_name_for_model
 from .registry import get_encoding as get_encoding, list_encoding_names as list_encoding_names
 
 __all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
+
+original = None
+"""The module tiktoken, with its functions that load files; None where it is not installed."""
+with suppress(MissingDependencyError):
+    original = import_tiktoken()
+    from . import load as load
+
+    __version__: str = original.__version__

@@ -1,5 +1,6 @@
 """A registry of encodings by name, each made once. Source: tiktoken `registry.py`, whose plugins count here too."""
 
+from contextlib import suppress
 from threading import Lock
 
 from .._support.nearest_name import nearest
@@ -25,19 +26,25 @@ def get_encoding(encoding_name: str) -> Encoding:
         return found
     names = list_encoding_names()
     if encoding_name not in names:
-        suggestion = nearest(encoding_name, names)
-        advice = (
-            f"did you mean {suggestion}?"
-            if suggestion
-            else f"there are {', '.join(names)}; encoding_for_model takes models"
-        )
-        raise ValueError(f"Unknown encoding {encoding_name!r}: {advice}")
+        raise ValueError(f"Unknown encoding {encoding_name!r}: {_advice(encoding_name, names)}")
     with _lock:
         if encoding_name not in _encodings:
             _encodings[encoding_name] = Encoding.from_tokenizer(
                 encoding_name, BPETokenizer.from_tiktoken(encoding_name)
             )
         return _encodings[encoding_name]
+
+
+def _advice(name: str, names: list[str]) -> str:
+    """Return what to ask for instead of an encoding that there isn't."""
+    suggestion, model = nearest(name, names), name.lower()
+    if model not in names:
+        with suppress(KeyError):
+            found = import_tiktoken().encoding_name_for_model(model)
+            return f'it is a model, whose encoding is {found}: call encoding_for_model("{model}")'
+    if suggestion is not None:
+        return f"did you mean {suggestion}?"
+    return f"there are {', '.join(names)}; encoding_for_model takes models"
 
 
 def is_registered(encoding: Encoding) -> bool:

@@ -36,8 +36,18 @@ REFUSED = {
     "only BPE is supported, not 'Unigram'": lambda: fast(tokenizers.models.Unigram([("a", 0.0)], 0)),
     r"leaves out merges \(dropout=1.0\)": lambda: fast(BPE(dropout=1.0)),
     "no file can hold it": lambda: fast(BPE(), pre_tokenizer=tokenizers.pre_tokenizers.PreTokenizer.custom(Words())),
-    "only Python serves it": lambda: fast(
+    "only Python serves the step SplitPattern of its pre-tokenizer ": lambda: fast(
         BPE(), pre_tokenizer=tokenizers.pre_tokenizers.Split(tokenizers.Regex("(?<=a)b"), "isolated")
+    ),
+    "only Python serves the step Digits of its pre-tokenizer, after ByteLevel ": lambda: fast(  # as in Falcon
+        BPE(),
+        pre_tokenizer=tokenizers.pre_tokenizers.Sequence(
+            [
+                tokenizers.pre_tokenizers.Punctuation("contiguous"),
+                tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+                tokenizers.pre_tokenizers.Digits(),
+            ]
+        ),
     ),
     "several steps of its post-processor add tokens": lambda: fast(
         BPE(),

@@ -45,3 +45,25 @@ def test_a_folder_of_that_name(tmp_path):
         write_atomically(tmp_path / "a", b"1")
     assert raised.value.filename == str(tmp_path / "a")
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_what_killed_processes_left_is_deleted(tmp_path):
+    """An hour after they wrote last; a younger file may be another process's, and other names are other files."""
+    killed, young, *others = (
+        tmp_path / name
+        for name in (".a.0123abcd", ".a.4567cdef", ".b.0123abcd", ".a.0123abcx", ".a.b.0123abcd", "a.0123abcd")
+    )
+    for file in (killed, young, *others):
+        file.write_bytes(b"part")
+        os.utime(file, (0, 0))
+    now = os.stat(tmp_path).st_mtime
+    os.utime(young, (now - 3_000, now - 3_000))
+    write_atomically(tmp_path / "a", b"1")
+    assert {tmp_path / name for name in os.listdir(tmp_path)} == {tmp_path / "a", young, *others}
+
+
+def test_a_folder_that_has_the_name_of_a_temporary_file(tmp_path):
+    (tmp_path / ".a.0123abcd").mkdir()
+    os.utime(tmp_path / ".a.0123abcd", (0, 0))
+    write_atomically(tmp_path / "a", b"1")
+    assert sorted(os.listdir(tmp_path)) == [".a.0123abcd", "a"]

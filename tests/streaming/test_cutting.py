@@ -16,7 +16,7 @@ from bpelab.texts.text_buffer import add
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from ..conftest import amount
+from ..conftest import amount, needs_extension
 from .streams import check_encoding
 
 
@@ -51,7 +51,6 @@ def test_cuts_that_a_vocabulary_implies():
     cutter = StreamSplitter(of_characters("ab▁", "a▁").pipeline)
     assert [cutter.last_boundary(None, text) for text in ("b▁a", "a▁a", "bb", "▁▁")] == [1, None, None, None]
     assert cutter.last_boundary(add(None, "b"), "▁") == 0
-    assert cutter.more_pieces("▁ab▁a") == ["▁ab", "▁a"]
     spaces = of_characters("ab▁", "a▁", pre_tokenizer=Metaspace("▁", "first", False))
     assert [StreamSplitter(spaces.pipeline).last_boundary(None, text) for text in ("b▁a", "b a", "a a", "bb")] == [
         1,
@@ -61,14 +60,26 @@ def test_cuts_that_a_vocabulary_implies():
     ]
     nothing = StreamSplitter(of_characters("ab").pipeline)
     assert nothing.last_boundary(None, "b▁a b") is None
-    assert nothing.more_pieces("ab") == ["ab"]
 
 
-def test_pieces_of_the_rest():
-    cutter = StreamSplitter(of_characters("ab▁", pre_tokenizer=Metaspace()).pipeline)
-    assert (cutter.pieces("a b", 1), cutter.more_pieces("a b")) == (["▁a", "▁b"], ["a", "▁b"])
+def test_ids_of_the_rest():
+    """Nothing is put in front of it."""
+    words = of_characters("ab▁", pre_tokenizer=Metaspace())
+    assert (words.encode("a b"), StreamSplitter(words.pipeline).more_ids("a b")) == ([2, 0, 2, 1], [0, 2, 1])
     row = PreTokenizerSequence((Digits(), Metaspace("▁", "first")))
-    assert StreamSplitter(of_characters("ab▁", pre_tokenizer=row).pipeline).more_pieces("a1") == ["a", "1"]
+    assert StreamSplitter(of_characters("ab▁1", pre_tokenizer=row).pipeline).more_ids("a1") == [0, 3]
+    for implied in (of_characters("ab▁", "a▁"), of_characters("ab")):
+        assert StreamSplitter(implied.pipeline).more_ids("ab") == [0, 1]
+
+
+def test_c_encodes_what_follows_a_cut(monkeypatch):
+    """As it does the beginning: no piece is looked up by Python."""
+    needs_extension()
+    tokenizer, text = BPETokenizer.train("low lower lowest " * 9, 262), "lowest lower\n" * 50
+    monkeypatch.setattr(tokenizer.pipeline, "encode_pieces", None)
+    assert [ids for part in StreamEncoder(tokenizer).stream(text.splitlines(True)) for ids in part] == tokenizer.encode(
+        text
+    )
 
 
 def test_what_comes_of_each_part():

@@ -9,7 +9,6 @@ Cost: linear. Memory: the distinct pre-tokens and one block.
 """
 
 import json
-import os
 import tempfile
 import warnings
 from collections import Counter
@@ -20,9 +19,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from ..._support.textio import utf8_counts, utf8_size
+from ..._support.textio import decode_blocks, names_file, utf8_counts, utf8_size
+from ..._support.validate import refuse_keyed
 from ...boundaries.named_patterns import LOOKAHEAD, Cut, last_boundary
-from ...corpus.documents import decode_blocks
 from ...corpus.file_formats import detect_format
 from ...errors import TrainingError
 from ...pretokenizers.split import Split
@@ -36,8 +35,6 @@ MIN_SEEN = 1_000
 """Characters below which a pattern that hardly matches is not worth a warning."""
 MIN_MATCHED = 0.01
 """The share of these characters that a pattern has to match, or there is a warning."""
-MAX_NAME = 4_096
-"""Characters of the longest text that may be a file's name."""
 CHECKED_ITEMS = 100
 """Texts of an iterable that are checked for names of files: a caller who passes names does so from the first on."""
 
@@ -129,6 +126,7 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
         return
     if isinstance(corpus, (bytes, bytearray)) or not isinstance(corpus, Iterable):
         raise TypeError(f"a corpus is a str, a pathlib.Path, or an iterable of either, not {type(corpus).__name__}")
+    refuse_keyed(corpus, "the corpus")
     kind: type | None = None
     for index, item in enumerate(corpus):
         found = str if isinstance(item, str) else Path if isinstance(item, Path) else None
@@ -144,11 +142,7 @@ def documents(corpus: Corpus) -> Iterator[str | Path]:
 
 
 def _refuse_name(text: object, what: str) -> None:
-    try:
-        named = isinstance(text, str) and len(text) <= MAX_NAME and os.path.isfile(os.path.expanduser(text))
-    except ValueError:  # with NUL, or a lone surrogate, in what looks like somebody's home
-        return
-    if named:
+    if isinstance(text, str) and names_file(text):
         raise TypeError(
             f"{what} is the text {text!r}, which is the name of a file: pass Path({text!r}) to learn from what it holds"
         )

@@ -1,0 +1,97 @@
+"""Appended ids: what a template adds to a conversation whose ids exist, and who wrote each of them.
+
+A rendering knows which message each character comes from. So the place where the last message ends can be found in it,
+whatever the template did with the messages before: what it writes from there on is new. A template that removes an
+earlier answer's thinking, say, still says exactly what stands between that answer and the next question.
+
+Chapter: Chat templates. Cost: as rendering and encoding the conversation once.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import ConversationError
+from .encode import Encoded, encode
+from .messages import Message
+from .tainted_string import TaintedStr
+
+if TYPE_CHECKING:
+    from ..core.tokenizer import Tokenizer
+
+TEMPLATE = "template"
+ANY_WORD = "a"
+"""The content of a message without text while the place where it would be is looked for."""
+
+Renderer = Callable[[Sequence[Message]], TaintedStr]
+
+
+class Appended(NamedTuple):
+    """New ids, and who wrote each: "template", or the role of the message that it has text of."""
+
+    ids: list[int]
+    authors: list[str]
+
+
+def end_of_message(render: Renderer, messages: Sequence[Message], number: int, text: TaintedStr) -> int:
+    """Return where message `number` ends in `text`, which is the rendering of `messages`; 0 for the number -1.
+
+    Raises ConversationError where the template writes nothing of it, nor anything that depends on it.
+    """
+    if number < 0:
+        return 0
+    ends = _ends(text, number)
+    if ends:
+        return ends[-1]
+    with_word = [*messages[:number], {**messages[number], "content": ANY_WORD}, *messages[number + 1 :]]
+    other = render(with_word)
+    for end in _ends(other, number):
+        if other[: end - len(ANY_WORD)] + other[end:] == text:
+            return end - len(ANY_WORD)
+    raise ConversationError(f"the template leaves out messages[{number}], so nothing can be appended to it")
+
+
+def _ends(text: TaintedStr, number: int) -> list[int]:
+    stops = accumulate(length for length, _ in text.runs)
+    return [stop for stop, (_, origin) in zip(stops, text.runs) if origin.message == number]
+
+
+def end_of_answer(tokenizer: "Tokenizer", text: TaintedStr, end: int, ending: str) -> int:
+    """Return where the template goes on after an answer that the model produced, whose text ends at `end` of `text`.
+
+    A model writes what follows its text as well: the end of a tool call, and the token that ends its turn, `ending`,
+    unless that is "".
+    """
+    if ending and (place := text.find(ending, end)) >= 0:
+        return place + len(ending)
+    places = [place for name in tokenizer.special_tokens if (place := text.find(name, end)) >= 0]
+    return min(places, default=end)
+
+
+def appended(tokenizer: "Tokenizer", text: TaintedStr, start: int, last: int | None, roles: Sequence[str]) -> Appended:
+    """Return the ids of `text` from `start` on, as they are in the whole.
+
+    Where the text before ends inside a token of the whole, the rest is encoded by itself: ids are appended, and none
+    changes. A control token that also takes the white space after it is there already, if `last` is its id.
+    """
+    whole = encode(tokenizer, text)
+    first = bisect_left(whole.offsets, start, key=lambda offset: offset[0])
+    crosses = first > 0 and whole.offsets[first - 1][1] > start
+    if crosses and not (whole.control[first - 1] and whole.ids[first - 1] == last):
+        whole, first = encode(tokenizer, text[start:], goes_on=True), 0  # type: ignore[arg-type]
+    return Appended(whole.ids[first:], _authors(whole, roles)[first:])
+
+
+def _authors(encoded: Encoded, roles: Sequence[str]) -> list[str]:
+    """Return who wrote each token: a token that has text of a message is its role's, and else the template's."""
+    edges = [0, *accumulate(length for length, _ in encoded.text.runs)]
+    by_run = [
+        TEMPLATE if origin.trusted or origin.message is None or origin.field == "role" else roles[origin.message]
+        for _, origin in encoded.text.runs
+    ]
+    authors = []
+    for start, stop in encoded.offsets:
+        runs = by_run[bisect_right(edges, start) - 1 : bisect_left(edges, stop)]
+        authors.append(next((author for author in runs if author != TEMPLATE), TEMPLATE))
+    return authors

@@ -1,0 +1,261 @@
+"""Conversation: the ids of a conversation with a model, to which ids are only appended.
+
+A model's answer is the ids that it produced. Encoding their text again may give other ids, since a model can spell a
+text otherwise than the tokenizer does; then a cache is thrown away, or a model is trained on ids that it never wrote.
+Here an answer stays as it is, and the template contributes what lies between answers.
+
+Chapter: Chat templates. Cost: each step renders and encodes the conversation once.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from copy import copy, deepcopy
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConversationError
+from .appended_ids import appended, end_of_answer, end_of_message
+from .conversation_record import ConversationRecord
+from .divergence import Divergence, divergence
+from .encode import encode, without_surrogates
+from .messages import Message, check, turns_of
+from .render import find_template, render
+from .tainted_string import TaintedStr
+from .template_variables import own_keywords, variables_for
+
+if TYPE_CHECKING:
+    from ..core.tokenizer import Tokenizer
+
+MODEL = "model"
+
+
+class Conversation:
+    """The ids of a conversation, who wrote each, and which of them the model produced.
+
+    Args:
+        template: as for `apply_chat_template`.
+        tools: JSON schemas of functions; documents: dicts. Both go to the template.
+        template_variables: what else the template reads, by name; or as keywords.
+
+    Raises what `apply_chat_template` raises, and ConversationError for a step that can't be taken.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("user hello hello", 260, special_tokens=["<|im_start|>", "<|im_end|>"])
+    >>> talk = Conversation(t, "chatml")
+    >>> talk.add({"role": "user", "content": "hi"})
+    >>> prompt = talk.prompt()
+    >>> answer = [*t.encode("hel"), *t.encode("lo"), t.token_to_id("<|im_end|>")]
+    >>> talk.add_generated(answer)
+    >>> talk.add({"role": "user", "content": "and?"})
+    >>> talk.ids[: len(prompt) + len(answer)] == prompt + answer, sum(talk.mask) == len(answer)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        tokenizer: "Tokenizer",
+        template: str | None = None,
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        template_variables: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self._source = find_template(tokenizer, template, tools is not None)
+        own = own_keywords(Conversation)
+        self._options: dict[str, Any] = {
+            "tools": tools,
+            "documents": documents,
+            "variables": variables_for("Conversation", own, self._source, template_variables, variables),
+        }
+        self.record = ConversationRecord()
+        """All that the conversation is."""
+
+    # -- what there is -----------------------------------------------------------------------------------------------
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, as copies. A model's answer has the text of its ids, or what `add_generated` was given."""
+        return deepcopy(self.record.messages)
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids, as a copy."""
+        return list(self.record.ids)
+
+    @property
+    def authors(self) -> list[str]:
+        """Who wrote each id: "model" where it was produced, "template", or the role of the message that it's from."""
+        return list(self.record.authors)
+
+    @property
+    def mask(self) -> list[int]:
+        """1 for each id that the model produced, else 0: the ids that a training loss is about."""
+        return [int(author == MODEL) for author in self.record.authors]
+
+    @property
+    def logprobs(self) -> list[float | None]:
+        """The log-probability of each id, None where none was given."""
+        return list(self.record.logprobs)
+
+    def __len__(self) -> int:
+        return len(self.record.ids)
+
+    def diverges(self, *messages: Message) -> Divergence | None:
+        """Return where the template would write other ids than these, once `messages` are appended; None if nowhere.
+
+        Cost: as rendering and encoding the conversation.
+        """
+        together = [*self.record.messages, *messages]
+        check(together)
+        text = self._render(together, self.record.prompted and not messages)
+        return divergence(self.tokenizer, self.record.ids, encode(self.tokenizer, text, with_offsets=False).ids)
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def add(self, *messages: Message) -> None:
+        """Append messages that the model didn't produce: a user's, a tool's, an example of an answer.
+
+        Raises ConversationError after `prompt`, and where the template now ends the message before in another way.
+        """
+        self._raise_if_prompted()
+        together = [*self.record.messages, *deepcopy(messages)]
+        check(together)
+        text = self._render(together)
+        end = end_of_message(self._render, together, len(together) - 1, text)
+        self._append(text, together)
+        self.record.end_step(together[len(self.record.messages) :], str.__str__(text[end:]), generated=False)
+
+    def prompt(self) -> list[int]:
+        """Append the beginning of an answer, unless it's there, and return all ids: what the model is given."""
+        if not self.record.prompted:
+            check(self.record.messages)
+            self._append(self._render(self.record.messages, True), self.record.messages)
+            self.record.prompted = True
+        return self.ids
+
+    def add_generated(
+        self, ids: Sequence[int], *, logprobs: Sequence[float | None] | None = None, message: Message | None = None
+    ) -> None:
+        """Append what the model produced after `prompt`, as it is.
+
+        Args:
+            ids: with the token that ended the answer, if the model produced it.
+            logprobs: the log-probability of each.
+            message: what the template is to read, where that isn't the text: tool calls, say.
+
+        Raises ConversationError without a prompt, and ValueError for an id that the tokenizer doesn't have.
+        """
+        if not self.record.prompted:
+            raise ConversationError("there is no prompt to answer: call prompt() first")
+        if logprobs is not None and len(logprobs) != len(ids):
+            raise ConversationError(f"there are {len(ids):,} ids and {len(logprobs):,} log-probabilities")
+        special = {number: name for name, number in self.tokenizer.special_tokens.items()}
+        ending = special.get(ids[-1], "") if ids else ""
+        text = self.tokenizer.decode(list(ids[:-1]) if ending else list(ids))
+        answer = {"role": "assistant", "content": text} if message is None else deepcopy(message)
+        check([*self.record.messages, answer])
+        self.record.extend(ids, [MODEL] * len(ids), [None] * len(ids) if logprobs is None else logprobs)
+        self.record.end_step([answer], ending, generated=True)
+        self.record.prompted = False
+
+    def fork(self) -> "Conversation":
+        """Return a copy, which goes on by itself."""
+        return self._with(deepcopy(self.record))
+
+    def rollback(self, messages: int) -> None:
+        """Go back to when there were so many messages; an answer that was begun is withdrawn.
+
+        Raises ConversationError, naming the numbers that there are, where several were added in one step.
+        """
+        numbers = [step.messages for step in self.record.steps]
+        if messages not in numbers:
+            raise ConversationError(f"no step ended with {messages} messages; steps ended with {numbers}")
+        self.record.rollback(numbers.index(messages))
+
+    def truncate(self, max_tokens: int) -> int | None:
+        """Leave out the oldest turns, as few as makes the ids fit, and return the first id that isn't what it was.
+
+        A turn is a user's message and what follows it, up to the next. System messages and the last turn stay. Answers
+        keep their ids. Returns None where everything fits. Raises ConversationError where the last turn doesn't, and
+        after `prompt`. Cost: as all steps, for each doubling of the number of turns.
+        """
+        self._raise_if_prompted()
+        if len(self) <= max_tokens:
+            return None
+        turns = turns_of(self.record.messages)
+        last = max((turn for turn in turns if turn is not None), default=0)
+        dropped = bisect_left(range(last + 1), True, lo=1, key=lambda n: len(self._without(n, turns)) <= max_tokens)
+        if dropped > last:
+            needs = len(self._without(last, turns))
+            raise ConversationError(f"the last turn and the system messages take {needs:,} of {max_tokens:,} tokens")
+        shorter = self._without(dropped, turns).record
+        pairs = enumerate(zip(self.record.ids, shorter.ids))
+        self.record = shorter
+        return next((index for index, (old, new) in pairs if old != new), len(shorter.ids))
+
+    def to_json(self) -> str:
+        """Return all of it but the tokenizer, the template and its variables, as JSON."""
+        return self.record.to_json()
+
+    def load_json(self, text: str) -> None:
+        """Replace the conversation with what `to_json` returned. Raises ConversationError for anything else."""
+        record = ConversationRecord.from_json(text)
+        try:
+            self.tokenizer.decode(record.ids)
+        except ValueError as error:
+            raise ConversationError(f"the conversation is of another tokenizer: {error}") from error
+        self.record = record
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _render(self, messages: Sequence[Message], prompt: bool = False) -> TaintedStr:
+        text = render(
+            self.tokenizer,
+            messages,
+            self._source,
+            add_generation_prompt=prompt,
+            continue_final_message=False,
+            **self._options,
+        )
+        return without_surrogates(text)
+
+    def _append(self, text: TaintedStr, messages: Sequence[Message]) -> None:
+        """Append the ids of what `text` has after the last message that the ids have."""
+        last = self.record.steps[-1]
+        end = end_of_message(self._render, messages, last.messages - 1, text)
+        if last.generated:
+            start = end_of_answer(self.tokenizer, text, end, last.after)
+        elif text.startswith(last.after, end):
+            start = end + len(last.after)
+        else:
+            now = str.__str__(text[end : end + len(last.after)])
+            where = f"messages[{last.messages - 1}]"
+            raise ConversationError(f"the template wrote {last.after!r} after {where}, and writes {now!r} now")
+        roles = [message["role"] for message in messages]
+        new = appended(self.tokenizer, text, start, self.record.ids[-1] if self.record.ids else None, roles)
+        self.record.extend(new.ids, new.authors, [None] * len(new.ids))
+
+    def _raise_if_prompted(self) -> None:
+        if self.record.prompted:
+            raise ConversationError("prompt() began an answer: add_generated() comes next, or rollback()")
+
+    def _with(self, record: ConversationRecord) -> "Conversation":
+        other = copy(self)
+        other.record = record
+        return other
+
+    def _without(self, dropped: int, turns: Sequence[int | None]) -> "Conversation":
+        """Return the conversation without its first turns: the same steps, of the messages that stay."""
+        other, old = self._with(ConversationRecord()), self.record
+        for before, step in zip(old.steps, old.steps[1:]):
+            numbers = range(before.messages, step.messages)
+            stay = [old.messages[n] for n in numbers if (turn := turns[n]) is None or turn >= dropped]
+            if stay and step.generated:
+                own = [index for index in range(before.ids, step.ids) if old.authors[index] == MODEL]
+                other.prompt()
+                logprobs = [old.logprobs[index] for index in own]
+                other.add_generated([old.ids[index] for index in own], logprobs=logprobs, message=stay[0])
+            elif stay:
+                other.add(*stay)
+        return other

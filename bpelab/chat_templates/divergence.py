@@ -1,0 +1,66 @@
+"""Divergence: where a template writes other ids for a conversation than the conversation has, and why.
+
+Chapter: Chat templates. Cost: linear in the ids.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..core.tokenizer import Tokenizer
+
+SHOWN = 40
+"""The most characters of a text that a reason quotes."""
+
+
+class Divergence(NamedTuple):
+    """The first id that differs.
+
+    Attributes:
+        place: its index.
+        ids: the conversation's ids from there on.
+        template_ids: the template's.
+        reason: a sentence that says why.
+    """
+
+    place: int
+    ids: list[int]
+    template_ids: list[int]
+    reason: str
+
+
+def divergence(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int]) -> Divergence | None:
+    """Return where `ids` stop being the beginning of `template_ids`; None if they are it.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("lo lo", 257)
+    >>> print(divergence(t, [108, 111], t.encode("lo")).reason)
+    the same text has other tokens: b'l' here, and b'lo' as the tokenizer encodes it
+    """
+    place = next((i for i, pair in enumerate(zip(ids, template_ids)) if pair[0] != pair[1]), None)
+    if place is None:
+        if len(ids) <= len(template_ids):
+            return None
+        place = len(template_ids)
+    reason = _reason(tokenizer, ids, template_ids, place)
+    return Divergence(place, list(ids[place:]), list(template_ids[place:]), reason)
+
+
+def _reason(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int], place: int) -> str:
+    ours, theirs = tokenizer.decode(list(ids)), tokenizer.decode(list(template_ids))
+    if ours.startswith(theirs) or theirs.startswith(ours):
+        token, other = (tokenizer.model.tokens.get(n, b"") for n in (ids[place], [*template_ids, -1][place]))
+        return f"the same text has other tokens: {token!r} here, and {other!r} as the tokenizer encodes it"
+    before = tokenizer.decode(list(ids[:place]))[-SHOWN // 2 :]
+    here, there = (tokenizer.decode(list(numbers[place:]))[:SHOWN] for numbers in (ids, template_ids))
+    same = next((i for i, (a, b) in enumerate(zip(here, there)) if a != b), 0)
+    gone, come = here[same:], there[same:]
+    if "<think" in here and "<think" not in there:
+        cause = "thinking is left out"
+    elif gone[:1].isspace() and gone.lstrip()[:1] == come[:1]:
+        cause = "white space is removed"
+    elif come[:1].isspace() and come.lstrip()[:1] == gone[:1]:
+        cause = "white space is added"
+    else:
+        cause = "other text is written"
+    return f"{cause}: after {before!r} the ids have {here!r}, and the template writes {there!r}"

@@ -1,0 +1,136 @@
+"""Prefix check: whether a template only appends, so that the ids of a conversation begin with those of its beginning.
+
+Where it does, a cache of the ids before stays valid, and what a model produced is what it's trained on. Where it
+doesn't, a counterexample is a short conversation: the template takes thinking out of earlier answers, trims white
+space, writes a date, or begins answers otherwise than the generation prompt does. That search is by example. That a
+template writes its text in order can be proved: `template_order` reads its source.
+
+Chapter: Chat templates. Cost: a few hundred renderings of short conversations, less than a second for most templates.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ConversationError, TemplateError
+from .apply import apply_chat_template
+from .divergence import Divergence, divergence
+from .messages import SPEAKERS, Message
+from .render import find_template
+from .template_order import writes_in_order
+
+if TYPE_CHECKING:
+    from ..core.tokenizer import Tokenizer
+
+QUESTIONS = ("Is it?", " Is it?\n")
+ANSWERS: tuple[Mapping[str, Any], ...] = (
+    {"content": "It is."},
+    {"content": " It is.\n"},
+    {"content": ""},
+    {"content": "<think>\nWell.\n</think>\n\nIt is."},
+    {"content": "It is.", "reasoning_content": "Well."},
+    {
+        "content": "",
+        "tool_calls": [{"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": {}}}],
+    },
+)
+
+
+class PrefixCheck(NamedTuple):
+    """What the check says of a template.
+
+    Attributes:
+        preserving: whether no counterexample is known.
+        proved: whether the template's source shows that it writes each message after those before it and never
+            otherwise. Tokens and the beginning of an answer are checked by example in any case.
+        conversations: how many were tried.
+        counterexample: the messages of the shortest that shows it, or None.
+        divergence: where the ids of all messages differ from those of all but the last; or None.
+    """
+
+    preserving: bool
+    proved: bool
+    conversations: int
+    counterexample: list[Message] | None
+    divergence: Divergence | None
+
+    def __str__(self) -> str:
+        if self.divergence is not None and self.counterexample is not None:
+            place, reason = self.divergence.place, self.divergence.reason
+            return f"not prefix-preserving: message {len(self.counterexample)} changes id {place}: {reason}"
+        ground = "its source writes messages in order, and " if self.proved else ""
+        return f"prefix-preserving: {ground}ids only grow in {self.conversations:,} conversations"
+
+
+def check_prefixes(
+    tokenizer: "Tokenizer",
+    template: str | None = None,
+    *,
+    conversations: Iterable[Sequence[Message]] | None = None,
+    **options: Any,
+) -> PrefixCheck:
+    """Look for a conversation whose ids don't begin with the ids of its first messages.
+
+    Args:
+        template: as for `apply_chat_template`.
+        conversations: what to try, by default short ones with what templates treat in ways of their own.
+        options: tools, documents and variables, as for `apply_chat_template`.
+
+    Before an answer, the ids are those with the beginning of the answer: what the model was given. Conversations that
+    the template refuses are passed over. Raises what `apply_chat_template` raises for the options.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("user assistant", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
+    >>> print(check_prefixes(t, "chatml"))
+    prefix-preserving: its source writes messages in order, and ids only grow in 184 conversations
+    """
+    proved = writes_in_order(find_template(tokenizer, template, options.get("tools") is not None))
+    rendered: dict[str, list[int] | None] = {}
+
+    def render(messages: Sequence[Message], prompt: bool) -> list[int] | None:
+        """Return the ids, or None where the template refuses; short conversations share their beginnings."""
+        key = json.dumps([messages, prompt])
+        if key not in rendered:
+            try:
+                rendered[key] = apply_chat_template(
+                    tokenizer, messages, template, add_generation_prompt=prompt, **options
+                )
+            except (ConversationError, TemplateError):
+                rendered[key] = None
+        return rendered[key]
+
+    tried = 0
+    for messages in short_conversations() if conversations is None else conversations:
+        accepted = False
+        for number in range(1, len(messages)):
+            before = render(messages[:number], messages[number]["role"] in SPEAKERS)
+            after = render(messages[: number + 1], False)
+            if before is None or after is None:
+                continue
+            accepted = True
+            if (difference := divergence(tokenizer, before, after)) is not None:
+                return PrefixCheck(False, proved, tried + 1, list(messages[: number + 1]), difference)
+        tried += accepted
+    return PrefixCheck(True, proved, tried, None, None)
+
+
+def short_conversations() -> Iterator[list[Message]]:
+    """Yield conversations of one and of two turns, shortest first, with and without a system message."""
+    rounds = [[*_turn(question, answer)] for answer, question in product(ANSWERS, QUESTIONS)]
+    systems: tuple[list[Message], ...] = ([], [{"role": "system", "content": "Be brief."}])
+    follow_up: Message = {"role": "user", "content": "And now?"}
+    for system, first in product(systems, rounds):
+        yield [*system, *first]
+    for system, first in product(systems, rounds):
+        yield [*system, *first, follow_up]
+    for system, first, second in product(systems, rounds, rounds[::2]):
+        yield [*system, *first, *second]
+
+
+def _turn(question: str, answer: Mapping[str, Any]) -> Iterator[Message]:
+    yield {"role": "user", "content": question}
+    yield {"role": "assistant", **answer}
+    if "tool_calls" in answer:
+        yield {"role": "tool", "name": "f", "tool_call_id": "abcdefghi", "content": "1"}
+        yield {"role": "assistant", "content": "It is 1."}

@@ -1,0 +1,99 @@
+"""Ids that drift: whether ids are those of their own text, and where not.
+
+A model chooses ids one by one, and may spell a word in other tokens than `encode` does. Whoever decodes its answer and
+encodes it again has other ids then: a cache that is thrown away, a gradient for what was never sampled. Two spellings
+of the same bytes part and meet again; each part between two meetings is a run.
+
+Cost: decoding and encoding once. Source: "retokenization drift" is the name among those who train on conversations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..core.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class DriftingRun:
+    """A run of ids that becomes other ids when its text is encoded again.
+
+    Attributes:
+        start: the index of its first id.
+        ids: the ids as they were given; none where encoding only adds some.
+        encoded: the ids that `encode` has instead.
+        text: what the ids stand for; U+FFFD for bytes that are no UTF-8.
+    """
+
+    start: int
+    ids: tuple[int, ...]
+    encoded: tuple[int, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"from id {self.start} on {list(self.ids)} is encoded as {list(self.encoded)}: {self.text!r}"
+
+
+def drift(tokenizer: Tokenizer, ids: Iterable[int]) -> list[DriftingRun]:
+    """Return what `BPETokenizer.drift` does."""
+    offset, given = _without_frame(tokenizer, [int(token_id) for token_id in ids])
+    names = tokenizer.spec.special_tokens.names
+    text = tokenizer.decode(given)
+    allowed = {names[token_id] for token_id in given if token_id in names}
+    encoded = tokenizer.encode(text, allowed_special=allowed, add_special_tokens=False)
+    if encoded == given:
+        return []
+    runs = _runs(given, encoded, tokenizer.decode_pipeline.token_bytes) if tokenizer.spec.joins_bytes else None
+    return [
+        DriftingRun(offset + a, tuple(given[a:b]), tuple(encoded[c:d]), tokenizer.decode(given[a:b]))
+        for a, b, c, d in runs or [_one_run(given, encoded)]
+    ]
+
+
+def _without_frame(tokenizer: Tokenizer, ids: list[int]) -> tuple[int, list[int]]:
+    """Return how many ids the post-processor put in front of a text, and the ids without what it put around it."""
+    post_processor = tokenizer.spec.post_processor
+    if post_processor is not None:
+        framed = post_processor.apply([-1], tokenizer.spec.special_tokens)
+        front, back = framed[: framed.index(-1)], framed[framed.index(-1) + 1 :]
+        stop = len(ids) - len(back)
+        if ids[: len(front)] == front and ids[stop:] == back and len(front) <= stop:
+            return len(front), ids[len(front) : stop]
+    return 0, ids
+
+
+def _runs(
+    given: Sequence[int], encoded: Sequence[int], tokens: Mapping[int, bytes]
+) -> list[tuple[int, int, int, int]] | None:
+    """Return (start, stop, start, stop) of the runs of both that differ; None where their bytes are not the same."""
+    if b"".join([tokens[i] for i in given]) != b"".join([tokens[i] for i in encoded]):
+        return None
+    meetings = list(
+        _meetings(*(list(accumulate((len(tokens[i]) for i in ids), initial=0)) for ids in (given, encoded)))
+    )
+    runs: list[tuple[int, int, int, int]] = []
+    for (a, c), (b, d) in zip(meetings, meetings[1:]):
+        if given[a:b] != encoded[c:d]:
+            joins = bool(runs) and runs[-1][1] == a
+            runs[-1:] = [(runs[-1][0], b, runs[-1][2], d)] if joins else [*runs[-1:], (a, b, c, d)]
+    return runs
+
+
+def _meetings(ends: Sequence[int], other_ends: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of indices at which two rising sequences of offsets have the same one."""
+    indices = {end: index for index, end in enumerate(other_ends)}
+    yield from ((index, indices[end]) for index, end in enumerate(ends) if end in indices)
+
+
+def _one_run(given: Sequence[int], encoded: Sequence[int]) -> tuple[int, int, int, int]:
+    """Return (start, stop, start, stop) of what lies between the common beginning and the common end."""
+    shorter = min(len(given), len(encoded))
+    start = next((i for i in range(shorter) if given[i] != encoded[i]), shorter)
+    rest = shorter - start
+    end = next((i for i in range(rest) if given[-1 - i] != encoded[-1 - i]), rest)
+    return start, len(given) - end, start, len(encoded) - end

@@ -1,0 +1,158 @@
+"""Lock ids: write down what some texts are encoded to, so that a test or a pipeline notices when an id moves.
+
+A lock is a small file, JSON: `tokens`, a hash of what each id stands for, and `probes`, texts with their ids. The texts
+are of many kinds (scripts, numbers, white space, code, the names of special tokens) and a sample of the tokens. A probe
+is encoded with special tokens allowed and with what the post-processor adds.
+
+Cost: that of encoding a few hundred short texts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from .._support.textio import utf8, valid_text, write_atomically
+from ..errors import BPELabError, TokenizerFileError
+from .search import observe_ids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ..core.tokenizer import Tokenizer
+
+FORMAT = "bpelab lock 1"
+SAMPLE = 64
+"""Tokens whose text is a probe."""
+PROBES = (
+    "", "a", " a", "Hello, world!", "The low, lower, lowest ebb.", "don't DON'T we'll I'm they've",
+    " two  spaces   three", "trailing ", "tab\tand\ttabs\n\tx",
+    "line\nline\r\nline\n\n\nend", " \n ", "0 12 123 1234 1,234.5 007", "٣ Ⅷ ½ ²",
+    "HTTPServer camelCase snake_case", "def f(x):\n    return x + 1\n", "a/b\\c //x #y @z $1", "...!?", "--====",
+    "naïve café", "e\u0301 ﬁ \u212b ß İ ǅ ſ", "Ελληνικά русский", "日本語のテキスト。", "汉字", "한국어", "हिन्दी नमस्ते",
+    "ภาษาไทย", "עברית", "العربية", "😀 👩\u200d👧 🇺🇸", "\u200b\ufeff\u00a0\u3000", "\ufffd\U0010ffff",
+    "<unk> </s> <0x0A> ▁ Ġ ##",
+)  # fmt: skip
+"""Texts that are in every lock."""
+
+
+@dataclass(frozen=True)
+class MovedProbe:
+    """A text of a lock that has other ids now.
+
+    Attributes:
+        text: the text.
+        at: the index of the first id that differs.
+        locked, now: its ids in the lock, and as they are; an error's name where encoding fails.
+    """
+
+    text: str
+    at: int
+    locked: list[int] | str
+    now: list[int] | str
+
+    def __str__(self) -> str:
+        shown = [
+            ids if isinstance(ids, str) else ids[self.at : self.at + 4] or "no more" for ids in (self.locked, self.now)
+        ]
+        return f"{self.text!r} has other ids from number {self.at} on: {shown[0]} in the lock, {shown[1]} now"
+
+
+def make_lock(tokenizer: Tokenizer, name: str, texts: Iterable[str] = ()) -> dict[str, Any]:
+    """Return a lock, as JSON has it: the `name` by which a tokenizer is opened, and the ids of probes and of `texts`.
+
+    >>> from bpelab import BPETokenizer
+    >>> lock = make_lock(BPETokenizer.train("abab", 257), "mine", ["cab"])
+    >>> lock["tokenizer"], lock["probes"][-1]
+    ('mine', {'text': 'cab', 'ids': [99, 256]})
+    """
+    tokens = sorted(tokenizer.model.tokens.items())
+    sample = [token.decode("utf-8", "ignore") for _, token in tokens[:: len(tokens) // SAMPLE + 1]]
+    special = [token.content for token in tokenizer.spec.special_tokens.tokens[:SAMPLE]]
+    probes = list(dict.fromkeys(valid_text(text) for text in (*PROBES, *special, *sample, *texts)))
+    ids = observe_ids(tokenizer, probes)
+    return {
+        "format": FORMAT,
+        "tokenizer": name,
+        "tokens": hash_of_tokens(tokenizer),
+        "probes": [{"text": text, "ids": found} for text, found in zip(probes, ids)],
+    }
+
+
+def hash_of_tokens(tokenizer: Tokenizer) -> str:
+    """Return the SHA-256, in hex, of which token each id stands for: those of the model, and added ones."""
+    digest = sha256()
+    for kind in (tokenizer.model.tokens, {i: utf8(name) for i, name in tokenizer.spec.special_tokens.contents.items()}):
+        for token_id, token in sorted(kind.items()):
+            digest.update(b"%d %d " % (token_id, len(token)) + token)
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def write_lock(path: Path, lock: dict[str, Any]) -> None:
+    """Write a lock, a line for each probe, whole or not at all."""
+    head = {name: value for name, value in lock.items() if name != "probes"}
+    lines = [json.dumps(probe, ensure_ascii=False) for probe in lock["probes"]]
+    text = json.dumps(head, ensure_ascii=False, indent=1).removesuffix("\n}")
+    probes = ",\n  ".join(lines)
+    write_atomically(path, f'{text},\n "probes": [\n  {probes}\n ]\n}}\n'.encode())
+
+
+def read_lock(path: Path) -> dict[str, Any]:
+    """Read a lock. Raises TokenizerFileError for what isn't one, naming the entry that is wrong."""
+    try:
+        lock = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise TokenizerFileError(path, "", f"no lock that can be read: {error}") from error
+    if not isinstance(lock, dict) or lock.get("format") != FORMAT:
+        raise TokenizerFileError(path, "format", f"expected {FORMAT!r}, which `bpelab lock` writes")
+    for name in ("tokenizer", "tokens"):
+        if not isinstance(lock.get(name), str):
+            raise TokenizerFileError(path, name, "expected a string")
+    probes = lock.get("probes")
+    for number, probe in enumerate(probes if isinstance(probes, list) and probes else [None]):
+        ids = probe.get("ids") if isinstance(probe, dict) and isinstance(probe.get("text"), str) else None
+        if not isinstance(ids, str) and (
+            not isinstance(ids, list) or not all(type(token_id) is int for token_id in ids)
+        ):
+            raise TokenizerFileError(path, f"probes[{number}]", 'expected {"text": a string, "ids": a list of ids}')
+    return lock
+
+
+def moved_probes(tokenizer: Tokenizer, lock: dict[str, Any]) -> list[MovedProbe]:
+    """Return the probes of a lock that have other ids now, in the lock's order."""
+    probes = lock["probes"]
+    moved = []
+    for probe, now in zip(probes, observe_ids(tokenizer, [probe["text"] for probe in probes])):
+        locked = probe["ids"]
+        if locked != now:
+            both = enumerate(zip(locked, now))
+            at = next((i for i, (a, b) in both if a != b), min(len(locked), len(now)))
+            moved.append(
+                MovedProbe(probe["text"], 0 if isinstance(locked, str) or isinstance(now, str) else at, locked, now)
+            )
+    return moved
+
+
+def verify_lock(tokenizer: Tokenizer, path: Path) -> int:
+    """Compare a tokenizer with a lock and return the number of probes.
+
+    Raises BPELabError where an id has moved, naming the first probe and the first id that differ, or where the probes'
+    ids are the same and other ids stand for other tokens.
+    """
+    lock = read_lock(path)
+    moved = moved_probes(tokenizer, lock)
+    if moved:
+        raise BPELabError(
+            f"{path}: {len(moved):,} of {len(lock['probes']):,} probes have other ids. The first: {moved[0]}"
+        )
+    if hash_of_tokens(tokenizer) != lock["tokens"]:
+        raise BPELabError(
+            f"{path}: all {len(lock['probes']):,} probes have the same ids, and others stand for other tokens now: "
+            "`bpelab diff` with the tokenizer that was locked says which"
+        )
+    return len(lock["probes"])

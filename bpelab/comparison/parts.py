@@ -1,0 +1,140 @@
+"""The parts in which two specifications differ: in words, whether it is proved that no id depends on it, and texts.
+
+A part whose swap is known can be tried alone: the first tokenizer with that part of the second. So each of several
+differences gets a text of its own.
+
+Cost: that of comparing patterns (`regex/equivalence.py`) and models (`models.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..core.spec import TokenizerSpec
+from ..errors import BPELabError
+from ..regex.dfa import NotRegular
+from ..regex.equivalence import compare_patterns
+from .candidates import placed, strings_of
+from .models import compare_models
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..model.bpe import BPEModel
+    from ..vocab.special_tokens import SpecialTokens
+
+FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+ROLES = ("bos", "eos", "pad", "unk")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a tokenizer's ids that differs.
+
+    Attributes:
+        name: as in `PartDifference`.
+        sentence: the difference in words.
+        argument: of TokenizerSpec; "model" for the model.
+        proved_equal: whether no id depends on it.
+        texts: texts whose ids may.
+        hint: characters among which to search first.
+    """
+
+    name: str
+    sentence: str
+    argument: str
+    proved_equal: bool = False
+    texts: tuple[str, ...] = field(default=())
+    hint: str = ""
+
+
+def differing_parts(first: TokenizerSpec, second: TokenizerSpec) -> Iterator[Part]:
+    """Yield the parts that may change ids and differ, in the order in which a text meets them."""
+    if first.special_tokens.tokens != second.special_tokens.tokens:
+        yield from _added_tokens(first.special_tokens, second.special_tokens)
+    if first.normalizer != second.normalizer:
+        strings = [*strings_of(first.normalizer), *strings_of(second.normalizer)]
+        sentence = f"{_shown(first.normalizer)} and {_shown(second.normalizer)}"
+        yield Part("normalizer", sentence, "normalizer", texts=tuple(placed(strings)), hint="".join(strings)[:20])
+    if first.pre_tokenizer != second.pre_tokenizer:
+        yield _pre_tokenizers(first, second)
+    if (model := compare_models(first.model, second.model)) is not None:
+        hint = "".join(dict.fromkeys("".join(model.texts[:20])))
+        yield Part(model.part, model.sentence, "model", model.proved_equal, model.texts, hint)
+    if first.resolved_post_processor != second.resolved_post_processor:
+        sentence = f"{_shown(first.post_processor)} and {_shown(second.post_processor)}"
+        yield Part("post-processor", sentence, "post_processor")
+
+
+def _added_tokens(first: SpecialTokens, second: SpecialTokens) -> Iterator[Part]:
+    one, two = ({token.content: token for token in tokens.tokens} for tokens in (first, second))
+    only = [[name for name in a if name not in b] for a, b in ((one, two), (two, one))]
+    said = [f"only the {which} has {_names(names)}" for names, which in zip(only, ("first", "second")) if names]
+    both = [(one[name], two[name]) for name in one if name in two]
+    ids = [name.content for name, other in both if name.id != other.id]
+    said += [f"{_names(ids)} has the ids {one[ids[0]].id} and {two[ids[0]].id}"] if ids else []
+    flagged = [
+        (token.content, flag, getattr(token, flag))
+        for token, other in both
+        for flag in FLAGS
+        if getattr(token, flag) != getattr(other, flag)
+    ]
+    for name, flag, value in flagged[:4]:
+        said.append(f"{name!r} is {flag} in the {'first' if value else 'second'} only")
+    changed = [*only[0], *only[1], *ids, *dict.fromkeys(name for name, _, _ in flagged)]
+    part = "flags" if flagged and not (only[0] or only[1] or ids) else "added tokens"
+    sentence = "; ".join(said) or "the same tokens in another order"
+    yield Part(part, sentence, "special_tokens", texts=tuple(placed(changed[:200])), hint=" a")
+
+
+def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
+    one, two = first.pre_tokenizer, second.pre_tokenizer
+    splits = [None if it is None else it.as_single_split for it in (one, two)]
+    if one is None or two is None or splits[0] is None or splits[1] is None:
+        strings = [*strings_of(one), *strings_of(two)]
+        sentence = f"{_shown(one)} and {_shown(two)}"
+        return Part(
+            "pre-tokenizer", sentence, "pre_tokenizer", texts=tuple(placed(strings)), hint="".join(strings)[:20]
+        )
+    shown = (one, two) if splits[0] == splits[1] else splits
+    sentence = f"{_shown(shown[0])} and {_shown(shown[1])}"
+    try:
+        found = compare_patterns(splits[0].pattern, splits[1].pattern, splits[0].dialect, splits[1].dialect)
+    except NotRegular as reason:
+        return Part("pattern", f"{sentence}; no proof: {reason}", "pre_tokenizer")
+    if found is not None:
+        return Part("pattern", f"{sentence}; {found}", "pre_tokenizer", texts=(found.text,), hint=found.text)
+    levels = first.is_byte_level or one.byte_level == two.byte_level
+    return Part("pattern", f"{sentence}, which cut alike", "pre_tokenizer", one.alphabet == two.alphabet and levels)
+
+
+def swapped(first: TokenizerSpec, second: TokenizerSpec, part: Part) -> TokenizerSpec | None:
+    """Return the first specification with one part of the second; None where that doesn't fit the others.
+
+    A model comes with the added tokens of the second if its ids collide with those of the first.
+    """
+    arguments = {**first.arguments(), **{f"{role}_token": None for role in ROLES}}
+    arguments["post_processor"] = first.resolved_post_processor
+    theirs = {**second.arguments(), "post_processor": second.resolved_post_processor}
+    if part.argument != "model":
+        return _fitting(first.model, {**arguments, part.argument: theirs[part.argument]})
+    whole = _fitting(second.model, arguments)
+    return whole or _fitting(second.model, {**arguments, "special_tokens": theirs["special_tokens"]})
+
+
+def _fitting(model: BPEModel, arguments: dict[str, Any]) -> TokenizerSpec | None:
+    try:
+        return TokenizerSpec(model, **arguments)
+    except (BPELabError, ValueError):
+        return None
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _shown(component: object) -> str:
+    text = "none" if component is None else repr(component)
+    return text if len(text) <= 120 else text[:120] + "…"

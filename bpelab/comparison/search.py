@@ -1,0 +1,113 @@
+"""Search for the shortest text on which two tokenizers differ: candidates by length, then what can be left out.
+
+The shortest candidate that differs is made shorter as long as a part of it can be left out. That ends with a text of
+which no part can go; that there is no shorter one at all is certain only as far as all texts were candidates.
+
+Cost: encoding the candidates twice, and for each step of the shrinking the square of the text's length.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, product
+
+from ..errors import BPELabError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..core.tokenizer import Tokenizer
+    from ..vocab.special_tokens import Special
+
+    Look = Callable[[Sequence[str]], Sequence[object]]
+
+BATCH = 2_048
+LONGEST_SHRUNK = 200
+"""Characters up to which every part of a text is tried to be left out; of a longer one, parts of half its length."""
+SIZES = ((8, 5), (30, 3), (180, 2))
+"""All texts of so many characters, up to so long, are candidates."""
+
+
+def observe_ids(tokenizer: Tokenizer, texts: Sequence[str], allowed: Special = "all") -> list[list[int] | str]:
+    """Return what a tokenizer makes of each text, special tokens included: its ids, or the name of an error."""
+    try:
+        return list(tokenizer.encode_batch(texts, allowed_special=allowed))
+    except BPELabError as error:
+        if len(texts) == 1:
+            return [type(error).__name__]
+        return [observe_ids(tokenizer, [text], allowed)[0] for text in texts]
+
+
+def observe_text(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
+    """Return what becomes of each text that is encoded and decoded again."""
+    return [tokenizer.decode(ids) if isinstance(ids, list) else ids for ids in observe_ids(tokenizer, texts)]
+
+
+def differing(first: Look, second: Look, texts: Iterable[str]) -> tuple[str | None, int]:
+    """Return the first of `texts` of which two observers say different things, or None, and how many were tried."""
+    rest, tried = iter(texts), 0
+    while batch := list(islice(rest, BATCH)):
+        tried += len(batch)
+        for text, one, two in zip(batch, first(batch), second(batch)):
+            if one != two:
+                return text, tried
+    return None, tried
+
+
+def shortest(
+    first: Look, second: Look, likely: Iterable[str], chars: Sequence[str], more: Iterable[str] = ()
+) -> tuple[str | None, int]:
+    """Return a text on which two observers differ, as short as can be found, and how many texts were tried.
+
+    Args:
+        likely: texts that may differ.
+        chars: characters, the most telling first, of which all short texts are tried as well.
+        more: further texts, of which only those are tried that are shorter than what the others have led to.
+    """
+    text, tried = differing(first, second, _in_order(likely, chars))
+    if text is None or len(text) > 1:
+        rest = sorted((other for other in more if text is None or len(other) < len(text)), key=_simplicity)
+        shorter, number = differing(first, second, rest)
+        text, tried = text if shorter is None else shorter, tried + number
+    return (None if text is None else shrink(text, lambda texts: differing(first, second, texts)[0])), tried
+
+
+def _simplicity(text: str) -> tuple[int, bool, bool]:
+    return len(text), not text.isascii(), not text.isprintable()
+
+
+def _in_order(texts: Iterable[str], chars: Sequence[str]) -> Iterator[str]:
+    """Yield texts by their lengths, and among them all short texts of some characters."""
+    by_length: dict[int, list[str]] = {}
+    for text in sorted(dict.fromkeys(texts), key=_simplicity):
+        by_length.setdefault(len(text), []).append(text)
+    for length in sorted({*by_length, *range(SIZES[0][1] + 1)}):
+        yield from _of_length(length, by_length, chars)
+
+
+def _of_length(length: int, candidates: dict[int, list[str]], chars: Sequence[str]) -> Iterator[str]:
+    yield from candidates.get(length, ())
+    most = max((count for count, up_to in SIZES if length <= up_to), default=0)
+    yield from map("".join, product(chars[:most], repeat=length)) if most else ()
+
+
+def shrink(text: str, find: Callable[[Iterable[str]], str | None]) -> str:
+    """Leave out parts of a text as long as `find` still finds one that differs; it returns the first that does.
+
+    >>> shrink("an aardvark", lambda texts: next((text for text in texts if "aa" in text), None))
+    'aa'
+    """
+    shorter: str | None = text
+    while shorter is not None:
+        text, shorter = shorter, find(_without_a_part(shorter))
+    return text
+
+
+def _without_a_part(text: str) -> Iterator[str]:
+    """Yield the text without each of its parts, the longest parts first."""
+    size = len(text)
+    lengths = range(size, 0, -1) if size <= LONGEST_SHRUNK else [size >> shift for shift in range(1, size.bit_length())]
+    for length in lengths:
+        step = 1 if size <= LONGEST_SHRUNK else max(1, length // 2)
+        for start in range(0, size - length + 1, step):
+            yield text[:start] + text[start + length :]
