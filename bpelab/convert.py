@@ -15,6 +15,8 @@ from .analysis.superwords import superwords
 from .core.spec import TokenizerSpec
 from .errors import ConversionError
 from .formats import gguf_save, gpt2, huggingface, minbpe, tekken, tiktoken
+from .formats.gguf_load import splitter
+from .formats.gguf_pre_tokenizers import gguf_pre
 from .normalizers.sentencepiece import SentencePieceNormalizer
 from .regex.patterns import covering_pattern, find_pattern
 from .tokenizer import BPETokenizer, open_tokenizer
@@ -188,22 +190,39 @@ def splits_differently(tokenizer: BPETokenizer, target: str) -> bool:
     return target == "gpt2" and is_byte_level and tokenizer.pattern != "gpt2"
 
 
-def count_differing_lines(tokenizer: BPETokenizer, texts: Iterable[str]) -> tuple[int, int]:
-    """Return the number of lines of `texts` that GPT-2's own pattern gives other ids, and the number of all lines.
+def count_differing_lines(
+    tokenizer: BPETokenizer, texts: Iterable[str], other: BPETokenizer | None = None
+) -> tuple[int, int]:
+    """Return the number of lines of `texts` that `other` gives other ids, and the number of all lines.
+
+    By default that is the tokenizer with GPT-2's own pattern.
 
     >>> count_differing_lines(BPETokenizer.train("low low " * 9, 262, pattern=None), ["low", "low low"])
     (1, 2)
     """
-    other = tokenizer.with_options(pattern="gpt2", pre_tokenizer=None)
+    other = other or tokenizer.with_options(pattern="gpt2", pre_tokenizer=None)
     lines = [line for text in texts for line in text.splitlines() if line]
     return sum(tokenizer.encode_ordinary(line) != other.encode_ordinary(line) for line in lines), len(lines)
+
+
+def as_llama_cpp_splits(tokenizer: BPETokenizer) -> BPETokenizer | None:
+    """Return the tokenizer with llama.cpp's splitter, where that only approximates its own; else None.
+
+    >>> as_llama_cpp_splits(BPETokenizer.train("low low", 258, pattern="gpt2")) is None
+    True
+    >>> other = as_llama_cpp_splits(BPETokenizer.train("low low", 258, pattern="o200k"))
+    >>> other.spec.pre_tokenizer.split("γδΑΒ"), BPETokenizer.train("low low", 258, pattern="o200k").pieces("γδΑΒ")
+    (['γδΑΒ'], ['γδ', 'ΑΒ'])
+    """
+    name = gguf_save.approximate_pre_name(tokenizer.spec)
+    return None if name is None else tokenizer.with_options(pre_tokenizer=splitter(gguf_pre()[name].regex))
 
 
 def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
     """Return the formats that can't hold a tokenizer without a change of ids -> the reason. Nothing is kept on disk.
 
     >>> list(rejecting_formats(BPETokenizer.train("low lower " * 9, 261)))
-    ['tekken', 'gpt2', 'gguf']
+    ['gpt2', 'gguf']
     """
     found = {}
     with tempfile.TemporaryDirectory(prefix="bpelab-") as folder:

@@ -14,6 +14,7 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab.__main__ import main as start
 from bpelab._support import textio
+from bpelab.analysis.lossless import sample_lines
 from bpelab.chat import count_conversation
 from bpelab.cli.main import COMMANDS, build_parser, main
 from bpelab.cli.messages import as_cli_message
@@ -691,7 +692,7 @@ def test_convert_and_look_at_the_result(target, gpt2_folder, folder, tmp_path, c
     lines = text.splitlines()
     size = 599 if target == "tiktoken" else 600
     assert lines[0] == f"{out}: written as {target}, 600 tokens"
-    assert lines[-1] == "  ids equal on 3 texts"
+    assert lines[-1] == f"  ids equal on 3 texts and on {len(sample_lines())} lines in many scripts"
     assert ("  left out: roles (eos)" in lines) == (target in ("tiktoken", "minbpe"))
     pattern = ["--pattern", "gpt2"] if target in NEEDS_A_PATTERN else []
     info = json.loads(run(capsysbinary, "info", out, "--json", *pattern)[1])
@@ -706,7 +707,8 @@ def test_convert_and_look_at_the_result(target, gpt2_folder, folder, tmp_path, c
     code, text, _ = run(capsysbinary, "convert", out, tmp_path / "back", "--to", "huggingface", "--json", *pattern)
     assert code == 0
     told = json.loads(text)
-    assert told == {"out": str(tmp_path / "back"), "to": "huggingface", "left_out": [], "texts_checked": 1}
+    checked = {"texts_checked": 1, "lines_checked": len(sample_lines())}
+    assert told == {"out": str(tmp_path / "back"), "to": "huggingface", "left_out": [], **checked}
     assert run(capsysbinary, "encode", "the harbour", "-t", tmp_path / "back")[1] == expected
 
 

@@ -23,6 +23,8 @@ FAMILIES = (
 )
 """Special tokens that identify a family of models, the pattern of that family, and its name."""
 MAX_SHOWN = 4
+OUTSIDE_BYTE_ALPHABET = " \n\u65e5"
+"""Characters that GPT-2's byte alphabet lacks; a vocabulary of characters may have both."""
 
 
 def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str]:
@@ -99,11 +101,17 @@ def _missing_symbols(tokenizer: BPETokenizer) -> Iterator[str]:
 
 def _unread_byte_alphabet(tokenizer: BPETokenizer) -> Iterator[str]:
     model, units = tokenizer.model, tokenizer.model.units
-    if units is not None and units.characters and {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
+    if units is None or not units.characters or not {char.encode() for char in BYTE_OF_CHAR} <= model.alphabet.keys():
+        return
+    if lost := [char for char in OUTSIDE_BYTE_ALPHABET if not _comes_back(tokenizer, char)]:
         yield (
             "its tokens are written in GPT-2's byte alphabet, but its file has no ByteLevel, so text is not turned "
-            "into bytes first: most of it becomes nothing or the unknown token"
+            f"into bytes first: {', '.join(map(repr, lost))} and others become nothing or the unknown token"
         )
+
+
+def _comes_back(tokenizer: BPETokenizer, char: str) -> bool:
+    return char in tokenizer.decode(tokenizer.encode(f"a{char}a", add_special_tokens=False))
 
 
 def _unused_ids(tokenizer: BPETokenizer) -> Iterator[str]:

@@ -9,6 +9,7 @@ from ..formats.listing import printable
 from ..tokenizer import BPETokenizer
 from ..vocab.special_tokens import ROLES
 from .audit import audit
+from .lossless import count_changed_lines, losses, sample_lines
 from .superwords import superwords
 
 SAMPLE = "Hello, world! 12345 naïve 日本語 it's"
@@ -42,7 +43,8 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         **{name: None if part is None else str(part)[:300] for name, part in parts.items()},
         "special_tokens": tokenizer.special_tokens,
         "roles": {role: name for role in ROLES if (name := getattr(tokenizer, f"{role}_token")) is not None},
-        "lossless": tokenizer.decode(ids) == sample,
+        "lossless": not (lost := losses(tokenizer)),
+        "losses": [*lost, _changed(tokenizer)] if lost else [],
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
         "chat_template": "chat_template" in tokenizer.metadata,
         "whole_pieces_first": model.ignore_merges,
@@ -53,6 +55,10 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "sample": [printable(token) for token in tokenizer.convert_ids_to_tokens(ids)],
         "oddities": list(audit(tokenizer)),
     }
+
+
+def _changed(tokenizer: BPETokenizer) -> str:
+    return f"{count_changed_lines(tokenizer)} of {len(sample_lines())} lines in many scripts decode to another text"
 
 
 def _superwords(tokenizer: BPETokenizer) -> dict[str, Any]:

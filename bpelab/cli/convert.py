@@ -40,7 +40,8 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
 
 def run_convert(args: argparse.Namespace) -> int:
     from ..analysis.describe import SAMPLE
-    from ..convert import check, convert, count_differing_lines, splits_differently
+    from ..analysis.lossless import sample_lines
+    from ..convert import as_llama_cpp_splits, check, convert, count_differing_lines, splits_differently
 
     args.tokenizer = resolve_tokenizer(args, "IN")
     tokenizer = open_named_tokenizer(args).with_options(**roles(args))
@@ -55,17 +56,30 @@ def run_convert(args: argparse.Namespace) -> int:
         )
     lost = convert(tokenizer, args.out, args.to, lossy=args.lossy)
     lossy = args.lossy and any(loss.changes_ids for loss in lost)
-    number = None if lossy else check(tokenizer, args.out, args.to, texts)
+    lines = sample_lines()
+    if not lossy:
+        check(tokenizer, args.out, args.to, [*texts, *lines])
+    other = as_llama_cpp_splits(tokenizer) if args.to == "gguf" else None
+    there = None if other is None else count_differing_lines(tokenizer, lines, other)
     if args.json:
         left_out = [{"feature": loss.feature, "was": loss.what, "changes_ids": loss.changes_ids} for loss in lost]
-        facts = {"out": str(args.out), "to": args.to, "left_out": left_out, "texts_checked": number}
-        print(json.dumps(facts if differ is None else {**facts, "lines_that_differ": differ}))
+        facts = {
+            "out": str(args.out),
+            "to": args.to,
+            "left_out": left_out,
+            "texts_checked": None if lossy else len(texts),
+        }
+        facts |= {"lines_checked": None if lossy else len(lines)}
+        differing = differ or there
+        print(json.dumps(facts if differing is None else {**facts, "lines_that_differ": differing}))
         return 0
     print(f"{args.out}: written as {args.to}, {len(tokenizer):,} tokens")
     for loss in lost:
         print(f"  left out: {loss.feature} ({loss.what[:240]})" + (", which changes ids" if loss.changes_ids else ""))
-    texts_there = "" if number is None else f"{number} text" + ("" if number == 1 else "s")
-    print(f"  ids equal on {texts_there}" if texts_there else "  ids not compared: the conversion is lossy")
+    compared = f"{len(texts)} text{'s' * (len(texts) > 1)} and on {len(lines)} lines in many scripts"
+    print("  ids not compared: the conversion is lossy" if lossy else f"  ids equal on {compared}")
+    if there is not None:
+        print(f"  split as llama.cpp does, ids differ on {there[0]:,} of {there[1]:,} lines in many scripts")
     if differ is not None:
         print(f"  opened as GPT-2's files are, ids differ on {differ[0]:,} of {differ[1]:,} lines")
     return 0

@@ -39,7 +39,8 @@ def run_info(args: argparse.Namespace) -> int:
     oddities, ids, sample = facts.pop("oddities"), facts.pop("sample_ids"), facts.pop("sample")
     facts["special_tokens"] = _first_few(facts["special_tokens"])
     facts["roles"] = ", ".join(f"{role} {name}" for role, name in facts["roles"].items()) or "none"
-    facts["lossless"] = "yes" if facts["lossless"] else "no: the sample decodes to another text"
+    lost = facts.pop("losses")
+    facts["lossless"] = f"no: {'; '.join(lost)}" if lost else "yes"
     facts["sample_text"] = f"{facts['sample_text']!r} is {' '.join(map(repr, sample))}, ids {' '.join(map(str, ids))}"
     for name, value in facts.items():
         if value not in (None, False):

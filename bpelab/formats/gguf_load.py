@@ -13,6 +13,7 @@ truncation and padding.
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, the GGUF specification.
 """
 
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,12 @@ NOT_BPE = {"bert": "WordPiece", "t5": "Unigram", "rwkv": "a greedy longest match
 CHARACTER_LEVEL = ("gemma4", "granite-embed-multi-311m", "sarvam-moe")
 """Pre-tokenizers of models whose tokens are characters, with SentencePiece's sign for spaces."""
 ROLE_KEYS = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
+
+
+def splitter(patterns: Sequence[str]) -> PreTokenizer:
+    """Return the pre-tokenizer that splits with these patterns, one after another, as llama.cpp does."""
+    cuts = [SplitPattern(Pattern("Regex", pattern), "Isolated") for pattern in with_all_spaces(patterns)]
+    return PreTokenizerSequence((*cuts, ByteLevel(add_prefix_space=False, use_regex=False)))
 
 
 def load(path: Path) -> TokenizerSpec:
@@ -198,12 +205,7 @@ class _Reader:
             if kinds[index] != "USER_DEFINED" or text not in NON_UTF8_LETTERS
         }
         model = self._merge_model({"vocab": vocab, "ignore_merges": pre.ignore_merges}, added, byte_level=True)
-        steps: list[PreTokenizer] = [
-            SplitPattern(Pattern("Regex", pattern), "Isolated")
-            for pattern in with_all_spaces(pre.original or pre.regex)
-        ]
-        steps.append(ByteLevel(add_prefix_space=False, use_regex=False))
-        return {"model": model, "pre_tokenizer": PreTokenizerSequence(tuple(steps)), "decoder": Bytes()}
+        return {"model": model, "pre_tokenizer": splitter(pre.original or pre.regex), "decoder": Bytes()}
 
     def _character_level(self, tokens: list[str], kinds: list[str], added: list[AddedToken]) -> dict[str, Any]:
         """Return the arguments for BPE of characters with byte fallback.

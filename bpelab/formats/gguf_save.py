@@ -203,7 +203,12 @@ def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
         raise ConversionError(
             f"llama.cpp prepares text for scored tokens in one way only, and this tokenizer has {steps}"
         )
-    if spec.pre_tokenizer is not None or units.prefix or units.suffix or units.symbols or model.ignore_merges:
+    if units.symbols:
+        name = next(iter(units.symbols)).decode("utf-8", "replace")
+        raise ConversionError(
+            f"a GGUF file with symbols that never merge with their neighbours, such as {name!r}, can't be written here"
+        )
+    if spec.pre_tokenizer is not None or units.prefix or units.suffix or model.ignore_merges:
         raise ConversionError(
             "llama.cpp's scored tokens need a tokenizer without pre-tokenizer and without marks on words"
         )

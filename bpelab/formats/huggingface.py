@@ -222,8 +222,11 @@ def merge_pairs(model: BPEModel) -> list[tuple[int, int]]:
     first: dict[int, int] = {}
     for token_id, rank in model.recovered_merges.rank_of.items():
         if token_id not in symbols and first.setdefault(rank, token_id) != token_id:
-            token, other = model.tokens[first[rank]], model.tokens[token_id]
-            raise ConversionError(f"a merge list can't hold this model: {token!r} and {other!r} have one score")
+            token, other = (model.tokens[each].decode("utf-8", "replace") for each in (first[rank], token_id))
+            raise ConversionError(
+                f"a merge list can't hold this model: {token!r} and {other!r} have one score, so that the one further "
+                "left is merged first; in a list one of two merges always comes first"
+            )
     return list(model.recovered_merges.splits.values())
 
 

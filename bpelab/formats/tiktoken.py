@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
+NEVER_MERGED = "tiktoken takes a piece whole if it is a token, and {!r}, which is one, comes of no merge here"
 EMPTY = b"="
 """How a file writes a token without bytes, as that of Whisper does: Base64 is nothing then."""
 END_OF_TEXT = "<|endoftext|>"
@@ -245,14 +246,26 @@ def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
 
 def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
     """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
-    from ..model.merge_recovery import pair_only_ranks_merge
+    from ..model.merge_recovery import merges_by_ids
 
-    model, recovered_merges = spec.model, spec.model.recovered_merges
+    model = spec.model
     if spec.normalizer is not None:
         raise ConversionError(f"tiktoken has no normalizer, and this tokenizer uses {spec.normalizer}")
     if not model.covers_utf8 or (spec.pre_tokenizer is not None and spec.pattern is None):
         raise ConversionError("tiktoken can hold byte-level tokenizers with one pattern only")
-    if not recovered_merges.exact or (recovered_merges.unreachable and not model.ignore_merges):
+    if not merges_by_ids(model):
+        _refuse_other_merges(model)
+    if not model.ignore_merges and (token := _never_merged(model)) is not None:
+        raise ConversionError(NEVER_MERGED.format(token))
+    return {**model.ids, **missing_bytes(spec)}
+
+
+def _refuse_other_merges(model: BPEModel) -> None:
+    """Raise ConversionError where the order of the merges isn't that of the ids, or ranks would merge more."""
+    from ..model.merge_recovery import pair_only_ranks_merge
+
+    recovered_merges = model.recovered_merges
+    if not recovered_merges.exact:
         raise ConversionError("tiktoken can't hold this: some tokens rank before their parts, or no merge makes them")
     merged = list(recovered_merges.splits)
     if merged != sorted(merged):
@@ -262,7 +275,16 @@ def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
         )
     if recovered_merges.unreachable and (more := pair_only_ranks_merge(model)) is not None:
         raise ConversionError(f"by ranks {more[0]!r} and {more[1]!r} would merge, and here they don't")
-    return {**model.ids, **missing_bytes(spec)}
+
+
+def _never_merged(model: BPEModel) -> bytes | None:
+    """Return a token that merging its bytes doesn't come to; None for none."""
+    from ..encoders.heap import HeapEncoder
+
+    if model.recovered_merges.exact:
+        return next((model.tokens[token_id] for token_id in model.recovered_merges.unreachable), None)
+    encode = HeapEncoder(model).encode_piece
+    return next((token for token_id, token in model.tokens.items() if encode(token) != [token_id]), None)
 
 
 def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:

@@ -114,3 +114,32 @@ def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
         ):
             return model.tokens[left], model.tokens[right]
     return None
+
+
+def merges_by_ids(model: "BPEModel") -> bool:
+    """Whether a table of ranks, the rank of a token being its id, provably merges every text as the model does.
+
+    In a table, two tokens become neighbours only where merging their joint bytes alone comes to just these two: what
+    happened between their outer borders happened there in the same order. On its way to one token that merging passes
+    a single state of two. So of all ways to cut a token in two, one at most is ever met, and the order in which a list
+    has them is no matter. What a list needs is these pairs, ordered by the ids of what they make. It has them if it has
+    all pairs of the table, as the list that Hugging Face makes of ranks; or the recovered ones, if these are `exact`.
+
+    >>> from bpelab.model import BPEModel
+    >>> vocab = {bytes([b]): b for b in range(256)} | {b"bc": 256, b"ab": 257, b"abc": 258}
+    >>> merges = [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c"), (b"a", b"bc")]
+    >>> [merges_by_ids(BPEModel.from_vocab(vocab, some)) for some in (merges, merges[:2] + merges[3:], merges[:3])]
+    [True, True, False]
+    """
+    from .bpe import BPEModel, RankMerges
+
+    if isinstance(model.merges, RankMerges) and model.merges.plain:
+        return True
+    by_rank = sorted(model.merges.values())
+    if any(new > later for (_, new), (_, later) in zip(by_rank, by_rank[1:])):
+        return False
+    table = RankMerges(model.tokens, model.ids)
+    if all(pair in model.merges for pair in table):
+        return True
+    found = BPEModel(model.tokens, table, model.alphabet, model.ignore_merges, model.units).recovered_merges
+    return found.exact and all(pair in model.merges for pair in found.splits.values())

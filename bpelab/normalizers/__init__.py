@@ -51,12 +51,16 @@ __getattr__, __dir__ = lazy_attributes(_HOMES, globals())
 
 
 def find_normalizer(name: str | Normalizer | None) -> Normalizer | None:
-    """Return the normalizer called `name`, a normal form. A normalizer and None are returned as they are.
+    """Return the normalizer called `name`, a normal form. A normalizer is returned as it is; one of no steps is None.
 
     Raises ValueError for an unknown name.
     """
     if not isinstance(name, str):
-        return name
+        if name is None:
+            return None
+        from .sequence import NormalizerSequence
+
+        return None if isinstance(name, NormalizerSequence) and not name.stages() else name
     from .forms import FORMS, UnicodeNormalizer
 
     if name not in FORMS:

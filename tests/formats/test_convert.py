@@ -9,7 +9,17 @@ import pytest
 
 from bpelab import BPEModel, BPETokenizer, ConversionError, TemplateProcessing
 from bpelab._support.textio import valid_text
-from bpelab.convert import TARGETS, WHOLE_TEXT, check, convert, unsupported
+from bpelab.analysis.lossless import sample_lines
+from bpelab.cli.main import main
+from bpelab.convert import (
+    TARGETS,
+    WHOLE_TEXT,
+    as_llama_cpp_splits,
+    check,
+    convert,
+    count_differing_lines,
+    unsupported,
+)
 from bpelab.errors import BPELabError
 from bpelab.formats import huggingface, minbpe
 from bpelab.model_inputs import Padding, Truncation
@@ -233,6 +243,22 @@ def test_patterns_that_llama_cpp_approximates():
     assert (loss.feature, loss.changes_ids) == ("llama.cpp's splitter", False)
     assert "gpt-4o" in loss.what
     assert unsupported(trained(pattern="gpt2"), "gguf") == unsupported(trained(pattern="llama3"), "gguf") == []
+
+
+def test_lines_that_llama_cpp_splits_differently_are_counted(tmp_path, capsys):
+    """It knows upper and lower case in ASCII only, so lines in Greek, say, have other ids there."""
+    assert as_llama_cpp_splits(trained(pattern="gpt2")) is None
+    ours = trained(pattern="o200k")
+    other = as_llama_cpp_splits(ours)
+    assert ours.spec.pre_tokenizer.split("γδΑΒ") == ["γδ", "ΑΒ"]
+    assert other.spec.pre_tokenizer.split("γδΑΒ") == ["γδΑΒ"]
+    number, lines = count_differing_lines(ours, sample_lines(), other)
+    assert lines == len(sample_lines())
+    assert number == sum(ours.encode(line) != other.encode(line) for line in sample_lines())
+    ours.save(tmp_path / "hf")
+    assert main(["convert", str(tmp_path / "hf"), str(tmp_path / "x.gguf"), "--to", "gguf"]) == 0
+    out = capsys.readouterr().out
+    assert f"split as llama.cpp does, ids differ on {number} of {lines} lines in many scripts" in out
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import pytest
 
-from bpelab import BPETokenizer, TokenizerFileError
+from bpelab import BPETokenizer, ConversionError, TokenizerFileError
 from bpelab._support.textio import valid_text
-from bpelab.formats import sentencepiece_load
+from bpelab.formats import gguf_save, huggingface, sentencepiece_load
 from bpelab.notebook import book_text
 
 from ..conftest import amount, fuzz_text, shared_text
@@ -243,3 +243,22 @@ def test_equal_scores_and_pieces_of_one_kind(tmp_path):
         for _ in range(15):
             text = "".join(rng.choices("abcd ", k=rng.randint(0, 12)))
             assert ours.encode(text) == theirs.encode(text), (text, sorted(words))
+
+
+def test_what_is_not_saved_onwards_is_refused_with_the_true_reason(tmp_path):
+    """As Mistral's files: runs of spaces with one score (v1), symbols that never merge with their neighbours (v3)."""
+    spaces = b"\x20\x00"  # none is removed, which Hugging Face's components do
+    letters = [piece(char, -5.0) for char in "ab\u2581"]
+    runs = [piece("\u2581\u2581", -1.0), piece("\u2581\u2581\u2581\u2581", -1.0)]
+    (tmp_path / "v1").write_bytes(model(UNK, *runs, *letters, normalizer=spaces))
+    (tmp_path / "v3").write_bytes(model(UNK, piece("[REF]", kind=4), *letters, normalizer=spaces))
+    refused = [
+        ("v1", huggingface.save, r"'▁▁' and '▁▁▁▁' have one score, so that the one further left is merged first"),
+        ("v3", huggingface.save, r"symbols that never merge with their neighbours, such as '\[REF\]'"),
+        ("v3", gguf_save.save, r"symbols that never merge with their neighbours, such as '\[REF\]'"),
+    ]
+    for name, save, reason in refused:
+        ours = BPETokenizer.from_pretrained(tmp_path / name)
+        with pytest.raises(ConversionError, match=reason):
+            save(ours.spec, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

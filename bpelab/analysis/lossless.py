@@ -1,0 +1,71 @@
+"""Does decoding return every text? Answered from the parts of the tokenizer, since no sample can.
+
+A part either keeps all of a text by its nature, or is named as one that may not. Named wrongly it may be only here: an
+unknown component counts as one that changes text. How much is lost in practice says a sample in many scripts.
+
+Chapter: File formats. Cost: a few milliseconds, without the sample.
+"""
+
+from functools import lru_cache
+
+from ..core.spec import TokenizerSpec
+from ..data import FOLDER
+from ..tokenizer import BPETokenizer
+from ..vocab.added_tokens import AddedToken
+
+
+def losses(tokenizer: BPETokenizer) -> list[str]:
+    """Return what may keep `decode(encode(text))` from being `text`; nothing where they are always equal.
+
+    What a post-processor puts around a text, and special tokens, which no text has unless the caller allows them, don't
+    count.
+
+    >>> from bpelab import BPETokenizer
+    >>> losses(BPETokenizer.train("low low", 258)), losses(BPETokenizer.train("low low", 258, normalizer="NFC"))
+    ([], ['its normalizer changes text, UnicodeNormalizer(NFC)'])
+    """
+    spec, reasons = tokenizer.spec, []
+    if spec.normalizer is not None:
+        reasons.append(f"its normalizer changes text, {str(spec.normalizer)[:120]}")
+    if not _cuts_only(spec):
+        reasons.append(f"its pre-tokenizer may change text, {str(spec.pre_tokenizer)[:120]}")
+    units = spec.model.units
+    if not spec.model.covers_utf8 and (units is None or len(units.byte_tokens or {}) < 256):
+        reasons.append("not all that a text may hold has a token")
+    if not spec.joins_bytes:
+        reasons.append(f"its decoder doesn't just join bytes, {str(spec.decoder)[:120]}")
+    if changed := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
+        reasons.append(f"an added token comes back otherwise or takes spaces with it, {changed[0]!r}")
+    return reasons
+
+
+def _cuts_only(spec: TokenizerSpec) -> bool:
+    """Whether the pre-tokenizer is known to cut text, and no more."""
+    steps = () if spec.pre_tokenizer is None else spec.pre_tokenizer.steps
+    return spec.pattern is not None or all(step.as_single_split or step.cuts_nothing for step in steps)
+
+
+def _is_changed(tokenizer: BPETokenizer, token: AddedToken) -> bool:
+    """Whether a token that is found in any text stands for more than its text, or for another."""
+    if token.special:
+        return False
+    return token.lstrip or token.rstrip or tokenizer.decode([token.id]) != token.content
+
+
+@lru_cache(1)
+def sample_lines() -> tuple[str, ...]:
+    """Return lines in many scripts, and odd ones, from the texts that come with the library.
+
+    >>> len(sample_lines()) > 90
+    True
+    """
+    texts = [FOLDER.joinpath("passages", name).read_text("utf-8") for name in ("languages.txt", "oddities.txt")]
+    lines = [line for text in texts for line in text.splitlines() if line and not line.startswith("%% ")]
+    return tuple(dict.fromkeys(lines))
+
+
+def count_changed_lines(tokenizer: BPETokenizer) -> int:
+    """Return the number of `sample_lines()` that don't come back."""
+    lines = sample_lines()
+    ids = tokenizer.encode_batch(list(lines), add_special_tokens=False)
+    return sum(line != back for line, back in zip(lines, tokenizer.decode_batch(ids)))
