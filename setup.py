@@ -16,7 +16,8 @@ core = Extension(
     [str(NATIVE / "module.c")],
     depends=sorted(map(str, NATIVE.glob("*.h"))),
     extra_compile_args=["/std:c11", "/O2"] if MICROSOFT else ["-std=c11", "-O2", "-fvisibility=hidden"],
-    optional=os.environ.get("BPELAB_NO_EXTENSION") != "0",  # without a compiler all is done in Python
+    # Without a compiler, or Python's headers, all is done in Python.
+    optional=os.environ.get("BPELAB_NO_EXTENSION") != "0",
 )
 
 setup(ext_modules=[] if os.environ.get("BPELAB_NO_EXTENSION") == "1" else [core])

@@ -10,7 +10,7 @@ share a part with it; encoding, O(n * longest token) for a word of n characters.
 Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenization.py` (`##`, `[UNK]`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
 from .common import Corpus, Pair, PairCounts, count_words, encode_words, require_vocab_size, tokens_of, words_and_marks
@@ -86,13 +86,17 @@ class WordPieceTokenizer:
     def __len__(self) -> int:
         return len(self.vocabulary)
 
-    def _encode_word(self, word: str) -> list[int]:
+    def encode_word(self, word: str, record: Callable[[int, int, int | None], object] | None = None) -> list[int]:
+        """Return the ids of a word; `record` gets each look: where the piece begins and ends, and its id or None."""
         ids: list[int] = []
         start = 0
         while start < len(word):
             mark = CONTINUATION if start else ""
             for end in range(min(len(word), start + self._max_length), start, -1):
-                if (found := self._ids.get(mark + word[start:end])) is not None:
+                found = self._ids.get(mark + word[start:end])
+                if record is not None:
+                    record(start, end, found)
+                if found is not None:
                     ids.append(found)
                     start = end
                     break
@@ -102,7 +106,7 @@ class WordPieceTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`: the longest pieces from left to right, and one 0 for a word they can't spell."""
-        return encode_words(words_and_marks(text), self._encode_word)
+        return encode_words(words_and_marks(text), self.encode_word)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the words of `ids`, with one space between them: the text's own spaces are lost.

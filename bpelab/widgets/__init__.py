@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .cluster_stepper import ClusterStepper as ClusterStepper
     from .cost_calculator import CostCalculator as CostCalculator
     from .heap_stepper import HeapStepper as HeapStepper
+    from .longest_match import LongestMatch as LongestMatch
     from .mask_stepper import MaskStepper as MaskStepper
     from .merge_player import MergePlayer as MergePlayer
     from .playground import Playground as Playground
@@ -44,6 +45,7 @@ _MODULES = {
     "CostCalculator": "cost_calculator",
     "Figure": "base",
     "HeapStepper": "heap_stepper",
+    "LongestMatch": "longest_match",
     "MaskStepper": "mask_stepper",
     "MergePlayer": "merge_player",
     "Playground": "playground",

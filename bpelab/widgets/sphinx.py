@@ -18,6 +18,7 @@ NAMES = (
     "cluster_stepper",
     "cost_calculator",
     "heap_stepper",
+    "longest_match",
     "mask_stepper",
     "merge_player",
     "playground",

@@ -158,3 +158,10 @@ def test_the_environment_of_a_build_is_small():
     book = re.search(r"^book = \[(.*?)^\]", listed, re.MULTILINE | re.DOTALL)[1]
     for name in ("transformers", "matplotlib", "pyarrow", "torch", 'jupyterlab"', "dask", "tiktoken"):
         assert name not in book
+
+
+def test_an_icon_for_pages_that_name_none():
+    """Browsers ask the root of the server for it: the page that leads into the book has none of its own."""
+    if not HTML.exists():
+        pytest.skip("the book has not been built: run `make book` first")
+    assert (HTML / "favicon.ico").read_bytes() == (ROOT / "book" / "root" / "favicon.ico").read_bytes()

@@ -31,6 +31,7 @@ from bpelab import (
 from bpelab._support.install import install_command
 from bpelab.analysis.cost import price
 from bpelab.analysis.shape import ModelShape
+from bpelab.baselines import WordPieceTokenizer
 from bpelab.chat import ChatSession
 from bpelab.decoders import ByteFallback, DecoderSequence, Fuse, Replace, Strip
 from bpelab.encoders import ENCODERS, NaiveEncoder
@@ -61,6 +62,7 @@ from bpelab.widgets import (
     ClusterStepper,
     CostCalculator,
     HeapStepper,
+    LongestMatch,
     MaskStepper,
     MergePlayer,
     PreTokenView,
@@ -96,6 +98,11 @@ def few_tokens() -> BPETokenizer:
 def rank_tokenizer() -> BPETokenizer:
     """As tiktoken has it: a table of ranks, and a piece that is a token is taken whole."""
     return BPETokenizer(BPEModel.from_ranks(tokenizer().model.ids), pattern="gpt2")
+
+
+@lru_cache(1)
+def word_pieces() -> WordPieceTokenizer:
+    return WordPieceTokenizer.train(book_text()[:60_000], 1200, score="frequency")
 
 
 @lru_cache(1)
@@ -170,6 +177,7 @@ MAKERS = {
     "ByteInspector": ByteInspector,
     "CacheStepper": lambda text: CacheStepper(tokenizer(), text),
     "CacheStepper, nearly no cache": lambda text: CacheStepper(tokenizer(), text, 4),
+    "LongestMatch": lambda text: LongestMatch(word_pieces(), text),
     "MaskStepper": MaskStepper,
     "MaskStepper, o200k": lambda text: MaskStepper(text, "o200k"),
     "MaskStepper, gpt2": lambda text: MaskStepper(text, "gpt2"),
@@ -544,6 +552,34 @@ class TestPreTokenView:
         for wrong in ((), "gpt2", ("(",)):
             with pytest.raises(PatternError):
                 PreTokenView("text", wrong)
+
+
+class TestLongestMatch:
+    def test_says_what_the_tokenizer_says(self):
+        for text in [*texts(amount(20, 300)), "unlighting 日 lamps"]:
+            figure, pieces = LongestMatch(word_pieces(), text), word_pieces().vocabulary
+            assert figure.data["ids"] == word_pieces().encode(figure.text)
+            given: list[dict] = []
+            for step in figure.data["steps"]:
+                if step["action"] == "lose":
+                    given = [earlier for earlier in given if earlier["to"] <= step["from"]]
+                if step["action"] != "miss":
+                    given.append(step)
+            assert [step["id"] for step in given] == figure.data["ids"]
+            assert all(step["label"] == visible.visible(pieces[step["id"]].encode()) for step in given)
+            assert [step["to"] for step in given[:-1]] == [step["from"] for step in given[1:]]
+
+    def test_looks_from_the_longest_on(self):
+        figure = LongestMatch(WordPieceTokenizer(["ab", "a", "##c"]), "abc")
+        looks = [(step["action"], step["from"], step["to"]) for step in figure.data["steps"]]
+        assert looks == [("take", 0, 2), ("take", 2, 3)]
+        assert figure.data["say"].endswith("Take it. The end is reached: 2 tokens.")
+        lost = LongestMatch(WordPieceTokenizer(["ab", "##c"]), "abd").data["steps"]
+        assert [step["action"] for step in lost] == ["take", "miss", "lose"]
+
+    def test_nothing_to_cut(self):
+        assert LongestMatch(word_pieces(), "").data["say"] == "No text, so no tokens."
+        assert LongestMatch(word_pieces(), " \n").data["say"] == "No word, so no tokens."
 
 
 class TestStreamBuffer:
