@@ -109,7 +109,7 @@ def features(tokenizer: BPETokenizer) -> Iterable[UnsupportedFeature]:
         ("truncation", tokenizer.spec.truncation, False),
         ("padding", tokenizer.spec.padding, False),
         ("dropout", tokenizer.spec.dropout, False),
-        ("chat template", tokenizer.metadata.get("chat_template") and "there is one", False),
+        ("chat template", tokenizer.spec.metadata.get("chat_template") and "there is one", False),
     ]
     return [
         UnsupportedFeature(feature, str(what), changes) for feature, what, changes in found if what not in (None, "")

@@ -66,15 +66,15 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
     - making and opening: `train`, `from_pretrained`, `from_huggingface`, `from_tiktoken`, `from_spec`
     - text to ids: `encode`, `encode_ordinary`, `encode_batch`, `encode_array`, `encode_batch_array`,
-      `encode_with_offsets`, `encode_with_dropout`, `encode_bytes`, `encode_piece`, `encode_files`
+      `encode_with_offsets`, `encode_with_dropout`, `encode_piece`, `encode_files`
     - ids to text: `decode`, `decode_batch`, `decode_bytes`, `decode_with_offsets`
     - tokens and counts: `tokenize`, `pieces`, `count_tokens`, `truncate`, `split_by_tokens`
     - the vocabulary: `token_to_id`, `id_to_token`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `get_vocab`,
       `vocab_size`, `n_vocab`, `special_tokens`, `added_tokens`
     - roles of tokens: `bos_token`, `bos_token_id`, `eos_token`, `eos_token_id`, `pad_token`, `pad_token_id`,
       `unk_token`, `unk_token_id`
-    - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout),
-      `model`, `pattern`, `metadata`, and what runs: `pipeline`, `decode_pipeline`
+    - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout,
+      metadata), `model`, `pattern`, and what runs: `pipeline`, `decode_pipeline`
     - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
     - comparing: `diff`, `drift`
     - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,

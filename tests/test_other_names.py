@@ -42,7 +42,7 @@ def theirs() -> set[str]:
 
 def test_what_is_explained_is_theirs_and_not_here():
     """A hint is for a name that another library has, or that is a function of a room here."""
-    ours = {"from_gguf", "extend", "prune", "chat", "dropout"}
+    ours = {"from_gguf", "extend", "prune", "chat", "dropout", "metadata"}
     assert not TOKENIZER.keys() - theirs() - ours
     assert not TOKENIZER.keys() & public(T)
 
@@ -74,7 +74,7 @@ def test_an_attribute_that_is_deleted_is_an_error():
 def test_dicts_that_it_returns_cant_be_changed():
     for changed, advice in (
         (T.special_tokens, "with_special_tokens"),
-        (T.metadata, "with_options"),
+        (T.spec.metadata, "with_options"),
         (T.spec.metadata, ""),
     ):
         before = dict(changed)

@@ -159,7 +159,7 @@ def _write_others(plan: AdaptationPlan, folder: Path) -> None:
     for name, settings in plan.settings.items():
         _write_json(folder / name, settings)
     plan.new.save(folder)
-    template = plan.new.metadata.get("chat_template")
+    template = plan.new.spec.metadata.get("chat_template")
     if isinstance(template, str) and (source / "chat_template.jinja").exists():
         _write(folder / "chat_template.jinja", template.encode())
     for name in plan.copied_files:

@@ -46,7 +46,7 @@ def describe(tokenizer: BPETokenizer, sample: str = SAMPLE) -> dict[str, Any]:
         "lossless": not (lost := losses(tokenizer)),
         "losses": [*lost, _changed(tokenizer)] if lost else [],
         "other_added_tokens": sum(not token.special for token in tokenizer.added_tokens),
-        "chat_template": "chat_template" in tokenizer.metadata,
+        "chat_template": "chat_template" in tokenizer.spec.metadata,
         "whole_pieces_first": model.ignore_merges,
         **_superwords(tokenizer),
         "longest_token_bytes": max(map(len, model.tokens.values())),

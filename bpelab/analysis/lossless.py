@@ -22,7 +22,7 @@ def losses(tokenizer: BPETokenizer) -> list[str]:
 
     >>> from bpelab import BPETokenizer
     >>> losses(BPETokenizer.train("low low", 258)), losses(BPETokenizer.train("low low", 258, normalizer="NFC"))
-    ([], ['its normalizer changes text, UnicodeNormalizer(NFC)'])
+    ([], ['its normalizer changes text, NFC()'])
     """
     spec, reasons = tokenizer.spec, []
     if spec.normalizer is not None:
@@ -56,7 +56,7 @@ def _is_changed(tokenizer: BPETokenizer, token: AddedToken) -> bool:
 def sample_lines() -> tuple[str, ...]:
     """Return lines in many scripts, and odd ones, from the texts that come with the library.
 
-    >>> len(sample_lines()) > 90
+    >>> len(sample_lines()) > 60
     True
     """
     texts = [FOLDER.joinpath("passages", name).read_text("utf-8") for name in ("languages.txt", "oddities.txt")]

@@ -109,7 +109,7 @@ class ChatSession:
         if tokenizer is None:
             assert self.files is not None
             tokenizer = self.files.tokenizer()
-        elif template is None and self.files is not None and not tokenizer.metadata.get("chat_template"):
+        elif template is None and self.files is not None and not tokenizer.spec.metadata.get("chat_template"):
             self._template = find_template(self.files.tokenizer(), None, False)
         self.tokenizer = tokenizer
         self._variables = self._check_variables(template_variables, options)

@@ -83,7 +83,7 @@ def check_prefixes(
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user assistant", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
     >>> print(check_prefixes(t, "chatml"))
-    prefix-preserving: its source writes messages in order, and ids only grow in 184 conversations
+    prefix-preserving: its source writes messages in order, and ids only grow in 176 conversations
     """
     proved = writes_in_order(find_template(tokenizer, template, options.get("tools") is not None))
     rendered: dict[str, list[int] | None] = {}

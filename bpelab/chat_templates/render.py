@@ -33,7 +33,7 @@ def find_template(tokenizer: "Tokenizer", template: str | None, tools: bool) -> 
     As in transformers, a tokenizer's template named "tool_use" is taken where there are tools, else "default". Raises
     TemplateError where there is none.
     """
-    own = tokenizer.metadata.get("chat_template")
+    own = tokenizer.spec.metadata.get("chat_template")
     named: dict[str, str] = {}
     if isinstance(own, (list, tuple)):
         own = {entry.get("name"): entry.get("template") for entry in own if isinstance(entry, Mapping)}

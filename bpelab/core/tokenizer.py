@@ -22,7 +22,6 @@ from .vocabulary import Vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any, Never, NoReturn, Self
 
     import numpy as np
@@ -131,22 +130,6 @@ class Tokenizer(Vocabulary):
         """Return the ids of `text` with no special token, neither in it nor around it."""
         ids = self.pipeline.encode_short(text) if type(text) is str else None
         return self.pipeline.ids(valid_text(text)) if ids is None else ids
-
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes that may not be UTF-8; for those that are, what `encode_ordinary` returns.
-
-        From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
-        `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
-
-        >>> from bpelab import BPETokenizer
-        >>> t = BPETokenizer.train("abab", 257)
-        >>> cut = "ab é".encode()[:-1]
-        >>> t.encode_bytes(cut), t.decode_bytes(t.encode_bytes(cut)) == cut
-        ([256, 32, 195], True)
-        """
-        from .unstable_tokens import encode_bytes
-
-        return encode_bytes(self.pipeline, data)
 
     def encode_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece: merged as a whole, whatever the pattern is.
@@ -424,11 +407,6 @@ class Tokenizer(Vocabulary):
     def pattern(self) -> str | None:
         """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
         return self._spec.pattern
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """Further entries of a tokenizer_config.json, such as "chat_template"."""
-        return self._spec.metadata
 
 
 def check_tokenizer(value: object) -> None:

@@ -34,7 +34,17 @@ def count_unstable(pipeline: Pipeline, ids: Sequence[int], last_part: str) -> in
 
 
 def encode_bytes(pipeline: Pipeline, data: bytes) -> list[int]:
-    """Return the ids of any bytes; see `BPETokenizer.encode_bytes`."""
+    """Return the ids of bytes that may not be UTF-8; for those that are, the ids of the text.
+
+    From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
+    `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
+
+    >>> from bpelab import BPETokenizer
+    >>> t = BPETokenizer.train("abab", 257)
+    >>> cut = "ab é".encode()[:-1]
+    >>> encode_bytes(t.pipeline, cut), t.decode_bytes(encode_bytes(t.pipeline, cut)) == cut
+    ([256, 32, 195], True)
+    """
     if not pipeline.plain:
         raise BPELabError(
             "bytes that are not UTF-8 can be encoded by tokenizers that cut a text by one pattern alone and merge bytes"

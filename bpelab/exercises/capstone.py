@@ -70,7 +70,7 @@ def round_trips(submission: Submission) -> str:
 
 
 def _has_template(submission: Submission) -> bool:
-    return bool(submission.tokenizer.metadata.get("chat_template"))
+    return bool(submission.tokenizer.spec.metadata.get("chat_template"))
 
 
 def _control_tokens(submission: Submission) -> dict[int, str]:

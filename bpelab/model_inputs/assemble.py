@@ -58,7 +58,7 @@ def encode_rows(
         return_token_type_ids=return_token_type_ids,
     )
     texts, many = normalize_inputs(text, text_pair)
-    names = tokenizer.metadata
+    names = tokenizer.spec.metadata
     limit = _limit(tokenizer)
     cut = resolve_truncation(
         truncation,
@@ -135,7 +135,7 @@ def pad(
 ) -> Batch:
     """Return the result of `BPETokenizer.pad`."""
     columns, many = as_columns(encoded)
-    side = padding_side or (tokenizer.metadata.get("padding_side") if tokenizer.spec.padding is None else None)
+    side = padding_side or (tokenizer.spec.metadata.get("padding_side") if tokenizer.spec.padding is None else None)
     fill = resolve_padding(
         "longest" if padding is True else padding,
         max_length,
@@ -153,7 +153,7 @@ def pad(
 
 def _limit(tokenizer: "Tokenizer") -> int | None:
     """Return the "model_max_length" of the tokenizer's file. Files without a limit write 10^30."""
-    limit = tokenizer.metadata.get("model_max_length")
+    limit = tokenizer.spec.metadata.get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit <= LONGEST else None
 
 

@@ -53,11 +53,11 @@ def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Lev
 
 def unserved_part(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> str:
     """Return which part of a tokenizer that only Python can serve is the reason: a step, or the model."""
-    from ..pretokenizers.sequence import PreTokenizerSequence
-
-    steps = () if pre_tokenizer is None else pre_tokenizer.steps
+    if pre_tokenizer is None:
+        return "its model"
+    steps = pre_tokenizer.steps
     for number, step in enumerate(steps, 1):
-        if levels_for(PreTokenizerSequence(steps[:number]), model) is None:
+        if levels_for(pre_tokenizer.first_steps(number), model) is None:
             before = f", after {type(steps[number - 2]).__name__}" if number > 1 else ""
             return f"the step {type(step).__name__} of its pre-tokenizer{before}"
     return "its model"

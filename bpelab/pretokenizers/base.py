@@ -38,6 +38,10 @@ class PreTokenizer:
         """The pre-tokenizers that are applied one after the other: those of a Sequence, else this one."""
         return (self,)
 
+    def first_steps(self, number: int) -> PreTokenizer:
+        """Return a pre-tokenizer that does the first `number` of the steps, at least one."""
+        return self
+
     @property
     def prepends(self) -> bool:
         """Whether something is put in front of every text, and not only of the beginning of the input."""

@@ -65,6 +65,9 @@ class PreTokenizerSequence(PreTokenizer):
             steps += part.steps
         return tuple(steps)
 
+    def first_steps(self, number: int) -> PreTokenizer:
+        return PreTokenizerSequence(self.steps[:number])
+
     @cached_property
     def depth(self) -> int:
         return 1 + max((part.depth for part in self.pretokenizers if isinstance(part, PreTokenizerSequence)), default=0)

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._support.textio import utf8, valid_text
-from ..core.unstable_tokens import completions, count_unstable
+from ..core.unstable_tokens import completions, count_unstable, encode_bytes
 from ..errors import SpecialTokenError, UnknownTokenError
 from ..model.bpe import BPEModel
 from ..regex.patterns import find_pattern
@@ -134,7 +134,7 @@ class Encoding:
         return self.tokenizer.encode_piece(text_or_bytes if isinstance(text_or_bytes, bytes) else utf8(text_or_bytes))
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        return self.tokenizer.encode_bytes(text)
+        return encode_bytes(self.tokenizer.pipeline, text)
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Return the bytes of ids. Raises KeyError for one that doesn't exist, as all decoding does."""

@@ -24,11 +24,13 @@ DESCRIPTIONS = {
     r" ?[^\s\p{L}\p{N}]++": "signs, perhaps after one space",
     r"[^\r\n\p{L}\p{N}]?+\p{L}++": "letters, perhaps after one other character",
     r"[^\r\n\p{L}\p{N}]?\p{L}+": "letters, perhaps after one other character",
+    r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+": "letters and marks, perhaps after one other character",
     r"\p{N}{1,3}+": "one to three digits",
     r"\p{N}{1,3}": "one to three digits",
     r"\p{N}": "one digit",
     r" ?[^\s\p{L}\p{N}]++[\r\n]*+": "signs, perhaps after one space, with line ends",
     r" ?[^\s\p{L}\p{N}]+[\r\n]*": "signs, perhaps after one space, with line ends",
+    r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*": "signs, perhaps after one space, with line ends",
     r" ?[^\s\p{L}\p{N}]+[\r\n/]*": "signs, perhaps after one space, with line ends and slashes",
     r"\s++$": "white space at the end of the text",
     r"\s*[\r\n]": "white space up to a line end",
@@ -71,7 +73,8 @@ def alternatives(pattern: str) -> list[str]:
     return [*parts, pattern[start:]]
 
 
-DESCRIPTIONS |= dict(zip(alternatives(PATTERNS["o200k"].regex), O200K_DESCRIPTIONS))
+for _name in ("o200k", "tekken"):
+    DESCRIPTIONS |= dict(zip(alternatives(PATTERNS[_name].regex), O200K_DESCRIPTIONS))
 
 
 @lru_cache(64)

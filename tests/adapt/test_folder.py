@@ -254,7 +254,7 @@ def test_the_chat_template_comes_along(tmp_path):
     adapt_model(SHIPPED, tokenizer, tmp_path / "new")
     template = (SHIPPED / "chat_template.jinja").read_text()
     assert (tmp_path / "new" / "chat_template.jinja").read_text() == template
-    assert BPETokenizer.from_pretrained(tmp_path / "new").metadata["chat_template"] == template
+    assert BPETokenizer.from_pretrained(tmp_path / "new").spec.metadata["chat_template"] == template
 
 
 def test_the_cache_of_the_hub(old, new, tmp_path):

@@ -74,7 +74,7 @@ def test_the_tokenizer_is_the_models_own(tiny):
     for path in (tiny, tiny / "model.gguf"):
         tokenizer = find_model(path).tokenizer()
         assert tokenizer.encode("the harbour") == tiny_tokenizer().encode("the harbour")
-        assert tokenizer.metadata["chat_template"] == tiny_tokenizer().metadata["chat_template"]
+        assert tokenizer.spec.metadata["chat_template"] == tiny_tokenizer().spec.metadata["chat_template"]
         assert tokenizer.eos_token_id == 319
 
 

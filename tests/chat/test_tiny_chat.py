@@ -201,7 +201,7 @@ def test_the_tokenizer_is_the_one_that_the_corpus_teaches(corpus, tokenizer):
     assert again.model.tokens == tokenizer.model.tokens
     assert again.eos_token_id == tokenizer.eos_token_id == tokenizer.token_to_id("<|im_end|>")
     assert tokenizer.bos_token_id is None
-    assert tokenizer.metadata["chat_template"] == (FOLDER / "chat_template.jinja").read_text("utf-8")
+    assert tokenizer.spec.metadata["chat_template"] == (FOLDER / "chat_template.jinja").read_text("utf-8")
 
 
 def test_hugging_face_reads_the_tokenizer_and_gives_the_same_ids(corpus, tokenizer):
@@ -214,7 +214,7 @@ def test_hugging_face_reads_the_tokenizer_and_gives_the_same_ids(corpus, tokeniz
 def test_gguf_holds_the_same_tokenizer(corpus, tokenizer):
     other = BPETokenizer.from_pretrained(FOLDER / "model.gguf")
     assert other.model.tokens == tokenizer.model.tokens
-    assert other.metadata["chat_template"] == tokenizer.metadata["chat_template"]
+    assert other.spec.metadata["chat_template"] == tokenizer.spec.metadata["chat_template"]
     for question in corpus.scored()[:200]:
         ids = [one.apply_chat_template(question.messages, add_generation_prompt=True) for one in (other, tokenizer)]
         assert ids[0] == ids[1]

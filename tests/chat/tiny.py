@@ -77,7 +77,7 @@ def write_tiny_llama(
     weights = _weights(np.random.default_rng(seed), config)
     tokenizer = tiny_tokenizer(vocab)
     tokenizer.save(folder)
-    (folder / "chat_template.jinja").write_text(tokenizer.metadata["chat_template"])
+    (folder / "chat_template.jinja").write_text(tokenizer.spec.metadata["chat_template"])
     (folder / "config.json").write_text(json.dumps(config, indent=2))
     generation = {"eos_token_id": [vocab - 1, vocab - 3], "pad_token_id": vocab - 3, "do_sample": False}
     (folder / "generation_config.json").write_text(json.dumps(generation))

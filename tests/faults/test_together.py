@@ -94,14 +94,14 @@ def opened(data: dict, folder, encoder: str = "auto") -> BPETokenizer:
 
 def answers(tokenizer: BPETokenizer, texts: list[str]) -> list[object]:
     """What a tokenizer says about texts, and what it would be saved as."""
-    found: list[object] = [tokenizer_json(tokenizer.spec), tokenizer.metadata, tokenizer.n_vocab]
+    found: list[object] = [tokenizer_json(tokenizer.spec), tokenizer.spec.metadata, tokenizer.n_vocab]
     found += [tokenizer.eos_token, tokenizer.bos_token]
     for text in texts:
         ids = tokenizer.encode(text, allowed_special="all")
         found += [ids, tokenizer.encode_ordinary(text)]
         # A file drawn at random may have a post-processor that adds an id without a token.
         found += [tokenizer.decode(ids, unknown="skip"), tokenizer.decode_bytes(ids, unknown="skip")]
-    if "chat_template" in tokenizer.metadata:
+    if "chat_template" in tokenizer.spec.metadata:
         found.append(tokenizer.apply_chat_template(CONVERSATION, tokenize=False))
     return found
 

@@ -127,14 +127,14 @@ def test_what_cannot_stand_around_a_text(tmp_path):
 
 def test_a_chat_template_is_kept(tmp_path):
     ours = trained(metadata={"chat_template": "{{ 'é' }}", "model_max_length": 5})
-    assert again(ours, tmp_path).metadata == {"chat_template": "{{ 'é' }}"}
+    assert again(ours, tmp_path).spec.metadata == {"chat_template": "{{ 'é' }}"}
 
 
 def test_named_chat_templates(tmp_path):
     package = pytest.importorskip("gguf")
     named = [{"name": "default", "template": "{{ 1 }}"}, {"name": "tool_use", "template": "{{ 2 }}"}]
     ours = trained(metadata={"chat_template": named})
-    assert again(ours, tmp_path).metadata == {"chat_template": named}
+    assert again(ours, tmp_path).spec.metadata == {"chat_template": named}
     values, types = gguf_metadata(trained().spec)
     writer = package.GGUFWriter(tmp_path / "g.gguf", "llama")
     writer.add_chat_template([named[1]])
@@ -143,7 +143,7 @@ def test_named_chat_templates(tmp_path):
     writer.close()
     theirs = read_metadata(tmp_path / "g.gguf")
     write_metadata(tmp_path / "t.gguf", values | theirs.metadata, types | theirs.types)
-    assert BPETokenizer.from_pretrained(tmp_path / "t.gguf").metadata == {"chat_template": [named[1]]}
+    assert BPETokenizer.from_pretrained(tmp_path / "t.gguf").spec.metadata == {"chat_template": [named[1]]}
 
 
 def test_added_tokens_and_kinds(tmp_path):

@@ -48,7 +48,7 @@ def test_the_files_of_qwen(tmp_path):
     files, ours = BPETokenizer.from_pretrained(tmp_path), BPETokenizer.from_pretrained(folder)
     assert files.special_tokens == ours.special_tokens
     assert files.added_tokens == ours.added_tokens
-    assert (files.eos_token, files.metadata) == (ours.eos_token, ours.metadata)
+    assert (files.eos_token, files.spec.metadata) == (ours.eos_token, ours.spec.metadata)
     assert str(files.spec.normalizer) == str(ours.spec.normalizer)
     for text in texts(amount(300, 20_000)):
         assert files.encode(text + "<|im_end|>", allowed_special="all") == ours.encode(

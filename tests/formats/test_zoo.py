@@ -132,6 +132,8 @@ def check_nothing_lost(theirs: Reference, of_saved: Reference) -> None:
     """What `tokenizers` would write of both files is the same."""
     before, after = (json.loads(reference.plain.to_str()) for reference in (theirs, of_saved))
     for section in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        if before[section] == {"type": "Sequence", "normalizers": []}:
+            before[section] = None  # a sequence of nothing is none
         # the end of the text is written as every reader knows it
         as_written = json.dumps(before[section]).replace(r"\\z", r"(?![\\s\\S])")
         assert json.loads(as_written) == after[section]

@@ -49,7 +49,7 @@ class Cluster:
             scheduler=scheduler, sync=lambda function, **options: function(**options), dashboard_link=DASHBOARD
         )
         self.watch = Watch(client, timeout)
-        shown = SimpleNamespace(clear=lambda: None, set_postfix_str=self.notes.append)
+        shown = SimpleNamespace(disable=True, clear=lambda: None, set_postfix_str=self.notes.append)
         self.watch._bar = Bar(shown)
 
     def identity(self, n_workers):

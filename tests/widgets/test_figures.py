@@ -161,7 +161,7 @@ MAKERS = {
     "ReachableTokens, ranks": lambda text: ReachableTokens(
         BPETokenizer(BPEModel.from_ranks(few_tokens().model.ids), pattern="gpt2"), text, num_merges=5
     ),
-    "PreTokenView": lambda text: PreTokenView(text, NAMED),
+    "PreTokenView": lambda text: PreTokenView(text, NAMED[:6]),
     "PreTokenView, with gaps": lambda text: PreTokenView(text, {"</script>": "[a-z]+|<", "one": "."}),
     "StreamBuffer": lambda text: StreamBuffer(tokenizer(), text),
     "StreamBuffer, NFKC": lambda text: StreamBuffer(tokenizer().with_options(normalizer="NFKC"), text),

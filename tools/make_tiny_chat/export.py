@@ -36,7 +36,7 @@ def export(model: Any, tokenizer: BPETokenizer, folder: Path) -> None:
     config = settings(model, tokenizer)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     tokenizer.save(folder)
-    template = str(tokenizer.metadata["chat_template"])
+    template = str(tokenizer.spec.metadata["chat_template"])
     (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
     ends = {key: config[key] for key in ("eos_token_id", "pad_token_id")}
     for name, content in (("config.json", config), ("generation_config.json", {"do_sample": False, **ends})):
