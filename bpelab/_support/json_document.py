@@ -5,6 +5,7 @@ halves of surrogate pairs. All of that is a TokenizerFileError.
 """
 
 import json
+import os
 import stat
 from itertools import islice
 from pathlib import Path
@@ -45,10 +46,12 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
     try:
         with open_file(path) as file:
-            content = b"".join(islice(iter(lambda: file.read(BLOCK), b""), LARGEST // BLOCK + 1))
+            size = os.fstat(file.fileno()).st_size
+            blocks = islice(iter(lambda: file.read(BLOCK), b""), LARGEST // BLOCK + 1)  # it may grow meanwhile
+            content = b"".join(blocks) if size <= LARGEST else b""
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
-    if len(content) > LARGEST:
+    if max(size, len(content)) > LARGEST:
         raise TokenizerFileError(path, "", f"is too large: at most {LARGEST:,} bytes are read")
     refuse_foreign_file(path, content)
     return content

@@ -11,9 +11,14 @@ from .instrumented import build, runtime
 
 pytestmark = pytest.mark.slow
 ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1", "-g")
-SUITE = ["tests/native", "tests/trainers/test_native.py tests/conformance tests/encoders/test_superwords.py"]
+CONFORMANCE = "tests/conformance/test_conformance.py tests/conformance/test_tiktoken_ids.py"
+SUITE = ["tests/native", f"tests/trainers/test_native.py {CONFORMANCE} tests/encoders/test_superwords.py"]
 if os.environ.get("BPELAB_SANITIZE") == "all":  # `make sanitize`: minutes more, most of them in Python
-    SUITE += ["tests/formats", "tests/encoders tests/streaming tests/test_tokenizer.py tests/shards"]
+    SUITE += [
+        "tests/conformance",
+        "tests/formats",
+        "tests/encoders tests/streaming tests/test_tokenizer.py tests/shards",
+    ]
 UNDER_A_LIMIT = (
     "tests/conformance/test_conformance.py::test_hostile",
     "tests/trainers/test_native.py::test_memory_that_is_not_there",
