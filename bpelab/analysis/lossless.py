@@ -1,7 +1,7 @@
 """Does decoding return every text? Answered from the parts of the tokenizer, since no sample can.
 
-A part either keeps all of a text by its nature, or is named as one that may not. Named wrongly it may be only here: an
-unknown component counts as one that changes text. How much is lost in practice says a sample in many scripts.
+Each part either keeps all of a text, or is named as one that may lose some. A component that isn't known counts as one
+that may. How much is lost in practice is counted on a sample in many scripts.
 
 Chapter: File formats. Cost: a few milliseconds, without the sample.
 """
