@@ -46,12 +46,12 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
     try:
         with open_file(path) as file:
-            size = os.fstat(file.fileno()).st_size
+            large = os.fstat(file.fileno()).st_size > LARGEST
             blocks = islice(iter(lambda: file.read(BLOCK), b""), LARGEST // BLOCK + 1)  # it may grow meanwhile
-            content = b"".join(blocks) if size <= LARGEST else b""
+            content = b"" if large else b"".join(blocks)
     except OSError as error:
         raise TokenizerFileError(path, "", f"can't be read: {error.strerror}") from error
-    if max(size, len(content)) > LARGEST:
+    if large or len(content) > LARGEST:
         raise TokenizerFileError(path, "", f"is too large: at most {LARGEST:,} bytes are read")
     refuse_foreign_file(path, content)
     return content

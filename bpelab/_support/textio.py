@@ -50,6 +50,14 @@ def utf8(text: str) -> bytes:
     return valid_text(text).encode()
 
 
+def from_utf8(data: bytes) -> str | None:
+    """Return the text of UTF-8; None for bytes that are something else."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def utf8_size(text: str) -> int:
     """Return the bytes of `text` in UTF-8, lone surrogates included. Memory: a block, however long the text is."""
     if text.isascii():

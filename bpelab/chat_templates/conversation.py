@@ -10,8 +10,10 @@ Chapter: Chat templates. Cost: each step renders and encodes the conversation on
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .._support.first_difference import first_difference
 from ..errors import ConversationError
 from .appended_ids import appended, end_of_answer, end_of_message
 from .conversation_record import ConversationRecord
@@ -107,7 +109,6 @@ class Conversation:
         Cost: as rendering and encoding the conversation.
         """
         together = [*self.record.messages, *messages]
-        check(together)
         text = self._render(together, self.record.prompted and not messages)
         return divergence(self.tokenizer, self.record.ids, encode(self.tokenizer, text, with_offsets=False).ids)
 
@@ -120,7 +121,6 @@ class Conversation:
         """
         self._raise_if_prompted()
         together = [*self.record.messages, *deepcopy(messages)]
-        check(together)
         text = self._render(together)
         end = end_of_message(self._render, together, len(together) - 1, text)
         self._append(text, together)
@@ -129,7 +129,6 @@ class Conversation:
     def prompt(self) -> list[int]:
         """Append the beginning of an answer, unless it's there, and return all ids: what the model is given."""
         if not self.record.prompted:
-            check(self.record.messages)
             self._append(self._render(self.record.messages, True), self.record.messages)
             self.record.prompted = True
         return self.ids
@@ -164,7 +163,7 @@ class Conversation:
         return self._with(deepcopy(self.record))
 
     def rollback(self, messages: int) -> None:
-        """Go back to when there were so many messages; an answer that was begun is withdrawn.
+        """Go back to the step that ended with this number of messages, and withdraw a prompt without an answer.
 
         Raises ConversationError, naming the numbers that there are, where several were added in one step.
         """
@@ -185,14 +184,13 @@ class Conversation:
             return None
         turns = turns_of(self.record.messages)
         last = max((turn for turn in turns if turn is not None), default=0)
-        dropped = bisect_left(range(last + 1), True, lo=1, key=lambda n: len(self._without(n, turns)) <= max_tokens)
+        without = cache(lambda dropped: self._without(dropped, turns))
+        dropped = bisect_left(range(last + 1), True, lo=1, key=lambda number: len(without(number)) <= max_tokens)
         if dropped > last:
-            needs = len(self._without(last, turns))
+            needs = len(without(last))
             raise ConversationError(f"the last turn and the system messages take {needs:,} of {max_tokens:,} tokens")
-        shorter = self._without(dropped, turns).record
-        pairs = enumerate(zip(self.record.ids, shorter.ids))
-        self.record = shorter
-        return next((index for index, (old, new) in pairs if old != new), len(shorter.ids))
+        before, self.record = self.record, without(dropped).record
+        return first_difference(before.ids, self.record.ids)
 
     def to_json(self) -> str:
         """Return all of it but the tokenizer, the template and its variables, as JSON."""

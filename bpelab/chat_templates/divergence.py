@@ -6,6 +6,8 @@ Chapter: Chat templates. Cost: linear in the ids.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._support.first_difference import first_difference
+
 if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
 
@@ -37,11 +39,9 @@ def divergence(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequenc
     >>> print(divergence(t, [108, 111], t.encode("lo")).reason)
     the same text has other tokens: b'l' here, and b'lo' as the tokenizer encodes it
     """
-    place = next((i for i, pair in enumerate(zip(ids, template_ids)) if pair[0] != pair[1]), None)
-    if place is None:
-        if len(ids) <= len(template_ids):
-            return None
-        place = len(template_ids)
+    place = first_difference(ids, template_ids)
+    if place == len(ids):
+        return None
     reason = _reason(tokenizer, ids, template_ids, place)
     return Divergence(place, list(ids[place:]), list(template_ids[place:]), reason)
 
@@ -53,7 +53,7 @@ def _reason(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[i
         return f"the same text has other tokens: {token!r} here, and {other!r} as the tokenizer encodes it"
     before = tokenizer.decode(list(ids[:place]))[-SHOWN // 2 :]
     here, there = (tokenizer.decode(list(numbers[place:]))[:SHOWN] for numbers in (ids, template_ids))
-    same = next((i for i, (a, b) in enumerate(zip(here, there)) if a != b), 0)
+    same = first_difference(here, there)
     gone, come = here[same:], there[same:]
     if "<think" in here and "<think" not in there:
         cause = "thinking is left out"

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from .._support.first_difference import first_difference
+from .._support.json_document import read_bytes
 from .._support.textio import utf8, valid_text, write_atomically
 from ..errors import BPELabError, TokenizerFileError
 from .search import observe_ids
@@ -105,8 +107,8 @@ def write_lock(path: Path, lock: dict[str, Any]) -> None:
 def read_lock(path: Path) -> dict[str, Any]:
     """Read a lock. Raises TokenizerFileError for what isn't one, naming the entry that is wrong."""
     try:
-        lock = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        lock = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
         raise TokenizerFileError(path, "", f"no lock that can be read: {error}") from error
     if not isinstance(lock, dict) or lock.get("format") != FORMAT:
         raise TokenizerFileError(path, "format", f"expected {FORMAT!r}, which `bpelab lock` writes")
@@ -130,11 +132,8 @@ def moved_probes(tokenizer: Tokenizer, lock: dict[str, Any]) -> list[MovedProbe]
     for probe, now in zip(probes, observe_ids(tokenizer, [probe["text"] for probe in probes])):
         locked = probe["ids"]
         if locked != now:
-            both = enumerate(zip(locked, now))
-            at = next((i for i, (a, b) in both if a != b), min(len(locked), len(now)))
-            moved.append(
-                MovedProbe(probe["text"], 0 if isinstance(locked, str) or isinstance(now, str) else at, locked, now)
-            )
+            failed = isinstance(locked, str) or isinstance(now, str)
+            moved.append(MovedProbe(probe["text"], 0 if failed else first_difference(locked, now), locked, now))
     return moved
 
 

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 
+from .._support.textio import from_utf8
 from ..model.bpe import RankMerges
 
 TYPE_CHECKING = False
@@ -142,18 +143,11 @@ def as_texts(tokens: Iterable[bytes]) -> Iterator[str]:
     """Yield each of `tokens` as a text; one that begins or ends within a character is made whole."""
     for token in tokens:
         for start in STARTS:
-            text = next((text for end in ENDS if (text := _decoded(start + token + end)) is not None), None)
+            text = next((text for end in ENDS if (text := from_utf8(start + token + end)) is not None), None)
             if text is not None:
                 yield text
                 break
 
 
-def _decoded(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def _shown(token: bytes | None) -> str:
-    return "none" if token is None else repr(token.decode()) if _decoded(token) is not None else repr(token)
+    return "none" if token is None else repr(token.decode()) if from_utf8(token) is not None else repr(token)

@@ -6,6 +6,7 @@ white space, and the beginning of an answer.
 
 from __future__ import annotations
 
+from .._support.first_difference import first_difference
 from ..errors import BPELabError, MissingDependencyError
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ def compare_templates(first: Tokenizer, second: Tokenizer) -> tuple[bool | None,
         except MissingDependencyError as error:
             return True, f"the sources differ; what they write wasn't compared: {error}"
         if one != two:
-            at = next((i for i, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
+            at = first_difference(one, two)
             given = "".join(f", {name}={value!r}" for name, value in options.items() if name != "tools")
             tools = " with a tool" if "tools" in options else ""
             texts = f"{one[at : at + 40]!r} and {two[at : at + 40]!r}"

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from .._support.progress import progress_bar
-from .._support.textio import utf8
+from .._support.textio import from_utf8, utf8
 from ..core.derivations import Derivations, derive_tokens
 from ..core.spec import TokenizerSpec
 from ..errors import TrainingError
@@ -112,16 +112,8 @@ class NewTokens:
         return (
             token not in self._taken
             and self._constraints.allow(token)
-            and not (self._utf8_only and not _is_utf8(token))
+            and not (self._utf8_only and from_utf8(token) is None)
         )
-
-
-def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _Numbered:

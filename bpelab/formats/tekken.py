@@ -17,7 +17,7 @@ from typing import Any
 
 from .._support.gc_paused import gc_paused
 from .._support.json_document import JSONFile, read_bytes
-from .._support.textio import write_atomically
+from .._support.textio import from_utf8, write_atomically
 from ..core.spec import TokenizerSpec
 from ..errors import BPELabError, ConversionError, TokenizerFileError
 from ..model import disk_cache
@@ -157,7 +157,7 @@ def save(spec: TokenizerSpec, path: Path) -> None:
             "version": kept.get("config", {}).get("version", VERSION),
         },
         "vocab": [
-            {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": _text(token)}
+            {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": from_utf8(token)}
             for rank, token in enumerate(tokens)
         ],
         "special_tokens": [
@@ -167,10 +167,3 @@ def save(spec: TokenizerSpec, path: Path) -> None:
         **{key: value for key, value in kept.items() if key not in ("config", "vocab", "special_tokens")},
     }
     write_atomically(path, json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")
-
-
-def _text(token: bytes) -> str | None:
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None

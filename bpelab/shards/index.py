@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from .._support.first_difference import first_difference
 from .._support.json_document import JSONFile
 from .._support.textio import write_atomically
 from ..corpus.inputs import Input
@@ -159,7 +160,7 @@ def describe_differences(old: Index, new: Index) -> list[str]:
     ]
     then, given = ([item.path for item in index.inputs] for index in (old, new))
     if then != given:
-        at = next((n for n, (a, b) in enumerate(zip(then, given)) if a != b), min(len(then), len(given)))
+        at = first_difference(then, given)
         two = [repr(paths[at]) if at < len(paths) else "none" for paths in (then, given)]
         return [*found, f"input {at} was {two[0]} and is {two[1]} ({len(then):,} inputs, now {len(given):,})"]
     for a, b in zip(old.inputs, new.inputs):

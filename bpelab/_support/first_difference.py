@@ -1,0 +1,13 @@
+"""The first place where two sequences differ: of ids, of texts, of names."""
+
+from collections.abc import Sequence
+
+
+def first_difference(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return the first index at which two sequences differ; the shorter one's length if it begins the other.
+
+    >>> first_difference("merge", "mercy"), first_difference([1, 2], [1, 2, 3])
+    (3, 2)
+    """
+    pairs = enumerate(zip(one, other))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
