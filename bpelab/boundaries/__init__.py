@@ -5,6 +5,6 @@ Three answers live here. `named_patterns.py`: before which characters do the pub
 between which characters is there no token, so that no merge crosses? Others need more than a pattern and live with
 their users: each pre-tokenizer says of itself what it does between two characters (`PreTokenizer.boundary`);
 `streaming/pre_tokenizing.py` cuts a stream, `shards/partition.py` a document too large for memory,
-`trainers/counting/partition.py` a file among workers, and `native/cuts.h` and `native/neighbours.h` a long piece inside
+`trainers/counting/partition.py` a file among workers, and `native/cuts.h` and `native/adjacency.h` a long piece inside
 the encoder. It may import `model`, `regex` and `unicode`. Begin with `named_patterns.py`.
 """

@@ -8,13 +8,19 @@ most of the time goes to splitting in Python, 0.3 MB/s for Falcon's pre-tokenize
 their pieces in C would gain nothing in English and a half in Chinese. It trains with any pattern
 (`trainers/counting/native.py`).
 
-One file a stage. Splitting: scan.h, readers.h, block_scan.h, block_scanners.h, split_rules.h, classify.h,
-classify_sse2.h, classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h, levels.h,
-neighbours.h. Encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, units.h, runs.h,
-merge.h, misses.h, encode.h, superwords.h, utf8.h, decode.h. Training: count.h, pairs.h, limits.h, replace.h, learn.h,
-pair_counts.h, phrases.h, parts.h. For all of them: common.h, instruction_sets.h, huge_pages.h, scratch.h. The Python
-types: module.c, scan_table.h, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h. In Python, `plan.py`
-turns a pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
+One file a stage:
+
+- splitting: scan.h, parallel_scan.h, block_scan.h, block_scanners.h, split_rules.h, classify.h, classify_sse2.h,
+  classify_avx2.h, classify_neon.h, byte_halves.h, beyond_ascii.h, bit_gather.h, find_pieces.h, split_steps.h,
+  adjacency.h
+- encoding: piece_keys.h, piece_cache.h, vocabulary.h, building.h, table_file.h, cuts.h, initial_symbols.h, runs.h,
+  merge.h, batched_merge.h, encode.h, superwords.h, utf8.h, decode.h
+- training: count.h, pairs.h, limits.h, replace.h, learn.h, pair_counts.h, phrases.h, phrase_parts.h
+- used by all: common.h, instruction_sets.h, huge_pages.h, scratch.h
+- Python types: module.c, scan_table.h, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h
+
+In Python, `plan.py` turns a pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` keeps the
+tables in files.
 
 It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
 Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.

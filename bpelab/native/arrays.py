@@ -28,7 +28,7 @@ NONE = 0xFFFFFFFF
 BLOCKS = 1 << 13
 """Blocks of 256 code points; see vocabulary.h."""
 NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
-"""Boundary rules; see neighbours.h."""
+"""Boundary rules; see adjacency.h."""
 
 
 def build_encoder(

@@ -7,7 +7,7 @@
 #define BPELAB_FIND_PIECES_H
 
 #include "block_scanners.h"
-#include "readers.h"
+#include "parallel_scan.h"
 
 _Static_assert((int)MAX_BLOCK_ENDS <= (int)MAX_ENDS, "a block scanner writes more ends than there is room for");
 

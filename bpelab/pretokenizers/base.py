@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     """What is done to a text before it is split, given whether it is the beginning of the input."""
 
 ALL, MATCHES, GAPS = 0, 1, 2
-"""Which pieces a pattern that C runs keeps; see native/levels.h."""
+"""Which pieces a pattern that C runs keeps; see native/split_steps.h."""
 
 
 class PreTokenizer:
