@@ -29,7 +29,7 @@ GROUPS = {
     "encoders": (["encoders/*"], ["encoders"], "not time_grows"),
     "special_tokens": (
         ["vocab/special_tokens.py"],
-        ["test_special_tokens.py", "test_added_tokens.py"],
+        ["vocab/test_special_tokens.py", "vocab/test_added_tokens.py"],
         "not time_grows",
     ),
     "trainers": (
@@ -58,20 +58,24 @@ GROUPS = {
         ["cli/stdin_stream.py", *(f"streaming/{name}.py" for name in (
             "added_token_search", "encoder", "pipeline", "pre_tokenizing")),
          "normalizers/replace_stage.py", "texts/stages.py", "texts/text_buffer.py"],
-        ["streaming/test_cutting.py", "streaming/test_encoder.py", "streaming/test_stages.py"],
+        ["streaming/test_cutting.py", "streaming/test_encoder.py", "texts/test_stages.py"],
         "not sentencepiece and not long_runs and not test_fuzz and not memory and not kits and not little",
     ),
     "stream_decoding": (
         ["streaming/decoder.py", "decoders/token_stages.py", "decoders/byte_fallback.py", "decoders/strip.py"],
-        ["streaming/test_decoder.py", "streaming/test_stages.py"],
+        ["streaming/test_decoder.py", "texts/test_stages.py"],
         "not random_ids",
     ),
     "stream_places": (
         ["boundaries/dfa_pairs.py", "pretokenizers/boundary.py"],
-        ["streaming/test_safe_pairs.py", "streaming/test_safe_places.py"],
+        ["boundaries/test_safe_pairs.py", "boundaries/test_safe_places.py"],
         "test",
     ),
-    "stream_sentencepiece": (["normalizers/sentencepiece_stage.py"], ["streaming/test_sentencepiece.py"], "test"),
+    "stream_sentencepiece": (
+        ["normalizers/sentencepiece_stage.py"],
+        ["normalizers/test_sentencepiece_stage.py"],
+        "test",
+    ),
 }  # fmt: skip
 """Modules, the tests that are run for them, and which of these: quick ones, in one process, that tell no times."""
 THREADED = ("distributed",)

@@ -26,6 +26,26 @@ def test_the_tree_is_that_of_the_folders():
     assert sorted(listed()) == sorted(found)
 
 
+BESIDE_THE_ROOMS = {"book", "backends", "conformance", "faults", "fuzz", "real"}
+TESTED_ELSEWHERE = {
+    "core": "tests/test_tokenizer.py",
+    "corpus": "tests/shards",
+    "data": "tests/test_package.py",
+}
+
+
+def test_tests_mirror_the_library():
+    """Every room has a folder of tests under its name, and what else lies there is said on the page."""
+    rooms = {name for name in listed() if not name.endswith(".py")}
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/__init__.py")}
+    assert folders - rooms == BESIDE_THE_ROOMS
+    assert rooms - folders == set(TESTED_ELSEWHERE) and all(
+        (ROOT / path).exists() for path in TESTED_ELSEWHERE.values()
+    )
+    of_tests = re.search(r"^tests/ .*?^\w", PAGE, re.DOTALL | re.MULTILINE)[0]
+    assert set(re.findall(r"(\w+)/", of_tests)) == {"tests", *BESIDE_THE_ROOMS}
+
+
 def test_few_files_lie_at_the_root():
     assert len([path for path in (ROOT / "bpelab").iterdir() if path.is_file()]) <= 8
 

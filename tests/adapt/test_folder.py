@@ -17,7 +17,7 @@ from bpelab.editing.edits import Pruned
 from bpelab.notebook import book_text
 from bpelab.publishing import changed_files
 
-from ..chat.conftest import characters
+from ..chat_templates.conftest import characters
 from ..conftest import amount
 from .models import WIDTH, load, numbers, random_bits, save, tensors_of, write_model
 

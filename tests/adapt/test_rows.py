@@ -16,7 +16,7 @@ from bpelab.editing import add_superwords, extend, prune
 from bpelab.model import BPEModel
 from bpelab.notebook import book_text
 
-from ..chat.conftest import characters
+from ..chat_templates.conftest import characters
 from ..conftest import amount, random_merges
 
 TEXT = book_text()[:30_000]

@@ -18,7 +18,7 @@ from bpelab.chat_templates.encode import encode
 from bpelab.chat_templates.render import render
 from bpelab.errors import ConversationError, TemplateError
 
-from ..chat.conversations import TOOLS, conversation
+from ..chat_templates.conversations import TOOLS, conversation
 from ..conftest import amount
 from .conftest import NO_SOURCES, llama_cpp_sources, need
 

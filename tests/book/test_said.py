@@ -68,7 +68,9 @@ def test_files_that_pages_name_are_there():
 
 
 def test_the_number_of_conversations_is_that_of_the_test():
-    amounts = re.search(r"amount\(([\d_]+), ([\d_]+)\)", (ROOT / "tests/chat/test_injection.py").read_text("utf-8"))
+    amounts = re.search(
+        r"amount\(([\d_]+), ([\d_]+)\)", (ROOT / "tests/chat_templates/test_injection.py").read_text("utf-8")
+    )
     short, full = (f"{int(number):,}" for number in amounts.groups())
     text = " ".join(prose(BOOK / "chat_templates.ipynb").split())
     assert f"with {short} conversations in an everyday run and {full} in a long one" in text

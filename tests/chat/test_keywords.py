@@ -7,7 +7,7 @@ from bpelab.chat.session import ChatSession
 from bpelab.chat_templates.apply import apply_chat_template, count_conversation, fit_to_context
 from bpelab.chat_templates.template_variables import variables_of
 
-from .conftest import sources
+from ..chat_templates.conftest import sources
 from .scripted import Scripted
 from .tiny import tiny_tokenizer
 

@@ -23,8 +23,8 @@ from bpelab.chat.stop_tokens import stop_ids
 from bpelab.chat_templates import apply
 from bpelab.errors import BackendError, BPELabError, ConversationError, ModelFileError, TemplateError
 
+from ..chat_templates.conftest import characters, tokenizer as many_specials
 from ..conftest import amount
-from .conftest import characters, tokenizer as many_specials
 from .machines import machine
 from .scripted import Scripted
 from .tiny import tiny_tokenizer, write_tiny_llama

@@ -31,10 +31,10 @@ from bpelab.trainers.superwords.python_phrases import PythonPhrases
 from bpelab.vocab.special_tokens import SpecialTokens
 
 from .. import superword_vocabularies
+from ..boundaries import test_from_vocabulary
 from ..conftest import fuzz_text, random_merges, random_ranks
 from ..formats import random_zoo
-from ..pretokenizers import test_implied
-from ..test_units import random_file as random_units
+from ..model.test_initial_symbols import random_file as random_units
 from . import sanitized  # noqa: F401 - loads the extension in BPELAB_CORE
 
 PATTERNS = (
@@ -166,11 +166,11 @@ def of_levels(rng):
 
 def of_files(rng):
     """Compare a tokenizer.json of any parts: units missing, marked, fused, spelled in bytes; `▁` anywhere."""
-    seed, letters = rng.randrange(1 << 30), test_implied.LETTERS + "abcé😀 zŋ"
+    seed, letters = rng.randrange(1 << 30), test_from_vocabulary.LETTERS + "abcé😀 zŋ"
     draw = rng.choice(
         (
             random_zoo.draw,
-            *(lambda seed, of=of: of(random.Random(seed)) for of in (random_units, test_implied.random_file)),
+            *(lambda seed, of=of: of(random.Random(seed)) for of in (random_units, test_from_vocabulary.random_file)),
         )
     )
     data = draw(seed)

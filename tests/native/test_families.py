@@ -16,11 +16,11 @@ from bpelab.notebook import book_text
 from ..conftest import SHARED, amount, fuzz_text, shared
 
 pytest.importorskip("tokenizers")
+from ..boundaries import test_from_vocabulary
 from ..conformance.adapter import load
 from ..formats import random_zoo
 from ..formats.families import families
-from ..pretokenizers import test_implied
-from ..test_units import random_file as random_units
+from ..model.test_initial_symbols import random_file as random_units
 
 pytestmark = pytest.mark.skipif(native.extension() is None, reason="the extension was not built: no C compiler")
 
@@ -65,7 +65,7 @@ def outcome(tokenizer: BPETokenizer, text: str) -> object:
 DRAWN = {
     "zoo": random_zoo.draw,
     "units": lambda seed: random_units(random.Random(seed)),
-    "spaces": lambda seed: test_implied.random_file(random.Random(seed)),
+    "spaces": lambda seed: test_from_vocabulary.random_file(random.Random(seed)),
 }
 
 
@@ -80,7 +80,7 @@ def test_files_drawn_at_random(kind, tmp_path):
         except BPELabError:
             continue
         served += in_c.pipeline.native is not None
-        letters = test_implied.LETTERS + "abcé😀 zŋ"
+        letters = test_from_vocabulary.LETTERS + "abcé😀 zŋ"
         texts = (
             random_zoo.texts(rng, data, 12)
             if kind == "zoo"

@@ -14,9 +14,9 @@ from bpelab.notebook import book_text
 from bpelab.regex.matchers import Pattern
 
 from ..conftest import amount, encoding
+from ..decoders.test_decoders import PIECES, random_pair
 from ..formats import random_zoo
 from ..formats.families import families
-from ..test_decoders import PIECES, random_pair
 from .streams import check_decoding
 
 FAMILIES = families()

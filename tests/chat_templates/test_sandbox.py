@@ -191,7 +191,7 @@ HEAVY = [
 ]
 MEASURED = """
 import json, resource, sys
-from tests.chat.conftest import tokenizer
+from tests.chat_templates.conftest import tokenizer
 from bpelab.chat import apply_chat_template
 which, (messages, attacks) = tokenizer(), json.load(sys.stdin)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -11,9 +11,9 @@ from bpelab.normalizers.sentencepiece import SentencePieceNormalizer
 from bpelab.normalizers.sentencepiece_stage import SentencePieceStage, _entries, _sides
 
 from ..conftest import amount
-from ..test_normalizers import charsmap
-from .streams import cut
-from .test_stages import shown
+from ..streaming.streams import cut
+from ..texts.test_stages import shown
+from .test_normalizers import charsmap
 
 ENTRIES = {"½": "1/2", "ab": "c ", "a": "x", "abc": "", "\u3000": " ", "é": "e", "e\u0301": "e"}
 BECOME = ["", " ", "  ", "x", "a ", " b", "▁", "ab", "é"]

@@ -13,8 +13,8 @@ from bpelab.notebook import book_text
 from bpelab.pretokenizers import Split
 from bpelab.trainers import train_incremental
 
-from .conftest import ENCODINGS, amount, encoding, random_ranks
-from .encoders.test_encoders import defined, trained
+from ..conftest import ENCODINGS, amount, encoding, random_ranks
+from ..encoders.test_encoders import defined, trained
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT
+from ..conftest import ROOT
 
 ADDRESS = "https://git.example/somebody/bpelab"
 UNKNOWN = 'pip install ".[chat]"  # in a clone of bpelab\'s repository'

@@ -1,4 +1,4 @@
-"""A chat with the scripted backend, for tests that need a terminal: `python -m tests.chat.talk KIND`."""
+"""A chat with the scripted backend, for tests that need a terminal: `python -m tests.cli.talk KIND`."""
 
 import sys
 import time
@@ -8,8 +8,8 @@ from bpelab.cli.chat.batch import answer_lines
 from bpelab.cli.chat.output import Screen
 from bpelab.cli.chat.terminal import Terminal
 
-from .scripted import Scripted
-from .tiny import tiny_tokenizer
+from ..chat.scripted import Scripted
+from ..chat.tiny import tiny_tokenizer
 
 ANSWERS = {
     "echo": lambda said, turn: tiny_tokenizer().encode(f"you said {said!r}"),

@@ -17,7 +17,7 @@ from bpelab.unicode import hf_normalizer_tables
 from bpelab.unicode.graphemes import clusters
 from bpelab.unicode.tables import category
 
-from .conftest import SOAK, amount, fuzz_text
+from ..conftest import SOAK, amount, fuzz_text
 
 theirs = pytest.importorskip("tokenizers").normalizers
 Pair = tuple[ours.Normalizer, object]

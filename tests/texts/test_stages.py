@@ -52,8 +52,8 @@ from bpelab.vocab.added_token_matcher import AddedTokenMatcher
 from bpelab.vocab.added_tokens import AddedToken
 
 from ..conftest import amount, fuzz_text
-from ..test_normalizers import charsmap
-from .streams import cut
+from ..normalizers.test_normalizers import charsmap
+from ..streaming.streams import cut
 
 
 def shown(stage, parts) -> list[tuple]:

@@ -9,7 +9,7 @@ from bpelab.errors import SpecialTokenError
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from .conftest import amount
+from ..conftest import amount
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from bpelab.vocab.added_token_matcher import AddedTokenMatcher
 from bpelab.vocab.added_tokens import AddedToken
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from .conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text
 
 
 def matcher(*strings, **flags):

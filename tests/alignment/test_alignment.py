@@ -20,9 +20,9 @@ from bpelab.pretokenizers.sequence import PreTokenizerSequence
 from bpelab.regex.matchers import Pattern
 from bpelab.texts.aligned_string import AlignedString
 
-from .conftest import amount, fuzz_text
-from .formats import random_zoo
-from .test_normalizers import CLUSTER_PARTS, charsmap, random_key, random_text
+from ..conftest import amount, fuzz_text
+from ..formats import random_zoo
+from ..normalizers.test_normalizers import CLUSTER_PARTS, charsmap, random_key, random_text
 
 tokenizers = pytest.importorskip("tokenizers")
 PLAIN = BPETokenizer.train("The lowest of the low tide, naïve 日本 cafés. " * 20, 285, special_tokens=["<s>"])

@@ -22,7 +22,7 @@ from bpelab.normalizers import NFC, Lowercase
 from bpelab.postprocessors import BertProcessing, ByteLevel, ProcessorSequence, RobertaProcessing, TemplateProcessing
 from bpelab.pretokenizers.byte_level import ByteLevel as ByteLevelSplit
 
-from .conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text
 
 CORPUS = "The lowest of the low tide, and a harbour wall at 17 minutes past noon; naïve 日本 cafés. " * 20
 NAMES = ["<s>", "</s>", "<pad>"]

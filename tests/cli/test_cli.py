@@ -24,7 +24,7 @@ from bpelab.formats.tiktoken import save_ranks
 from bpelab.notebook import book_text
 from bpelab.trainers.superwords import Superwords
 
-from .conftest import encoding
+from ..conftest import encoding
 
 
 @pytest.fixture(scope="module")

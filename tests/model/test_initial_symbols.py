@@ -8,7 +8,7 @@ import pytest
 from bpelab import BPETokenizer
 from bpelab.model.initial_symbols import InitialSymbols
 
-from .conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text
 
 LETTERS = "abcé日😀 "
 

@@ -17,7 +17,7 @@ from bpelab.cli.main import main
 from bpelab.core.unstable_tokens import encode_bytes
 from bpelab.formats.tiktoken import read_ranks, save_ranks
 
-from .conftest import amount, encoding
+from ..conftest import amount, encoding
 
 theirs = pytest.importorskip("tiktoken")
 NAMES = ["gpt2", "cl100k_base"]

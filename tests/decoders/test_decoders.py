@@ -13,7 +13,7 @@ from bpelab.normalizers import TextTooLongError, base
 from bpelab.regex.matchers import Pattern
 from bpelab.unicode.byte_alphabet import to_alphabet
 
-from .conftest import amount, fuzz_text
+from ..conftest import amount, fuzz_text
 
 theirs = pytest.importorskip("tokenizers").decoders
 Pair = tuple[ours.Decoder, object]

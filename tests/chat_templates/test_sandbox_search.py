@@ -12,7 +12,7 @@ from .hostile_templates import FOUND, hostile
 
 CHILD = """
 import json, resource, signal, sys
-from tests.chat.conftest import tokenizer
+from tests.chat_templates.conftest import tokenizer
 from bpelab.chat import apply_chat_template
 from bpelab.chat_templates import resource_limits
 from bpelab.errors import TemplateError

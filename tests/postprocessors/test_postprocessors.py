@@ -19,7 +19,7 @@ from bpelab.postprocessors import (
 from bpelab.postprocessors.template import MAX_PIECES
 from bpelab.vocab.special_tokens import SpecialTokens
 
-from .conftest import amount
+from ..conftest import amount
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -26,7 +26,7 @@ from bpelab.regex.nfa import build_nfa
 from bpelab.regex.parser import parse
 
 from ..conftest import amount, boundary_characters, fuzz_text
-from ..pretokenizers.random_patterns import random_pattern, random_text
+from ..regex.random_patterns import random_pattern, random_text
 
 STEPS = [
     BertPreTokenizer(), Whitespace(), WhitespaceSplit(), UnicodeScripts(), Digits(), Digits(True),

@@ -16,8 +16,8 @@ from bpelab.chat.session import ChatSession
 from bpelab.cli.chat.output import escape_controls, show_token, wants_colours
 from bpelab.cli.main import main
 
+from ..chat.tiny import write_tiny_llama
 from ..conftest import ROOT
-from .tiny import write_tiny_llama
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix thing")
 PATIENCE = 600
@@ -124,7 +124,7 @@ def typist(*words, **environment):
 
 def talk(kind: str, *words: str, **environment):
     environment = {"BPELAB_CACHE": os.environ["BPELAB_CACHE"] + "/none", **environment}
-    return typist("-m", "tests.chat.talk", kind, *words, **environment)
+    return typist("-m", "tests.cli.talk", kind, *words, **environment)
 
 
 # -- a terminal ------------------------------------------------------------------------------------------------------
@@ -459,7 +459,7 @@ def test_wrong_usage(capsys):
 
 @pytest.mark.slow
 def test_an_interrupt_in_a_pipe_ends_the_program():
-    words = [sys.executable, "-m", "tests.chat.talk", "slow", "--lines"]
+    words = [sys.executable, "-m", "tests.cli.talk", "slow", "--lines"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "preexec_fn": heeds_interrupts}
     with subprocess.Popen(words, cwd=ROOT, **pipes) as process:
         process.stdin.write(b"long\nquick\n")
