@@ -2,7 +2,10 @@
 with the glossary."""
 
 import ast
+import builtins
+import keyword
 import re
+import sys
 import tomllib
 from functools import cache
 
@@ -191,3 +194,58 @@ def test_the_old_words_are_gone():
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 words = set(re.findall(r"\w+", text.partition("\n")[0]))
                 assert not words & old, f"{path}: {text.partition(chr(10))[0]}"
+
+
+OF_OTHERS = {
+    "resize_token_embeddings": "transformers",
+    "SplitDelimiterBehavior": "tokenizers",
+    "countTokens": "@anthropic-ai/tokenizer",
+    "taskset": "Linux",
+    "asimd": "/proc/cpuinfo",
+    "FEAT_DotProd": "macOS",
+    "my_tokenizer.py": "the reader",
+    "newlower": "a text",
+    "aaa": "a text",
+    "fi": "a text",
+}
+"""Names in backticks that are not the library's, and whose they are. Those after `Source:` are another project's."""
+
+
+DATA = (".json", ".jsonl", ".md", ".model", ".gguf", ".tiktoken", ".txt", ".ipynb", ".js")
+
+
+def docstrings():
+    """(path, docstring) of everything that has one."""
+    for path in sorted((ROOT / "bpelab").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+                yield path, text
+
+
+def words_of_the_code():
+    """Every identifier, and every word of a short string, in Python and in C."""
+    words = {*dir(builtins), *keyword.kwlist, *sys.stdlib_module_names}
+    for path in (ROOT / "bpelab").rglob("*.py"):
+        words |= {*path.relative_to(ROOT).with_suffix("").parts}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.alias):
+                words |= {*node.name.split("."), node.asname}
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 60:
+                words |= {*re.findall(r"\w+", node.value)}
+            else:
+                words |= {getattr(node, field, None) for field in ("id", "attr", "arg", "name")}
+    for path in (ROOT / "bpelab/native").glob("*.[hc]"):
+        words |= {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+    return words
+
+
+def test_names_in_docstrings_are_in_the_code():
+    words = words_of_the_code()
+    files = {path.name for folder in ("bpelab", "tests", "tools") for path in (ROOT / folder).rglob("*.*")}
+    names = 0
+    for path, text in docstrings():
+        for name in re.findall(r"(?<!`)`([A-Za-z_][\w.]*)(?:\([^`]*\))?`(?!`)", re.split(r"\bSources?:", text)[0]):
+            names += 1
+            here = name in files or (words >= {*name.split(".")} and not name.endswith((".py", ".h", ".c")))
+            assert here or name in OF_OTHERS or name.endswith(DATA), f"{path}: `{name}`"
+    assert names > 2_000

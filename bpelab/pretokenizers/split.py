@@ -26,7 +26,7 @@ class Split(PreTokenizer):
     r"""Split by a pattern: one of `patterns.PATTERNS` by name, or any regular expression.
 
     A regular expression is read as tiktoken's engine reads it, or, with `dialect="oniguruma"`, as Hugging Face's does.
-    `behavior` and `invert` say what becomes of a match, as in `behaviors.pieces`.
+    `behavior` and `invert` say what becomes of a match, as in `split_behaviors.pieces`.
 
     >>> Split("gpt2").split("Don't panic, 42 times")
     ['Don', "'t", ' panic', ',', ' 42', ' times']
