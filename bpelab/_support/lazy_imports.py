@@ -1,4 +1,4 @@
-"""Lazy imports: names of a package are loaded when they are first used, so that importing it costs next to nothing."""
+"""Lazy imports: a package loads its names on first use, so importing the package costs next to nothing."""
 
 from __future__ import annotations
 
