@@ -146,7 +146,7 @@ def open_plain(tokenizer: Any, vocabulary: Vocabulary) -> Any:
 
 
 def transition_point(size: int) -> int:
-    """Return the vocabulary size from which superwords are learned: 100,000 of 128,000, and in proportion.
+    """Return the number of tokens after which superwords are learned: 100,000 of 128,000, and in proportion.
 
     >>> transition_point(128_000)
     100000
