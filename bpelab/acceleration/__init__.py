@@ -3,7 +3,7 @@
 `accelerate` changes a tokenizer's class to a subclass with the same name, which overrides the methods that tokenizer
 authors override (`_encode_plus`, `decode`, `_decode`, `_add_tokens`). Calls that `calls.py` or `decoding.py` supports
 are served in C, and all others by the original. Nothing in transformers is replaced, and other tokenizers aren't
-affected. This room may import all the components of a tokenizer, and transformers. Start with `classes.py`.
+affected. This room may import all the components of a tokenizer, and transformers. Begin with `classes.py`.
 
 A tokenizer is read (`reading.py`) into an engine (`engine.py`), compared with it (`checking.py`), and read again after
 a change (`changes.py`). Encoding calls are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a

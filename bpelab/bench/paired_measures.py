@@ -70,7 +70,7 @@ def time_once(worker: "Worker", step: Step, peer: Peer, measure: str, part: str,
 
 
 def encode_call(peer: Peer, output: str) -> Callable[[str], Any]:
-    """Return the call that encodes to an array, or the one that encodes to a list, by `output`."""
+    """Return the library's call for `output`: the one that encodes to an array, or to a list."""
     encode: Callable[[str], Any] = peer.encode_array if output == "array" else peer.encode_list
     return encode
 

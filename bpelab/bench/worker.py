@@ -85,7 +85,7 @@ class Worker:
         return peer
 
     def cached(self, name: str) -> Peer | None:
-        """Return a library's object, the same each time, for measures that its caches don't affect."""
+        """Return a library's object, the same one each time, for measures that caches don't affect."""
         if name not in self._cache:
             self._cache[name] = self.load(name)
         return self._cache[name]

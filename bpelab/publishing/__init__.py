@@ -2,7 +2,7 @@
 
 `publish` writes the folder: the formats that can hold the tokenizer, a card with measured numbers, the text that they
 were measured on, and the hash of every file. `upload` uploads such a folder, unless it was changed since. This room may
-import the tokenizer and `analysis`. Start with `folder.py`.
+import the tokenizer and `analysis`. Begin with `folder.py`.
 """
 
 from typing import TYPE_CHECKING

@@ -89,7 +89,7 @@ class Peer:
         """Load a vocabulary. Raises Unsupported, or whatever the library raises."""
 
     def decode_array(self, ids: "Ids") -> str:
-        """Decode an array of ids by way of a list, which most libraries read faster."""
+        """Convert an array of ids to a list, which most libraries read faster, and decode it."""
         return self.decode_list(ids.tolist())
 
     @staticmethod

@@ -1,1 +1,1 @@
-"""`bpelab chat`: a conversation in a terminal, or answers for a file of messages. Start with `command.py`."""
+"""`bpelab chat`: a conversation in a terminal, or answers for a file of messages. Begin with `command.py`."""

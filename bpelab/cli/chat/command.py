@@ -44,7 +44,7 @@ _positive.__name__ = "number"  # what argparse calls it where it is not one
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
     chat = command("chat", "talk with a language model that runs on this machine", run_chat)
     chat.epilog, chat.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     chat.add_argument(
