@@ -1,5 +1,5 @@
-"""What every room builds on: lazy imports, fork safety, whole writes of files, waits for a cluster, progress bars.
+"""Shared helpers for every room: lazy imports, fork safety, atomic file writes, waits for a cluster, progress bars.
 
-Nothing in here knows of tokens. It may import `errors` and the standard library; what is optional is imported when it
-is first used. Begin with `textio.py`, which every reader and writer of files goes through.
+Nothing here knows about tokens. It may import `errors` and the standard library; optional packages are imported on
+first use. Begin with `textio.py`, which every reader and writer of files goes through.
 """

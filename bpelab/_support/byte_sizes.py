@@ -1,9 +1,9 @@
-"""Sizes on a command line: numbers of bytes, or 500M, 8G."""
+"""Byte sizes on a command line: plain numbers of bytes, or 500M, 8G."""
 
 import argparse
 
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-"""Powers of two."""
+"""Each unit as a power of two."""
 
 
 def size_in_bytes(text: str) -> int:

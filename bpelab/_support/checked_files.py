@@ -1,13 +1,12 @@
-"""Checked files: a file of the cache isn't checked again while nobody has written to it.
+"""Checked files: a cached file isn't checked again until somebody writes to it.
 
-A file of 17 MB takes some milliseconds to read, of which a first text needs a few pages. When its content was checked,
-a note is made of what the system knows of it: which file it is, how large, when it was last changed, and since when the
-machine runs. Where that is still so, the content is believed. (A file that is mapped is believed so anyway: its pages
-are read when they are used, long after any check.)
+Reading a 17 MB file takes some milliseconds, and a first text needs only a few pages of it. After a check, a note
+records the file's metadata: its device and inode, its size, its times of change, and the machine's boot id. While these
+are the same, the content is trusted. (A memory-mapped file has to be trusted anyway: its pages are read when they are
+used, long after any check.)
 
-No note is made of a file that was changed in the last two seconds, since another change might get the same time; nor
-where the system doesn't say which start of the machine this is, as Linux does: after a crash a disk may hold something
-else than was written.
+A file changed in the last two seconds gets no note, since another change might get the same time. Neither does any
+file on a system without a boot id (Linux has one): after a crash, a disk may not hold what was written.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 def is_checked(path: str, status: os.stat_result) -> bool:
-    """Whether a file of the cache is as it was when it was checked. The note then counts as used now."""
+    """Return whether a cached file is unchanged since it was checked. If so, mark its note as used now."""
     note, state = note_of(path), _state(status)
     if note is None or state is None:
         return False
@@ -38,9 +37,9 @@ def is_checked(path: str, status: os.stat_result) -> bool:
 
 
 def remember_checked(path: str, status: os.stat_result) -> None:
-    """Note that the content of a file is right; `status` is that before it was read.
+    """Note that the content of a file is right; `status` is its status before it was read.
 
-    Where no note can be made the file itself counts as used now.
+    If no note can be made, mark the file itself as used now.
     """
     note, state = note_of(path), _state(status)
     try:
@@ -50,12 +49,12 @@ def remember_checked(path: str, status: os.stat_result) -> None:
             os.makedirs(os.path.dirname(note), 0o700, exist_ok=True)
             with open(note, "wb") as file:
                 file.write(state)
-    except OSError:  # a folder that can't be written: it is checked again next time
+    except OSError:  # the folder isn't writable: the file is checked again next time
         return
 
 
 def note_of(path: str) -> str | None:
-    """Return the name of the note about a file; None if nothing is kept."""
+    """Return the path of the note about a file; None if caching is off."""
     folder = cache_dir()
     return None if folder is None else os.path.join(folder, "checked", os.path.basename(path))
 

@@ -1,4 +1,4 @@
-"""Dask clusters: a running one, or processes on this machine; their failures as errors that say what to do."""
+"""Connections to a Dask cluster, running or started on this machine; its failures become errors that say what to do."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Cluster = Union["Client", str, None]
 LOCAL = "local"
 CONNECT_TIMEOUT, CLOSE_TIMEOUT = 10, 20
-"""Seconds to wait for a scheduler to answer, and for what was started here to end."""
+"""Seconds to wait for a scheduler to answer, and for a client or cluster started here to close."""
 
 
 def exit_if_respawned(cluster: Cluster) -> None:
-    """Exit if this is a spawned child that imports the main script again and so is about to start processes itself.
+    """Exit if this is a spawned child that re-imports the main script, and so is about to start processes itself.
 
-    Python would refuse that, at length, for each child. The parent says what is wrong, in `connect`.
+    Python would refuse with a long error for each child. The parent says what is wrong, in `connect`.
     """
     if cluster in (None, LOCAL) and getattr(current_process(), "_inheriting", False):
         raise SystemExit(1)
@@ -35,11 +35,10 @@ def exit_if_respawned(cluster: Cluster) -> None:
 
 @contextmanager
 def connect(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[Watch]:
-    """Connect to a cluster: the client given, an address, or processes on this machine ("local", None).
+    """Connect to a cluster: a given client, an address, or processes on this machine ("local", None).
 
-    What was started here is closed at the end. Raises ClusterError where nothing answers at the address, where the
-    cluster fails while it is in use, and where it has no worker for `worker_timeout` seconds; MissingDependencyError
-    without Dask.
+    Whatever this starts, it closes at the end. Raises ClusterError if nothing answers at the address, if the cluster
+    fails while it is in use, or if it has no worker for `worker_timeout` seconds; MissingDependencyError without Dask.
     """
     try:
         import asyncio
@@ -90,7 +89,7 @@ def connect(cluster: Cluster, worker_timeout: float | None = None) -> Iterator[W
 def _local(worker_timeout: float | None) -> Any:
     """Return a cluster of processes on this machine.
 
-    Raises ClusterError where they can't be started, or not in time.
+    Raises ClusterError if they can't be started, or not in time.
     """
     import dask
     from distributed import LocalCluster
@@ -115,13 +114,13 @@ def _local(worker_timeout: float | None) -> Any:
             raise ClusterError(
                 f"processes on this machine can't be started ({error.__cause__ or error}): in a script, put what calls "
                 'this behind `if __name__ == "__main__":`, since each of them runs the script from its beginning'
-            ) from None  # what Dask raises is long and says no more
+            ) from None  # Dask's own error is long and says no more
 
 
 def _client(of: Any) -> Any:
-    """Return a client of a cluster or an address. Raises ClusterError where no scheduler answers.
+    """Return a client for a cluster or an address. Raises ClusterError if no scheduler answers.
 
-    Dask's own time-out is for the connection; it waits for ever for the first word of a scheduler that stalls.
+    Dask's own timeout covers only the connection: if the scheduler then stalls, it waits forever.
     """
     from distributed import Client
 
@@ -141,7 +140,7 @@ def _client(of: Any) -> Any:
 
 
 def _close(item: Any) -> None:
-    """Close a client or a cluster, or warn where that doesn't end."""
+    """Close a client or a cluster; warn if that takes too long."""
     try:
         item.close(timeout=CLOSE_TIMEOUT)
     except TimeoutError:

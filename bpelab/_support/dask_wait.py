@@ -1,7 +1,7 @@
-"""Waits for a Dask cluster, none of them silent: meanwhile the workers are checked, and what is wrong is reported.
+"""Waits for a Dask cluster, none of them silent: meanwhile the workers are checked, and problems are reported.
 
-There are two ways to wait: `Watch.finished` yields tasks as they finish, and `Watch.call` calls in a thread what asks
-the cluster. Both wake up every `LOOK` seconds, and at Ctrl-C.
+There are two ways to wait: `Watch.finished` yields tasks as they finish, and `Watch.call` runs a request to the cluster
+in a thread. Both wake up every `LOOK` seconds, and at Ctrl-C.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,13 +17,13 @@ from .progress import Bar, progress_bar
 
 T = TypeVar("T")
 LOOK = 2.0
-"""Seconds between two checks of a cluster from which nothing comes."""
+"""Seconds between two checks of a silent cluster."""
 PATIENCE = 30.0
-"""Seconds without a worker, or without an answer of the scheduler, after which that is reported."""
+"""Seconds without a worker, or without an answer from the scheduler, before that is reported."""
 
 
 class ClusterWaits(UserWarning):
-    """A Dask cluster has no worker, or doesn't answer, and the work waits for it; or goes on after that."""
+    """Work is waiting for a Dask cluster that has no worker or doesn't answer, or has resumed after such a wait."""
 
 
 def check_timeout(seconds: object) -> None:
@@ -48,9 +48,9 @@ def run_in_thread(function: Callable[[], T]) -> "Future[T]":
 
 
 def wait_for(answer: "Future[T]", look: Callable[[], object], drop: Callable[[T], object] = lambda late: None) -> T:
-    """Return the result of what runs in a thread; `look` is called every `LOOK` seconds until then.
+    """Wait for a future and return its result, calling `look` every `LOOK` seconds meanwhile.
 
-    After an error of `look`, or Ctrl-C, the result is not wanted: `drop` is called with it if it still comes.
+    After an error in `look`, or Ctrl-C, nobody wants the result: if it still arrives, `drop` is called with it.
     """
     try:
         while not wait([answer], LOOK).done:
@@ -62,11 +62,11 @@ def wait_for(answer: "Future[T]", look: Callable[[], object], drop: Callable[[T]
 
 
 class Watch:
-    """Waits for a cluster. Without a worker for 30 s, or an answer, it warns: ClusterWaits, and a note on the bar.
+    """Waits for a cluster. After 30 s without a worker or an answer it warns: ClusterWaits, and a note on the bar.
 
     Attributes:
-        client: of the cluster.
-        timeout: the seconds without a worker after which ClusterError is raised; None for none.
+        client: the cluster's client.
+        timeout: the seconds without a worker after which ClusterError is raised; None for no limit.
         dashboard: the address of the cluster's page, or None.
     """
 
@@ -92,7 +92,7 @@ class Watch:
         return self._bar
 
     def call(self, function: Callable[[], T]) -> T:
-        """Return the result of a function that asks the cluster and may wait for it."""
+        """Call a function that asks the cluster and may block, and return its result."""
         self._begin()
         return wait_for(run_in_thread(function), self._look)
 
@@ -120,7 +120,7 @@ class Watch:
             return None
 
     def drop(self) -> None:
-        """Release the tasks that are left, which the cluster may then forget. This neither asks nor waits."""
+        """Release the remaining tasks, so that the cluster can forget them. This doesn't block."""
         for task in self._left.values():
             task.release()
         self._left.clear()
@@ -128,19 +128,19 @@ class Watch:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """Begin to wait: up to now there were workers, as far as is known."""
+        """Start a wait, on the assumption that there have been workers up to now."""
         self._alive, self._question = monotonic(), None
 
     def _look(self) -> None:
-        """Check whether there are workers; warn once if there are none. Raises ClusterError after the time-out.
+        """Check for workers; warn once if there are none. Raises ClusterError after the timeout.
 
-        The scheduler is asked at one check, and its answer is read at the next ones, so that none waits for it.
+        One check asks the scheduler and a later one reads its answer, so no check waits for it.
         """
         if self._question is None:
             return self._ask()
         if self._question.done():
             number, problem, advice = self._answered(self._question)
-            until = self._asked  # what happened since is not known yet
+            until = self._asked  # what has happened since isn't known yet
             self._ask()
         elif (until := monotonic()) - self._asked >= PATIENCE:
             number, problem, advice = 0, *self._silent("")
@@ -180,12 +180,12 @@ class Watch:
         return f"the scheduler doesn't answer{why}", "see whether its process runs, and the network"
 
     def _go_on(self, why: str) -> None:
-        """Report that the work goes on, if it was reported that it waits."""
+        """Report that the work goes on, if a wait was reported."""
         if self._told:
             self._told = ""
             self._bar.warn(ClusterWaits(f"the work goes on: {why}"), "")
 
 
 def count_workers(number: int) -> str:
-    """As in "1 worker", "2 workers"."""
+    """Return a number of workers in words: "1 worker", "2 workers"."""
     return f"{number:,} worker{'' if number == 1 else 's'}"

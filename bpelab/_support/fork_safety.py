@@ -1,9 +1,9 @@
-"""Fork guard: a fork waits for what other threads import or load.
+"""Fork guard: a fork waits until other threads have finished importing or loading.
 
-A forked process has one thread. A lock that another thread held is held there for ever, since no thread is left to
-release it: that of a module that is being imported, for example. Much is imported only when it is used, and then
-inside `fork_guard`, which a fork waits for. Nothing that is imported there may log, or wait for a lock that another
-module takes before a fork.
+A forked process has one thread. If another thread held a lock, such as that of a module being imported, it stays locked
+in the child forever, since no thread is left to release it. Much is imported only on first use; that happens inside
+`fork_guard`, which a fork waits for. Modules imported there mustn't log, or wait for a lock that another module takes
+before a fork.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pause Python's garbage collector: among millions of objects a collection takes as long as the work."""
+"""Pause Python's garbage collector: with millions of objects, collections take as long as the work itself."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How to install bpelab and its extras: the one answer, which every message that has to say it takes from here.
+"""How to install bpelab and its extras: the one place from which every message takes the command.
 
-It depends on where this copy came from. A clone is installed from its folder. What pip was given an address, a folder
-or a wheel for is installed from there again (PEP 610: pip keeps that in `direct_url.json`). All else comes from an
-index once there is a release, and until then from the repository.
+It depends on where this copy came from. A clone is installed from its folder. A copy that pip installed from an
+address, a folder or a wheel is installed from there again (PEP 610: pip records it in `direct_url.json`). Any other
+copy comes from an index once there is a release, and until then from the repository.
 """
 
 import json
@@ -10,17 +10,17 @@ import os
 from pathlib import Path
 
 PUBLISHED = False
-"""Whether package indexes have bpelab. The first release sets it: see book/publishing.md."""
+"""Whether bpelab is on package indexes. The first release sets it: see book/publishing.md."""
 ANYWHERE = "  # in a clone of bpelab's repository"
-"""What is said of a command that works in one folder only, where that folder isn't known."""
+"""The note after a command that works only in a clone, if this copy doesn't know where one is."""
 
 
 def install_command(*extras: str, pip: str = "pip install", build: bool = False) -> str:
-    """Return the command that installs bpelab with these extras, as it can be typed where this process runs.
+    """Return the command that installs bpelab with these extras, to be typed in the current folder.
 
     Args:
         pip: the installer and its options, which come before the package.
-        build: whether it has to be built here: a wheel that was installed would be the same again.
+        build: whether it has to be built from source, so that installing the same wheel again won't do.
 
     >>> install_command("chat", "tiktoken", pip="uv pip install")  # in a clone
     'uv pip install -e ".[chat,tiktoken]"'
@@ -43,13 +43,13 @@ def _bracketed(extras: tuple[str, ...]) -> str:
 
 
 def _from_folder(names: str) -> str | None:
-    """Return a clone, editable: the package's own folder is the one that is installed."""
+    """Return the editable requirement for the clone that this package lies in; None if it doesn't lie in one."""
     root = Path(__file__).resolve().parents[2]
     return f'-e "{_as_typed(root)}{names}"' if _is_source(root) else None
 
 
 def _from_origin(names: str, build: bool) -> str | None:
-    """Return what pip was given, if that is still there, and no wheel where it has to be built."""
+    """Return the requirement that pip was given, or None if it isn't known, is gone, or is a wheel and `build`."""
     from importlib import metadata
     from urllib.parse import urlparse
     from urllib.request import url2pathname
@@ -79,7 +79,7 @@ def _from_elsewhere(names: str) -> str:
         return f'"bpelab{names}"' if names else "bpelab"
     try:
         links = metadata.metadata("bpelab").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:  # a copy of the package's folder alone
+    except metadata.PackageNotFoundError:  # only the package's folder was copied
         links = []
     for label, _, address in (link.partition(", ") for link in links):
         if label == "Repository":
@@ -88,15 +88,15 @@ def _from_elsewhere(names: str) -> str:
 
 
 def _is_source(folder: Path) -> bool:
-    """Whether a folder holds the sources of bpelab, and not some project that has a copy of the package."""
+    """Return whether a folder holds bpelab's own sources, rather than a project with a copy of the package."""
     file = folder / "pyproject.toml"
     return file.is_file() and 'name = "bpelab"' in file.read_text(encoding="utf-8")
 
 
 def _as_typed(folder: Path) -> str:
-    """Return a folder as it is typed: from the inside as a way up, from elsewhere whole."""
+    """Return a folder as a user would type it: relative from inside it, absolute from elsewhere."""
     try:
         here = Path.cwd()
-    except OSError:  # it is gone
+    except OSError:  # the working folder was deleted
         return str(folder)
     return os.path.relpath(folder, here) if here.is_relative_to(folder) else str(folder)

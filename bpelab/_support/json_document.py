@@ -1,7 +1,7 @@
 """JSON files from untrusted sources, and errors that name the position in them.
 
-Nothing about the file is trusted: it may be huge, cut off, nested without end, hold a key twice, invalid numbers, or
-halves of surrogate pairs. All of that is a TokenizerFileError.
+Nothing about the file is trusted. It may be huge, truncated or deeply nested; it may have duplicate keys, invalid
+numbers, or halves of surrogate pairs. Each of these is a TokenizerFileError.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 from ..errors import TokenizerFileError
 
 LARGEST = 1 << 28
-"""Bytes of the largest file that is read: eight times the largest tokenizer.json in use."""
+"""The size of the largest file that is read, in bytes: eight times the largest tokenizer.json in use."""
 FOREIGN_FILES = {
     b"version https://git-lfs": "is a pointer of Git LFS, not the file; fetch it with `git lfs pull`",
     **{bytes([0x80, protocol]): "is a pickle, which can hold code; it is not opened" for protocol in range(2, 6)},
@@ -23,9 +23,9 @@ FOREIGN_FILES = {
     b"<!DOCTYPE html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
     b"<html": "is a web page, perhaps one that says why the file could not be had; fetch it again",
 }
-"""First bytes of files that are something else, whatever their names say -> what is wrong."""
+"""First bytes of other kinds of files, whatever their names say -> the error message."""
 BLOCK = 1 << 20
-"""Bytes that are read at once: Python asks for the memory of a read before it knows how much there is."""
+"""Bytes to read at once: Python allocates the memory for a read before it knows how much there is."""
 T = TypeVar("T")
 
 
@@ -43,7 +43,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, also for archives."""
+    """Return the content of a regular file of at most LARGEST bytes. Raises TokenizerFileError, for archives too."""
     try:
         with open_file(path) as file:
             large = os.fstat(file.fileno()).st_size > LARGEST
@@ -58,14 +58,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def refuse_foreign_file(path: Path, start: bytes) -> None:
-    """Raise TokenizerFileError for a file whose first bytes are those of another kind of file."""
+    """Raise TokenizerFileError if a file starts like another kind of file."""
     for beginning, what in FOREIGN_FILES.items():
         if start.startswith(beginning):
             raise TokenizerFileError(path, "", what)
 
 
 def short_repr(value: Any) -> str:
-    """Return a value of a JSON file as messages show it: short, however large or deep it is.
+    """Return a JSON value as messages show it: short, however large or deeply nested it is.
 
     >>> short_repr(None), short_repr("a"), short_repr(True), short_repr([1, 2]), short_repr({"a": 1})
     ('nothing', "'a'", 'true', 'a list of 2', 'an object')
@@ -82,9 +82,9 @@ def short_repr(value: Any) -> str:
 
 
 class JSONFile:
-    """The object in a JSON file: `data`, and `wrong` and `expect` for errors that name a position in it.
+    """The object in a JSON file (`data`), with `wrong` and `expect` for errors that name a position in it.
 
-    A list is taken as well where `lists` says so.
+    With `lists`, a list at the top is accepted too.
     """
 
     def __init__(self, path: Path, content: bytes | None = None, *, lists: bool = False) -> None:
@@ -131,11 +131,11 @@ class JSONFile:
                 raise self.wrong(ascii(where)[1:-1], f"{value[:60]!a} holds half of a surrogate pair")
 
     def wrong(self, where: str, problem: str) -> TokenizerFileError:
-        """Return an error about a value in this file, to be raised."""
+        """Return an error about a value in this file, for the caller to raise."""
         return TokenizerFileError(self.path, where, problem)
 
     def expect(self, value: Any, kind: type[T], where: str) -> T:
-        """`value` if it is a `kind`; a bool is no int. Raises TokenizerFileError."""
+        """Return `value` if it is a `kind` (a bool isn't an int). Raises TokenizerFileError otherwise."""
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
             raise self.wrong(where, f"expected {_NAMES.get(kind, kind.__name__)}, found {short_repr(value)}")
         return value
@@ -144,7 +144,7 @@ class JSONFile:
 def _not_json(content: bytes, error: ValueError) -> str:
     if not content.strip():
         return "is empty; the download may have been broken off"
-    if not isinstance(error, json.JSONDecodeError):  # of Python, about the digits of an integer
+    if not isinstance(error, json.JSONDecodeError):  # Python's limit on the digits of an integer
         return "holds an integer with thousands of digits"
     cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
     broken_off = "; it may have been cut off, so fetch it again" if cut else ""

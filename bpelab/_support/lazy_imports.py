@@ -1,4 +1,4 @@
-"""Lazy imports: names of a package are loaded when they are first used, so that importing it costs next to nothing."""
+"""Lazy imports: a package loads its names on first use, so importing the package costs next to nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def lazy_attributes(
     modules: Mapping[str, str], namespace: dict[str, Any]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` (PEP 562) for a package.
+    """Return a lazy `__getattr__` and `__dir__` (PEP 562) for a package.
 
     `modules` maps names to submodules; `namespace` is the package's globals.
 

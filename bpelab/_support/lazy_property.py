@@ -1,7 +1,7 @@
 """`cached_property` without a lock.
 
-In Python 3.11 `functools.cached_property` holds one lock of the whole class while it computes. If a process forks while
-another of its threads is inside, no thread of the child will ever release that lock, and the child waits for ever. Here
+In Python 3.11 `functools.cached_property` holds one lock for the whole class while it computes. If a process forks
+while another thread is inside, no thread of the child will ever release that lock, and the child hangs. Here
 two threads may compute the same value; both get the one that was stored first.
 """
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:
-        """As functools has it from Python 3.12 on."""
+        """A cached property like that of functools from Python 3.12 on."""
 
         def __init__(self, func):
             self.func, self.__doc__ = func, func.__doc__

@@ -1,7 +1,7 @@
-"""SHA-256 without OpenSSL, whose libraries take 4 ms to load: as long as all else that encoding a first text imports.
+"""SHA-256 without OpenSSL, whose libraries take 4 ms to load: as long as all other imports for a first text.
 
-Python has a version of its own, which `hashlib` falls back on. It needs 4 ns a byte where OpenSSL's needs 1, so large
-data is left to that.
+Python has its own implementation, which `hashlib` falls back on. It needs 4 ns a byte and OpenSSL's needs 1, so large
+data goes to OpenSSL.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGE = 1 << 21
-"""Bytes from which loading OpenSSL pays."""
+"""The size in bytes from which loading OpenSSL pays off."""
 
 
 def sha256(*parts: bytes | memoryview) -> bytes:
-    """Return the digest of some bytes, one after the other: 32 bytes.
+    """Return the 32-byte digest of the concatenated parts.
 
     >>> sha256(b"lo", b"w").hex()[:16]
     '6c1ff09db3a73dc4'
@@ -30,7 +30,7 @@ def sha256(*parts: bytes | memoryview) -> bytes:
 
 
 def _light() -> Any:
-    # The standard library's own, which hashlib takes where there is no OpenSSL; a Python may be built without it.
+    # The standard library's own, which hashlib uses without OpenSSL; a Python may be built without it.
     try:
         if sys.version_info >= (3, 12):
             from _sha2 import sha256  # type: ignore[import-not-found]

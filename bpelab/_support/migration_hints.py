@@ -1,8 +1,8 @@
-"""Names that users of other libraries type, and what to call here: the text of the AttributeError that they get.
+"""Names from other libraries, and what to call here instead: the text of the AttributeError that users get.
 
 The libraries are tiktoken (`Encoding`), Hugging Face's transformers (`PreTrainedTokenizerFast`, `BatchEncoding`) and
-tokenizers (`Tokenizer`), and minbpe (`Tokenizer`). Here are the names that programs written for them use, not all that
-these classes have. What exists here under the same name does what it does there.
+tokenizers (`Tokenizer`), and minbpe (`Tokenizer`). The tables list the names that programs use, not everything in these
+classes. A name that bpelab has too does what it does there.
 """
 
 from collections.abc import Mapping
@@ -96,11 +96,11 @@ KEYWORDS: Mapping[str, str] = {
     "num_workers": "all processors are used unasked, and client= takes a cluster",
     "clean_up_tokenization_spaces": "text is decoded as it is, and no space is cleaned up: leave it out",
 }
-"""Arguments that other libraries have, and what to pass or to know here: the text of the TypeError."""
+"""Arguments from other libraries, and what to pass here instead: the text of the TypeError."""
 
 
 def explained(what: str, name: str, table: Mapping[str, str]) -> str:
-    """Return what an AttributeError says.
+    """Return the message of an AttributeError.
 
     >>> explained("BPETokenizer", "eot_token", TOKENIZER)
     "BPETokenizer has no attribute 'eot_token': use tokenizer.eos_token_id"

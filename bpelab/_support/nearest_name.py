@@ -1,10 +1,10 @@
-"""Did you mean: the known name that is nearest to a wrong one."""
+"""Did you mean: the known name closest to a wrong one."""
 
 from collections.abc import Callable, Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to `name`, in whichever case; None if none is similar.
+    """Return the known name most similar to `name`, ignoring case; None if none is similar.
 
     >>> nearest("add_generation_promt", ["tools", "add_generation_prompt"])
     'add_generation_prompt'
@@ -18,16 +18,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def wrong_keyword(call: str, name: str, known: Iterable[str], otherwise: str = "") -> TypeError:
-    """Return the error for a keyword that `call` doesn't have: it names the nearest one, or else says `otherwise`."""
+    """Return the error for a keyword that `call` doesn't have; it suggests the nearest one, or says `otherwise`."""
     meant = nearest(name, known)
     advice = f": did you mean {meant}?" if meant else otherwise and f": {otherwise}"
     return TypeError(f"{call} has no argument {name!r}{advice}")
 
 
 def refuse_unknown(method: Callable[..., object], given: Iterable[str], *others: Callable[..., object]) -> None:
-    """Raise TypeError for the first keyword of `given` that is an argument neither of a method nor of `others`.
+    """Raise TypeError for the first keyword in `given` that neither a method nor `others` accept.
 
-    It says what to do: as other libraries' names are explained, or with the call of a tokenizer, or the nearest name.
+    The message has a hint: how to migrate from another library, the call that accepts it, or the nearest name.
     """
     from inspect import Parameter, isclass, signature
 

@@ -1,7 +1,7 @@
-"""Folders that are written whole or not at all: everything goes to a temporary folder beside, which is then renamed.
+"""Atomic folders: everything is written to a temporary folder beside the target, which is then renamed.
 
-A process that is killed leaves nothing under the folder's own name; what it had written stays in a hidden folder beside
-it, `.NAME.` and eight hexadecimal digits, which can be deleted.
+A killed process leaves nothing under the folder's own name. Its files stay in a hidden folder beside it,
+`.NAME.` and eight hexadecimal digits, which can be deleted.
 """
 
 import os
@@ -14,15 +14,15 @@ from .textio import temporary_name
 
 
 def is_free(path: Path) -> bool:
-    """Whether a new folder can get this name: nothing has it, or an empty folder, which is not a link."""
+    """Return whether a new folder can have this name: nothing has it, or only an empty folder that isn't a link."""
     return not os.path.lexists(path) or (path.is_dir() and not path.is_symlink() and not any(path.iterdir()))
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder to write to, which is renamed to `path` when the block ends; deleted when it raises.
+    """Yield an empty folder to write to: renamed to `path` when the block ends, deleted if it raises.
 
-    `path` has to be free; the folders above it are made. Files are flushed by those who write them. Raises OSError.
+    `path` has to be free; its parent folders are created. The caller flushes the files. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_name(path)
@@ -40,7 +40,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def sync(folder: Path) -> None:
-    """Flush a folder's list of names to the disk, on systems that can."""
+    """Flush a folder's list of names to disk, on systems that can."""
     with suppress(OSError):  # Windows opens no folder, and some file systems flush none
         handle = os.open(folder, os.O_RDONLY)
         try:

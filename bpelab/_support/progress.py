@@ -1,4 +1,4 @@
-"""Progress bars, shown after one second, and only in a terminal."""
+"""Progress bars, by default shown after one second and only in a terminal."""
 
 import sys
 import warnings
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Bar(AbstractContextManager["Bar"]):
-    """A progress bar, which is called with the amount of work done; does nothing if `shown` is None."""
+    """A progress bar: call it with the amount of work done. It does nothing if `shown` is None."""
 
     def __init__(self, shown: Any = None) -> None:
         self._shown = shown
@@ -19,7 +19,7 @@ class Bar(AbstractContextManager["Bar"]):
             self._shown.update(size)
 
     def warn(self, warning: Warning, note: str) -> None:
-        """Warn, on a line of its own, and show a note on the bar until the next one."""
+        """Issue a warning on a separate line, and show a note on the bar until the next one."""
         if self._shown is not None:
             self._shown.clear()
         warnings.warn(warning, stacklevel=2)
@@ -34,7 +34,7 @@ class Bar(AbstractContextManager["Bar"]):
 
 
 def follow_clock(shown: Any) -> None:
-    """Move the times that a bar of tqdm keeps, where the clock was set back: it would show negative ones."""
+    """Shift a tqdm bar's times if the clock was set back, or it would show negative ones."""
     back = 0 if shown.disable else shown.last_print_t - time()
     if back > 0:
         shown.start_t -= back
@@ -42,7 +42,7 @@ def follow_clock(shown: Any) -> None:
 
 
 def progress_bar(progress: bool | None, total: int | None, what: str, unit: str) -> Bar:
-    """Return a progress bar: after one second in a terminal if `progress` is None; else always, or never."""
+    """Return a progress bar: shown at once if `progress`, never if False, after one second in a terminal if None."""
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return Bar()
     try:

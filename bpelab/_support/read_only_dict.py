@@ -1,6 +1,6 @@
 """A dict that can't be changed, and says what to do instead.
 
-`types.MappingProxyType` is no dict: json doesn't write it, and it shows another text.
+`types.MappingProxyType` isn't a dict: json doesn't write it, and its repr is different.
 """
 
 TYPE_CHECKING = False
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class ReadOnlyDict(dict[str, "Any"]):
-    """A dict whose items stay what they are. Copies of it are dicts, and so are pickled ones.
+    """A read-only dict. Copying or pickling it gives a plain dict.
 
     Args:
-        items: what it holds.
-        advice: what the TypeError says that is raised where an item is set or deleted.
+        items: the content.
+        advice: the message of the TypeError raised when an item is set or deleted.
 
     >>> ids = ReadOnlyDict({"<|end|>": 300}, "use with_special_tokens")
     >>> ids, ids | {"<pad>": 301}

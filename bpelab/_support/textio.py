@@ -1,4 +1,4 @@
-"""Text in and out: lone surrogates, and files that are written whole or not at all."""
+"""Text input and output: lone surrogates, UTF-8 in blocks, and files written atomically."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from ..errors import BPELabError
 
 STANDARD_INPUT = "-"
-"""Its name on a command line."""
+"""The name of standard input on a command line."""
 BLOCK = 1 << 20
-"""Bytes that are read at once, or characters that are encoded at once where only their bytes are counted."""
+"""Bytes to read at once, or characters to encode at once when only counting their bytes."""
 
 MAX_NAME = 4_096
-"""Characters of the longest text that may be a file's name."""
+"""The length of the longest text that may be a file's name, in characters."""
 TEMPORARY_DIGITS = 8
 """Hexadecimal digits in the name of a temporary file."""
 STALE = 3_600
-"""Seconds after which nobody writes to a temporary file any more."""
+"""Age in seconds from which a temporary file counts as abandoned."""
 
 
 def valid_text(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
+    """Return `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
 
     >>> valid_text("a\\ud83d\\ude00b\\ud800")
     'a😀b\ufffd'
 
-    Raises TypeError for what is not a str.
+    Raises TypeError for anything but a str.
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
@@ -51,7 +51,7 @@ def utf8(text: str) -> bytes:
 
 
 def from_utf8(data: bytes) -> str | None:
-    """Return the text of UTF-8; None for bytes that are something else."""
+    """Decode UTF-8; return None if the bytes aren't valid."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -59,14 +59,14 @@ def from_utf8(data: bytes) -> str | None:
 
 
 def utf8_size(text: str) -> int:
-    """Return the bytes of `text` in UTF-8, lone surrogates included. Memory: a block, however long the text is."""
+    """Return the size of `text` in UTF-8 bytes, lone surrogates included. Memory: a block, however long the text."""
     if text.isascii():
         return len(text)
     return sum(len(text[at : at + BLOCK].encode("utf-8", "surrogatepass")) for at in range(0, len(text), BLOCK))
 
 
 def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
-    """Convert counts of texts to counts of their UTF-8 bytes: texts that differ in lone surrogates only become one."""
+    """Convert counts of texts to counts of their UTF-8 bytes. Texts that differ only in lone surrogates become one."""
     from collections import Counter
 
     found: Counter[bytes] = Counter()
@@ -76,15 +76,15 @@ def utf8_counts(counts: Mapping[str, int]) -> Counter[bytes]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old content or the new one, and never a part; see `write_all_atomically`."""
+    """Write a file so that readers see its old content or the new, never a part of it; see `write_all_atomically`."""
     write_all_atomically({path: content})
 
 
 def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
-    """Write files so that readers see each with the old content or the new one, and never a part.
+    """Write files so that readers see the old content of each or the new, never a part of it.
 
-    All contents go to temporary files beside their targets and are flushed to disk before the first is renamed: where
-    there is no room for all of them none is changed. Files that were there keep their permissions. Raises OSError
+    All contents go to temporary files beside their targets and are flushed to disk before the first is renamed: if
+    there isn't room for all of them, none is changed. Existing files keep their permissions. Raises OSError
     naming the file; then the old ones are as they were.
     """
     written: dict[Path, Path] = {}
@@ -95,23 +95,23 @@ def write_all_atomically(contents: Mapping[Path, bytes]) -> None:
             _write(written[path], path, content)
         for path, temporary in written.items():
             os.replace(temporary, path)
-    except OSError as error:  # which names the temporary file, or none
+    except OSError as error:  # it names the temporary file, or no file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         for temporary in written.values():
             try:
                 temporary.unlink()
-            except OSError:  # it was renamed, or never made
+            except OSError:  # it was renamed, or never created
                 continue
     for path in contents:
         remove_stale(path)
 
 
 def remove_stale(path: Path) -> None:
-    """Delete the temporary files that processes left which were killed while they wrote `path`, which is there now.
+    """Delete temporary files left behind by processes that were killed while writing `path`, which has to exist.
 
-    They are those that were last written to an hour before it: another process may be writing a younger one. Both times
-    are the file system's.
+    Only files last written more than an hour before `path` are deleted, since another process may be writing a younger
+    one. Both times are the file system's.
     """
     try:
         latest = path.stat().st_mtime - STALE
@@ -121,12 +121,12 @@ def remove_stale(path: Path) -> None:
                 temporary = path.with_name(name)
                 if temporary.stat().st_mtime < latest:
                     temporary.unlink()
-    except OSError:  # another process was faster, or nothing may be deleted here
+    except OSError:  # another process was faster, or deleting isn't allowed here
         return
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a name beside `path` for what is to be renamed to it: hidden, and taken by nothing else."""
+    """Return a unique hidden name beside `path`, for a file to be renamed to it."""
     return path.with_name(f".{path.name}.{os.urandom(TEMPORARY_DIGITS // 2).hex()}")
 
 
@@ -135,7 +135,7 @@ def _write(temporary: Path, path: Path, content: bytes) -> None:
     with os.fdopen(handle, "wb") as file:
         try:  # noqa: SIM105 - contextlib, and what it imports, takes long
             os.chmod(temporary, path.stat().st_mode & 0o777)
-        except OSError:  # there is none yet, or the system has no permissions
+        except OSError:  # there's no old file, or the system has no permissions
             pass
         file.write(content)
         file.flush()
@@ -143,34 +143,34 @@ def _write(temporary: Path, path: Path, content: bytes) -> None:
 
 
 def expand_user(path: str | Path) -> Path:
-    """Return the path that is meant, also where it begins with the home folder's `~`."""
+    """Return a path with `~` expanded to the home folder; unchanged if there is no such user."""
     from pathlib import Path
 
     try:
         return Path(path).expanduser()
-    except RuntimeError:  # there is no such user
+    except RuntimeError:  # no such user
         return Path(path)
 
 
 def names_file(text: str) -> bool:
-    """Whether a text is the name of a file that is there: then perhaps what the file holds was meant.
+    """Return whether a text is the name of an existing file: then perhaps the file's content was meant.
 
     >>> names_file("two words"), names_file(__file__)
     (False, True)
     """
     try:
         return len(text) <= MAX_NAME and os.path.isfile(os.path.expanduser(text))
-    except ValueError:  # with NUL, or a lone surrogate, in what looks like somebody's home
+    except ValueError:  # NUL, or a lone surrogate, in what looks like somebody's home
         return False
 
 
 def read_text(name: str | Path = STANDARD_INPUT) -> str:
-    """Return the UTF-8 text of a file, or of standard input. Raises BPELabError naming the file that has none."""
+    """Return the UTF-8 text of a file or of standard input. Raises BPELabError naming the file if it can't be read."""
     return "".join(text_blocks(name))
 
 
 def text_blocks(name: str | Path = STANDARD_INPUT) -> Iterator[str]:
-    """Yield what `read_text` returns, in blocks. Memory: a block. Raises BPELabError as `read_text`, where it fails."""
+    """Yield the text of `read_text` in blocks. Memory: a block. Raises BPELabError as `read_text` does."""
     from ..errors import BPELabError
 
     what = "standard input" if str(name) == STANDARD_INPUT else str(name)
@@ -203,9 +203,9 @@ def _byte_blocks(name: str | Path, what: str) -> Iterator[bytes]:
 def decode_blocks(
     blocks: Iterable[bytes], refusal: Callable[[int, str], BPELabError], errors: str = "strict", begin: int = 0
 ) -> Iterator[str]:
-    """Yield the text of blocks of UTF-8, the first of which is at the byte `begin`; a character may span two of them.
+    """Decode blocks of UTF-8, the first of which starts at byte `begin`; a character may span two blocks.
 
-    Raises what `refusal(offset, reason)` returns, for bytes that are not UTF-8.
+    Raises the error that `refusal(offset, reason)` returns if the bytes aren't UTF-8.
     """
     decoder, end = codecs.getincrementaldecoder("utf-8")(errors), begin
     try:
@@ -214,5 +214,5 @@ def decode_blocks(
             yield decoder.decode(block)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        # The bytes of a character that the decoder had kept come before the block.
+        # error.object starts with the bytes of an incomplete character from the block before.
         raise refusal(end - len(error.object) + error.start, error.reason) from error

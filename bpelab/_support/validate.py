@@ -1,4 +1,4 @@
-"""Validate arguments: whole numbers, of Python or of NumPy, flags, names from a list, and containers of texts."""
+"""Validate arguments: Python's or NumPy's integers, flags, names from a list, and containers of texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def whole_number(name: str, value: object) -> int:
-    """`value` as an int. Raises TypeError naming the argument if it is not an integer, or is a boolean.
+    """Return `value` as an int. Raises TypeError naming the argument if it isn't an integer, or is a boolean.
 
     >>> whole_number("limit", 2.5)
     Traceback (most recent call last):
@@ -25,7 +25,7 @@ def whole_number(name: str, value: object) -> int:
 
 
 def check_name(value: object, what: str, known: Any) -> str:
-    """`value`, if it is one of `known`. Raises ValueError."""
+    """Return `value` if it is one of `known`. Raises ValueError otherwise."""
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
     return value
@@ -51,7 +51,7 @@ def check_flags(**flags: object) -> None:
 
 
 def check_errors(errors: object) -> None:
-    """Raise ValueError for what is no name of an error handler, which `bytes.decode` asks for with a wrong byte only.
+    """Raise ValueError for an unknown error handler, which `bytes.decode` looks up only at an invalid byte.
 
     >>> check_errors("bogus")
     Traceback (most recent call last):
@@ -67,7 +67,7 @@ def check_errors(errors: object) -> None:
 
 
 def refuse_keyed(value: object, what: str) -> None:
-    """Raise TypeError for a dict or a table: who iterates over it gets keys, columns or rows, and no texts.
+    """Raise TypeError for a dict or a table: iterating over it gives keys, columns or rows, not texts.
 
     >>> refuse_keyed({"text": ["low", "lower"]}, "the corpus")
     Traceback (most recent call last):

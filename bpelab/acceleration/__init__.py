@@ -1,15 +1,14 @@
 """Acceleration of transformers' fast tokenizers: bpelab encodes and decodes for them, with equal results.
 
-`accelerate` changes the class of a tokenizer to a subclass of the one that it had, under the same name, which overrides
-what the authors of tokenizers override (`_encode_plus`, `decode`, `_decode`, `_add_tokens`). Calls that `calls.py` or
-`decoding.py` supports are served in C, and all others by the original. Nothing in transformers is replaced, and other
-tokenizers are not affected. It may import everything that a tokenizer is made of, and transformers. Begin with
-`classes.py`.
+`accelerate` changes a tokenizer's class to a subclass with the same name, which overrides the methods that tokenizer
+authors override (`_encode_plus`, `decode`, `_decode`, `_add_tokens`). Calls that `calls.py` or `decoding.py` supports
+are served in C, and all others by the original. Nothing in transformers is replaced, and other tokenizers aren't
+affected. This room may import all the components of a tokenizer, and transformers. Begin with `classes.py`.
 
 A tokenizer is read (`reading.py`) into an engine (`engine.py`), compared with it (`checking.py`), and read again after
-a change (`changes.py`). Calls that encode are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a
-batch (`columns.py`), and the other information of a `BatchEncoding` (`encodings.py`); calls that decode are in
-`decoding.py`; the class is in `classes.py`.
+a change (`changes.py`). Encoding calls are in `calls.py`, with the lengths of rows (`lengths.py`), the columns of a
+batch (`columns.py`), and the other information of a `BatchEncoding` (`encodings.py`). Decoding calls are in
+`decoding.py`, and the class is in `classes.py`.
 """
 
 from typing import Any, TypeVar
@@ -23,33 +22,32 @@ FAST = "accelerate takes a fast tokenizer of transformers, as AutoTokenizer.from
 
 
 def accelerate(tokenizer: T) -> T:
-    """Have bpelab encode and decode for a fast tokenizer of transformers, and return it: the same object.
+    """Have bpelab encode and decode for a fast tokenizer of transformers; return the same object.
 
-    Every call returns what it returned before: ids, masks, tensors, errors, warnings. bpelab's results are compared
+    Every call gives the same results as before: ids, masks, tensors, errors, warnings. bpelab's results are compared
     with the original's on a sample and on every added token, here and after each change.
 
     Served in C: one text, or a list of texts, through `tokenizer(...)`, `encode` and `apply_chat_template`, with
     any padding, truncation, tensors, token type ids and masks; `decode` and `batch_decode` of byte-level models.
 
     Left to the original: `tokenize`, pairs of texts, words (`is_split_into_words`), `return_offsets_mapping`,
-    `return_overflowing_tokens`, `stride`, `split_special_tokens`, texts with lone surrogates, arguments that are not
-    known here, a dozen ids to decode, and decoding for models whose tokens are not bytes. What is asked of a
-    `BatchEncoding` about characters and words (`char_to_token`, `word_ids`, `tokens`) is computed by the original's
-    backend when it is asked.
+    `return_overflowing_tokens`, `stride`, `split_special_tokens`, texts with lone surrogates, unknown arguments,
+    decoding a dozen ids, and decoding for models whose tokens aren't bytes. The methods of a `BatchEncoding` about
+    characters and words (`char_to_token`, `word_ids`, `tokens`) are computed by the original's backend on first use.
 
     The tokenizer may be changed (`add_tokens`, `backend_tokenizer.post_processor = ...`, `padding_side`), copied,
     pickled, saved, and used by several threads and after a fork, as before: its parts are compared at every call. Two
-    changes may pass unnoticed if they are made through a backend that was taken before, or through the private
-    `_tokenizer`: a token of the vocabulary is made an added token, or another model of the same size is put in place of
-    the model. Accelerate the tokenizer again after those. `bpelab.acceleration.undo` reverts it.
+    changes may go unnoticed if they are made through a backend obtained earlier, or through the private `_tokenizer`:
+    making a token of the vocabulary an added token, and replacing the model by another of the same size. Accelerate
+    the tokenizer again after those. `bpelab.acceleration.undo` reverts it.
 
     Args:
         tokenizer: what `AutoTokenizer.from_pretrained` returns, with a BPE model.
 
-    Raises TypeError for anything but a fast tokenizer of transformers; BackendError, which names the reason, for one
-    that isn't served, such as one with a WordPiece or a Unigram model, and for transformers 4; MissingDependencyError
-    where bpelab's C extension was not built. The tokenizer is then unchanged. One that is later changed so that it is
-    no longer served works as before, after a RuntimeWarning.
+    Raises TypeError for anything but a fast tokenizer of transformers; BackendError, which names the reason, for an
+    unsupported tokenizer, such as one with a WordPiece or a Unigram model, and for transformers 4;
+    MissingDependencyError if bpelab's C extension isn't built. The tokenizer is then unchanged. If a later change
+    makes a tokenizer unsupported, it works as the original does, after a RuntimeWarning.
 
     Cost: reading the tokenizer, about a second for 150,000 tokens, and some tenths after a change.
 
@@ -75,7 +73,7 @@ def accelerate(tokenizer: T) -> T:
 
 
 def undo(tokenizer: T) -> T:
-    """Return an accelerated tokenizer to its original class: the same object, with the changes made since.
+    """Give an accelerated tokenizer its original class back; return the same object, with all changes made since.
 
     Raises TypeError for anything but a fast tokenizer of transformers.
     """
@@ -91,7 +89,7 @@ def undo(tokenizer: T) -> T:
 
 
 def _check(tokenizer: object) -> None:
-    """Raise TypeError for anything but a fast tokenizer, BackendError for one of an old version."""
+    """Raise TypeError for anything but a fast tokenizer, BackendError for an old version of transformers."""
     name = type(tokenizer).__name__
     if type(tokenizer).__module__.partition(".")[0] == "tokenizers":
         raise TypeError(

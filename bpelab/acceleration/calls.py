@@ -1,4 +1,4 @@
-"""Encoding calls: which of them are served here, and how. All others are left to the original.
+"""Encoding calls: which ones are served here, and how. All others are left to the original.
 
 Source: transformers `tokenization_utils_tokenizers.py`, `_encode_plus`.
 """
@@ -23,7 +23,7 @@ ARGUMENTS = {
 
 
 def encode(tokenizer: Any, backend: Any, engine: Engine, text: Any, options: dict[str, Any]) -> BatchEncoding | None:
-    """Return what `_encode_plus` returns; None for a call that isn't served."""
+    """Encode as `_encode_plus` does; return None for a call that isn't served here."""
     is_batch = isinstance(text, (list, tuple))
     texts = list(text) if is_batch else [text]
     if not _is_served(tokenizer, options) or not _are_texts(texts):
@@ -47,7 +47,7 @@ def encode(tokenizer: Any, backend: Any, engine: Engine, text: Any, options: dic
 
 
 def _is_served(tokenizer: Any, options: dict[str, Any]) -> bool:
-    """Whether the arguments are served here: one text a row, whole, and no information about its characters."""
+    """Return whether the arguments are served here: one whole text per row, and no information about characters."""
     get = options.get
     splits = get("split_special_tokens")
     return (
@@ -63,7 +63,7 @@ def _is_served(tokenizer: Any, options: dict[str, Any]) -> bool:
 
 
 def _are_texts(texts: list[Any]) -> bool:
-    """Whether Hugging Face's tokenizers accept the texts: at least one, and all of them str without lone surrogates."""
+    """Return whether Hugging Face's tokenizers accept the texts: one or more, all str without lone surrogates."""
     if set(map(type, texts)) != {str}:
         return False
     try:
@@ -75,7 +75,7 @@ def _are_texts(texts: list[Any]) -> bool:
 def _data(
     tokenizer: Any, engine: Engine, texts: list[str], options: dict[str, Any], lengths: LengthOptions
 ) -> dict[str, Any]:
-    """Return the columns of a batch: arrays where tensors are asked for and rows have one length, else lists."""
+    """Return the columns of a batch: arrays if tensors are requested and all rows have the same length, else lists."""
     before, after = engine.affixes(options.get("add_special_tokens", True))
     added_count = len(before.ids) + len(after.ids)
     tensors = options.get("return_tensors") in ("np", "pt")
@@ -85,7 +85,7 @@ def _data(
     width = 0 if lengths.padding is None else lengths.padded_width(added_count + max(map(len, parts)))
     if tensors:
         sizes = {max(width, added_count + len(part)) for part in parts}
-        if len(sizes) > 1:  # no tensor can be made of them, and transformers raises its own error
+        if len(sizes) > 1:  # they can't form a tensor, and transformers raises its own error
             parts, tensors = [part.tolist() for part in parts], False
         else:
             (width,) = sizes
@@ -100,7 +100,7 @@ def _data(
 def _columns(
     tokenizer: Any, engine: Engine, options: dict[str, Any], lengths: LengthOptions
 ) -> list[tuple[str, Column]]:
-    """Return the columns that a call asks for; by default those that the model takes."""
+    """Return the columns that a call requests; by default, the model's inputs."""
     names, get = tokenizer.model_input_names, options.get
     before, after = engine.affixes(get("add_special_tokens", True))
     types, mask = get("return_token_type_ids"), get("return_attention_mask")

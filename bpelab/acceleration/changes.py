@@ -1,11 +1,11 @@
-"""Change detection: whether a tokenizer is still the one that was read.
+"""Change detection: whether a tokenizer is unchanged since it was read.
 
-Code that has the backend, a `tokenizers.Tokenizer`, may change any part of it without notice. So its parts are compared
-at every call: their serialized state, which is short, the options of the model, and whether the next id to be given to
-an added token is still free. Comparing all added tokens takes longer than encoding a word, so it is done only after the
-backend was handed out; then samples of the model are compared, too.
+Code that holds the backend, a `tokenizers.Tokenizer`, may change any part of it without notice. So its parts are
+compared at every call: their serialized state, which is short, the options of the model, and whether the next id for
+an added token is still free. Comparing all added tokens takes longer than encoding a word, so that happens only once
+other code has had access to the backend; samples of the model are then compared, too.
 
-Cost: 4 microseconds a call; after the backend was handed out, 10 more, and 0.3 for each added token.
+Cost: 4 microseconds a call; once other code has had access to the backend, 10 more, and 0.3 for each added token.
 """
 
 import warnings
@@ -48,7 +48,7 @@ class Snapshot:
         self._parts, self._details = self._summary(backend), self._details_of(backend)
 
     def matches(self, backend: Any, closely: bool) -> bool:
-        """Whether `backend` is the same one, unchanged; with `closely`, added tokens and samples are compared too."""
+        """Return whether `backend` is the same one, unchanged; if `closely`, compare added tokens and samples too."""
         if backend is not self._backend or self._summary(backend) != self._parts:
             return False
         return not closely or self._details_of(backend) == self._details
@@ -69,7 +69,7 @@ class Snapshot:
 
 
 def _part_states(parts: tuple[Any, ...]) -> list[Any] | None:
-    """Return the serialized state of parts; None where one of them is a Python object, which has none."""
+    """Return the serialized state of parts; None if one is a Python object, which has none."""
     try:
         return [None if part is None else part.__getstate__() for part in parts]
     except Exception:  # tokenizers raises a plain Exception
@@ -77,20 +77,20 @@ def _part_states(parts: tuple[Any, ...]) -> list[Any] | None:
 
 
 def _sample_ids(model: Any, text: str) -> list[int] | None:
-    """Return the ids of a text; None where the model has no tokens for it."""
+    """Return the ids of a text; None if the model has no tokens for it."""
     try:
         return [token.id for token in model.tokenize(text)]
-    except Exception:  # tokenizers raises a plain Exception where the unknown token is missing
+    except Exception:  # tokenizers raises a plain Exception if the unknown token is missing
         return None
 
 
 class State:
-    """The state of an accelerated tokenizer: the engine that serves it, and a snapshot of what that was made from.
+    """The state of an accelerated tokenizer: its engine, and a snapshot of the backend that the engine was read from.
 
-    Neither is pickled, nor copied with the backend: a tokenizer without them is read at its first use.
+    Neither is pickled, nor copied with the backend: a tokenizer without them is read on first use.
 
     Attributes:
-        exposed: whether the backend was handed out, so that it may be changed at any time.
+        exposed: whether other code has had access to the backend, so that it may be changed at any time.
     """
 
     def __init__(self, last: Engine | None = None) -> None:
@@ -99,7 +99,7 @@ class State:
         self._current: tuple[int, Snapshot, Engine | None] | None = None
 
     def read(self, backend: Any) -> Engine:
-        """Return the engine of a backend as it is now. Raises BPELabError where there is none."""
+        """Read a backend as it is now, and return its engine. Raises BPELabError if it isn't supported."""
         with fork_guard:
             while True:
                 # Taken first: a change made meanwhile is noticed here or at the next call.
@@ -119,7 +119,7 @@ class State:
                     return engine
 
     def engine(self, backend: Any) -> Engine | None:
-        """Return the engine of the backend as it is now; None, with a warning after each change, if it isn't served."""
+        """Return the engine of the backend as it is now; None if unsupported, with a warning after each change."""
         current = self._current
         if current is not None and current[0] == self._changes and current[1].matches(backend, self.exposed):
             return current[2]
@@ -130,7 +130,7 @@ class State:
             return None
 
     def forget(self) -> None:
-        """Have the backend read again at the next call: it was changed."""
+        """Forget the engine after a change, so that the next call reads the backend again."""
         self._changes += 1
 
     def __deepcopy__(self, memo: Any) -> "State":

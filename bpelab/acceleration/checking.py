@@ -1,7 +1,7 @@
-"""Verification of what was read: whether a tokenizer does what its own tokenizer.json says.
+"""Verification of an engine: whether a tokenizer does what its own tokenizer.json says.
 
-Some don't: a token that was added twice with different flags is searched for as both, and a token that was special once
-stays so, but a file can say only one of the two. So the engine is compared with the tokenizer on each added token.
+Some don't. A token that was added twice with different flags is matched with both, and a token that was once special
+stays so, but a file can state only one of the two. So the engine is compared with the tokenizer on each added token.
 
 Cost: 50 microseconds for each added token, at every reading.
 """
@@ -13,12 +13,12 @@ from ..errors import BackendError
 from .engine import Engine
 
 MAX_ADDED_TOKENS = 2_000
-"""Limit on the added tokens that are compared."""
+"""The maximum number of added tokens to compare."""
 SAMPLE = "The naïve harbour's 1234 bells  rang;\n\n\tÅ日本語 e\u0301 😀 __init__(x=3.5)  "
 
 
 def check(backend: Any, engine: Engine) -> None:
-    """Raise BackendError where a `tokenizers.Tokenizer` and an engine that was read from its file differ."""
+    """Raise BackendError if a `tokenizers.Tokenizer` and the engine read from its file differ."""
     added = dict(islice(sorted(backend.get_added_tokens_decoder().items()), MAX_ADDED_TOKENS))
     names = [token.content for token in added.values()]
     texts = [SAMPLE, *(text for name in names for text in (f"a{name}b", f"x  {name}  ", name.upper()))]
@@ -44,7 +44,7 @@ def check(backend: Any, engine: Engine) -> None:
 
 
 def decodes_equally(backend: Any, engine: Engine) -> bool:
-    """Whether an engine decodes, and decodes added tokens to the same text, with and without the special ones."""
+    """Return whether an engine can decode, and decodes added tokens alike, with and without the special ones."""
     ids = sorted(backend.get_added_tokens_decoder())[:MAX_ADDED_TOKENS]
     return engine.decodes and all(
         engine.text(ids, skip) == backend.decode(ids, skip_special_tokens=skip) for skip in (False, True)

@@ -1,7 +1,7 @@
-"""The class of an accelerated tokenizer: a subclass of its original class, made once for each.
+"""The class of an accelerated tokenizer: a subclass of its original class, one per original.
 
-It overrides what the authors of tokenizers override, and leaves to `super()` what isn't served. It keeps the name of
-the original class, which transformers prints and writes into files.
+It overrides the methods that tokenizer authors override, and leaves unsupported calls to `super()`. It keeps the name
+of the original class, which transformers prints and writes into files.
 """
 
 from functools import cache
@@ -16,19 +16,19 @@ from .engine import Engine
 
 ENCODING = ("_encode_plus", "_convert_encoding", "set_truncation_and_padding")
 DECODING = ("decode", "_decode")
-"""The methods whose results are reproduced here. A class that overrides them may return others."""
+"""The methods whose results are reproduced here. A class that overrides them may return something else."""
 
 
 def original_of(kind: type) -> type | None:
-    """Return the class that an accelerated class was made from; None for any other class."""
+    """Return the original of an accelerated class; None for any other class."""
     return getattr(kind, "_bpelab_original", None)
 
 
 @cache
 def accelerated_class(original: Any) -> Any:
-    """Return the subclass of a class of fast tokenizers whose calls are served here.
+    """Return the accelerated subclass of a fast-tokenizer class.
 
-    Raises BackendError for a class that overrides encoding. One that overrides decoding keeps its own.
+    Raises BackendError for a class that overrides encoding. A class that overrides decoding keeps its own.
     """
     if (name := _own_method(original, ENCODING)) is not None:
         raise BackendError(f"{original.__name__} can't be accelerated: it overrides the method {name}")
@@ -107,7 +107,7 @@ def accelerated_class(original: Any) -> Any:
 
 
 def _own_method(original: type, names: tuple[str, ...]) -> str | None:
-    """Return the first of these methods that a class overrides; None where it inherits all of them."""
+    """Return the first of these methods that a class overrides; None if it inherits all of them."""
     return next((n for n in names if getattr(original, n) is not getattr(PreTrainedTokenizerFast, n)), None)
 
 

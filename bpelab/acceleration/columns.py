@@ -1,6 +1,6 @@
 """Columns of a batch: each row has special tokens before the text, the text, special tokens after it, and padding.
 
-Chapter: Streaming. Cost: linear; arrays are filled row by row, without lists between.
+Chapter: Streaming. Cost: linear; arrays are filled row by row, without intermediate lists.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ class Column(NamedTuple):
     """The recipe for one column, such as the attention mask.
 
     Attributes:
-        before, after: the values of the tokens that are added before and after a text.
+        before, after: the values of the tokens added before and after a text.
         text: the value of each token of a text; None for the token's id.
         padding: the value of padding.
     """

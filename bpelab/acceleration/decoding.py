@@ -1,4 +1,4 @@
-"""Decoding calls: which of them are served here, and how. All others are left to the original.
+"""Decoding calls: which ones are served here, and how. All others are left to the original.
 
 Source: transformers `tokenization_utils_base.py`, `decode`, and `tokenization_utils_tokenizers.py`, `_decode`.
 """
@@ -8,16 +8,16 @@ from typing import Any
 from .engine import Engine
 
 FEW = 16
-"""Number of ids that the original decodes as quickly as a change of the tokenizer is checked for."""
+"""The number of ids that the original decodes as quickly as the check for changes takes."""
 
 
 def are_few(ids: Any) -> bool:
-    """Whether ids are too few to be decoded here, or not a list."""
+    """Return whether ids aren't a list, or are too few for decoding here to pay off."""
     return type(ids) is not list or (len(ids) <= FEW and not (ids and type(ids[0]) is list))
 
 
 def decode(tokenizer: Any, engine: Engine, ids: list[Any], skip_special_tokens: Any, options: dict[str, Any]) -> Any:
-    """Return what `decode` returns for a list of ids, or a list of such lists; None for a call that isn't served."""
+    """Decode a list of ids, or a list of such lists, as `decode` does; return None for a call that isn't served."""
     if type(ids[0]) is not list:
         return decode_one(tokenizer, engine, ids, skip_special_tokens, options)
     options = {"clean_up_tokenization_spaces": False, **options}
@@ -28,7 +28,7 @@ def decode(tokenizer: Any, engine: Engine, ids: list[Any], skip_special_tokens: 
 def decode_one(
     tokenizer: Any, engine: Engine, ids: Any, skip_special_tokens: Any, options: dict[str, Any]
 ) -> str | None:
-    """Return what `_decode` returns; None for a call that isn't served."""
+    """Decode as `_decode` does; return None for a call that isn't served."""
     if type(ids) is not list or type(skip_special_tokens) is not bool:
         return None
     if options.keys() - {"clean_up_tokenization_spaces"}:

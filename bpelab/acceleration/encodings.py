@@ -1,8 +1,8 @@
-"""Lazy `Encoding` objects of a `BatchEncoding` of transformers, made when they are first accessed.
+"""Lazy `Encoding` objects of a `BatchEncoding` of transformers, created on first access.
 
-Where a token begins in the text, which word it belongs to, and the like are in one `tokenizers.Encoding` for each row,
-which only that library can make. They are rarely used, so it encodes the texts on access, with a copy of the tokenizer
-as it was.
+One `tokenizers.Encoding` per row holds where each token begins in the text, which word it belongs to, and the like;
+only that library can create it. These are rarely used, so the library encodes the texts on access, with a copy of the
+tokenizer as it was.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from .._support.lazy_property import cached_property
 
 
 class LazyEncodings(Sequence[Any]):
-    """A sequence of `length` encodings, which `make` returns when an item is first accessed.
+    """A sequence of `length` encodings; `make` creates them all when an item is first accessed.
 
     >>> rows = LazyEncodings(2, lambda: ["first", "second"])
     >>> len(rows), rows[1]

@@ -1,4 +1,4 @@
-"""The engine of an accelerated tokenizer: the same tokenizer as bpelab reads it.
+"""The engine of an accelerated tokenizer: bpelab's version of the same tokenizer.
 
 Chapter: Coming from tiktoken, Hugging Face, minbpe. Cost: reading a tokenizer.json; then that of `encode_batch`.
 """
@@ -35,18 +35,18 @@ NO_AFFIX = Affix([], [], [])
 
 
 class Engine:
-    """A tokenizer as bpelab reads it.
+    """A tokenizer of transformers, read by bpelab.
 
     Args:
         content: a tokenizer.json.
-        last: an engine whose model is used again where it is the same.
+        last: an earlier engine; if its model is the same, it is reused.
 
     Attributes:
         before, after: the tokens added before and after a text.
         type_id: the token type id of the text itself.
-        decodes: whether ids are decoded here; set to False where the original is found to decode otherwise.
+        decodes: whether ids are decoded here; set to False if the original turns out to decode differently.
 
-    Raises BackendError where C doesn't serve it, MissingDependencyError where the extension was not built.
+    Raises BackendError if C doesn't support it, MissingDependencyError if the extension isn't built.
     """
 
     def __init__(self, content: TokenizerJSON, last: "Engine | None" = None) -> None:
@@ -75,7 +75,7 @@ class Engine:
         post_processor = tokenizer.spec.post_processor
         steps = post_processor.steps if isinstance(post_processor, ProcessorSequence) else ()
         if sum(not isinstance(step, ByteLevel) for step in steps) > 1:
-            reason = "several steps of its post-processor add tokens"  # which takes one text for two
+            reason = "several steps of its post-processor add tokens"  # the post-processor takes one text for two
             raise BackendError(f"this tokenizer can't be accelerated: {reason}")
         items = [Segment(text, 0, False)]
         if post_processor is not None:
@@ -95,21 +95,21 @@ class Engine:
         return self.pipeline.lists(texts, self._allowed, _threads())
 
     def arrays(self, texts: list[str]) -> list[Any]:
-        """Return the ids of each text, as arrays of uint32."""
+        """Return the ids of each text as a uint32 array."""
         ids, offsets = self.pipeline.arrays(texts, self._allowed, _threads())
         bounds = offsets.tolist()
         return [ids[start:stop] for start, stop in zip(bounds, bounds[1:])]
 
     def text(self, ids: list[int], skip_special_tokens: bool) -> str | None:
-        """Return the text of ids; None for what isn't decoded here, such as an id without a token."""
+        """Decode ids; return None for ids that can't be decoded here, such as one without a token."""
         try:
             return self.tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         except (UnknownTokenError, TypeError):
             return None
 
     def encodings(self, texts: Sequence[str], add_special_tokens: bool, lengths: "LengthOptions") -> list[Any]:
-        """Return a `tokenizers.Encoding` of each text, made by Hugging Face's tokenizers."""
-        with fork_guard:  # threads share the copy, with other lengths
+        """Return a `tokenizers.Encoding` of each text, from Hugging Face's tokenizers."""
+        with fork_guard:  # threads share the copy, and each sets its own lengths
             copy = self._copy
             copy.no_truncation() if lengths.truncation is None else copy.enable_truncation(**lengths.truncation)
             copy.no_padding() if lengths.padding is None else copy.enable_padding(**lengths.padding)
@@ -132,5 +132,5 @@ def _affix(items: list[Segment]) -> Affix:
 
 
 def _threads() -> int | None:
-    """Return 1 where TOKENIZERS_PARALLELISM asks Hugging Face's tokenizers for one thread, else None."""
+    """Return 1 if TOKENIZERS_PARALLELISM asks Hugging Face's tokenizers for one thread, else None."""
     return 1 if os.environ.get("TOKENIZERS_PARALLELISM", "true").lower() in FALSE_VALUES else None

@@ -1,4 +1,4 @@
-"""Truncation and padding: the lengths of the rows of a batch, by the options that transformers gives its backend.
+"""Truncation and padding: the lengths of a batch's rows, from the options that transformers passes to its backend.
 
 Chapter: Streaming. Source: transformers `set_truncation_and_padding`.
 """
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class LengthOptions(NamedTuple):
-    """The arguments of `enable_truncation` and `enable_padding` of a `tokenizers.Tokenizer`; None for none."""
+    """The arguments of `enable_truncation` and `enable_padding` of a `tokenizers.Tokenizer`; None if disabled."""
 
     truncation: dict[str, Any] | None
     padding: dict[str, Any] | None
@@ -18,13 +18,13 @@ class LengthOptions(NamedTuple):
         return self.padding is not None and self.padding["direction"] == "left"
 
     def truncate(self, ids: Any, added_count: int) -> Any:
-        """Return the ids of a text, fewer where they and `added_count` special tokens would exceed the maximum."""
+        """Truncate the ids of a text if they and `added_count` special tokens exceed the maximum length."""
         if self.truncation is None or len(ids) <= (limit := self.truncation["max_length"] - added_count):
             return ids
         return ids[len(ids) - limit :] if self.truncation["direction"] == "left" else ids[:limit]
 
     def padded_width(self, longest: int) -> int:
-        """Return the length that rows are padded to, for the length of the longest; 0 without padding.
+        """Return the length to pad rows to, given the longest row's length; 0 without padding.
 
         >>> LengthOptions(None, {"length": None, "pad_to_multiple_of": 8}).padded_width(13)
         16
@@ -40,9 +40,9 @@ NO_LENGTHS = LengthOptions(None, None)
 
 
 def length_options(tokenizer: Any, options: dict[str, Any], added_count: int) -> LengthOptions | None:
-    """Return the length options of a call of `_encode_plus`; None for those that are not served here.
+    """Return the length options of a call of `_encode_plus`; None for options that aren't supported here.
 
-    The backend is given them too, as by the original: it validates them, and its settings may be read.
+    They are set on the backend too, as by the original: it validates them, and its settings may be read.
     """
     get, max_length = options.get, options.get("max_length")
     strategy, padding = get("truncation_strategy", "do_not_truncate"), get("padding_strategy", "do_not_pad")

@@ -1,7 +1,7 @@
-"""Reading a tokenizer of transformers through its tokenizer.json, again after each change.
+"""Read a tokenizer of transformers through its tokenizer.json, again after each change.
 
 A vocabulary of 150,000 tokens takes a second to read. Adding tokens or setting a post-processor doesn't change it, so
-the model that was read before is then used again.
+the model from the last reading is then reused.
 """
 
 from json import dumps, loads
@@ -15,11 +15,11 @@ from ..formats.tokenizer_json import read_tokenizer
 from ..tokenizer import BPETokenizer
 
 FILE_NAME = Path("tokenizer.json")
-"""The name in error messages of a tokenizer.json that is not a file."""
+"""The name in error messages for a tokenizer.json that was never a file."""
 
 
 class TokenizerJSON(NamedTuple):
-    """A tokenizer.json as text in two parts: `vocabulary` is the vocabulary and the merges, `head` all before them."""
+    """The text of a tokenizer.json in two parts: `vocabulary` has the vocabulary and merges, `head` all before them."""
 
     head: str
     vocabulary: str
@@ -39,7 +39,7 @@ class TokenizerJSON(NamedTuple):
 def serialize(backend: Any) -> TokenizerJSON:
     """Return a `tokenizers.Tokenizer` as a tokenizer.json, without "truncation" and "padding", which each call sets.
 
-    Raises BackendError for one with a part that can't be written.
+    Raises BackendError if a part can't be written.
     """
     try:
         content: str = backend.to_str()
@@ -52,9 +52,9 @@ def serialize(backend: Any) -> TokenizerJSON:
 
 
 def load_tokenizer(content: TokenizerJSON, last: tuple[TokenizerJSON, BPETokenizer] | None) -> BPETokenizer:
-    """Return the tokenizer in a tokenizer.json; its model is that of the last one that was read, if it is the same.
+    """Read the tokenizer in a tokenizer.json, reusing the last one's model if it is the same.
 
-    Raises BPELabError for one that can't be read.
+    Raises BPELabError if it can't be read.
     """
     if last is None or content.vocabulary != last[0].vocabulary or not _same_model(content.parts, *last):
         spec = read(FILE_NAME, content.json.encode(), {})
@@ -64,9 +64,9 @@ def load_tokenizer(content: TokenizerJSON, last: tuple[TokenizerJSON, BPETokeniz
 
 
 def _same_model(parts: dict[str, Any], last: TokenizerJSON, tokenizer: BPETokenizer) -> bool:
-    """Whether two files with the same vocabulary and merges have the same model.
+    """Return whether two files with the same vocabulary and merges have the same model.
 
-    A token of the vocabulary that becomes an added token may leave the model, and the unknown token is part of it.
+    They may not: a token that becomes an added token may leave the model, and the unknown token is part of it.
     """
     last_parts, added = last.parts, parts["added_tokens"]
     if any(parts[name] != last_parts[name] for name in ("model", "pre_tokenizer")):
@@ -79,9 +79,9 @@ def _same_model(parts: dict[str, Any], last: TokenizerJSON, tokenizer: BPETokeni
 
 
 def conflicting_token(content: TokenizerJSON, tokenizer: BPETokenizer) -> str | None:
-    """Return a special token that Hugging Face's model may make of text, and bpelab never does; None if there is none.
+    """Return a special token that Hugging Face's model may produce from text and bpelab's can't; None if none exists.
 
-    A special token of the vocabulary that no merge makes is left out of the model here. In a text it is found before
+    A special token of the vocabulary that no merge produces isn't in the model here. In a text it is matched before
     the model sees it, except within longer words (`single_word`), in text that is normalized first, and as a unit.
     """
     model = content.parts["model"]

@@ -1,6 +1,6 @@
-"""Correctness checks: every call that will be timed is compared with tiktoken first, in a process that times nothing.
+"""Correctness checks: every call to be timed is first compared with tiktoken, in a process that times nothing.
 
-Timing runs in another process, so nothing that a library caches here makes "unseen" untrue there.
+Timing runs in another process, so that nothing a library has cached here can make "unseen" untrue there.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.uint32]
 
 DOCUMENT_BYTES = 2_000
-"""Size of a document in batches and loops, in bytes."""
+"""The size of a document in batches and loops, in bytes."""
 
 
 def check(worker: "Worker", step: Step) -> None:
-    """Compare each library's output with that of the first library, whose ids are kept in a file."""
+    """Compare each library's output with that of the first library, whose ids are saved to a file."""
     warm, parts = worker.read_parts(step.text)
     for name in worker.participants(step):
         peer = worker.cached(name)
@@ -40,12 +40,12 @@ def check(worker: "Worker", step: Step) -> None:
 
 
 def shorten(text: str, peer: Peer) -> str:
-    """Return the part of a text that a library encodes: all of it, unless the library is too slow for that."""
+    """Return the part of a text that a library encodes: all of it, unless the library is too slow."""
     return text[: len(text) // peer.part].rstrip()
 
 
 def encode(peer: Peer, output: str, texts: Sequence[str]) -> list[Any]:
-    """Return the ids of each text, in whatever form the library returns them."""
+    """Encode each text; return the ids in whatever form the library returns them."""
     if output == "list":
         return [peer.encode_list(text) for text in texts]
     if output == "array":
@@ -70,7 +70,7 @@ def flatten(rows: Sequence[Any]) -> "Array":
 
 
 def first_difference(ids: "Array", expected: "Array") -> int | None:
-    """Return the index of the first id that differs, or None if none does.
+    """Return the index of the first id that differs, or None if all are equal.
 
     >>> import numpy as np
     >>> one, other = np.array([5, 6, 7]), np.array([5, 6, 8])
@@ -85,13 +85,13 @@ def first_difference(ids: "Array", expected: "Array") -> int | None:
 
 
 def reference_path(worker: "Worker", step: Step, peer: Peer) -> Path:
-    """Return the file of the expected ids; whole texts, documents and shortened texts have one each."""
+    """Return the path of the expected ids; whole texts, documents and shortened texts each have their own file."""
     kind = "documents" if step.output.startswith("batch") else "texts"
     return Path(worker.job.folder, f"{worker.job.vocabulary.name}-{step.text}-{kind}-{peer.part}.npy")
 
 
 def compare_ids(worker: "Worker", step: Step, peer: Peer, ids: "Array") -> None:
-    """Report where ids differ from the expected ones; the first library to get here provides those."""
+    """Report where ids differ from the expected ones, which come from the first library to call this."""
     import numpy as np
 
     path = reference_path(worker, step, peer)

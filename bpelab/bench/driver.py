@@ -1,7 +1,7 @@
-"""The driver of a run: which worker processes are started, and for what.
+"""The driver of a run: it starts the worker processes and gives them their jobs.
 
-First the ids of all libraries are compared, in one process; then, in others, the libraries that were right take turns
-and are timed. Measures that may end a process run each library in a process of its own.
+First, one process compares the ids of all libraries. Then, in other processes, the libraries with correct ids take
+turns and are timed. Measures that may crash a process run each library in a separate one.
 """
 
 import json
@@ -25,7 +25,7 @@ GIB = 1 << 30
 
 
 class Driver:
-    """Runs a plan and fills a record; calls `on_step` with what is being done, `on_row` with what has been measured."""
+    """Runs a plan and fills a record; calls `on_step` with the current activity, `on_row` with each finished row."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Driver:
         return str(path)
 
     def _run_paired(self, job: Job, batches: dict[str, str], sections: list[str]) -> None:
-        """Check, then time."""
+        """Check the ids of paired measures, then time them."""
         steps = list(self._steps(sections))
         asked = {(step.text, step.capability): step.measure == "batch" for step in steps}
         faults = []
@@ -128,7 +128,7 @@ class Driver:
 
     def _run_load(self, job: Job) -> None:
         here_before = any(sample["encoding"] == job.vocabulary.name for sample in self.record["samples"])
-        for number in range(here_before, self.plan.load_rounds + 1):  # the first time on a machine is not counted
+        for number in range(here_before, self.plan.load_rounds + 1):  # the first load on a machine doesn't count
             for name in self.names:
                 self._on_step(f"{job.vocabulary.name}: load, round {number}, {name}")
                 one = replace(job, peers=[name], steps=[Step("load", "")])
@@ -169,7 +169,7 @@ class Driver:
         parts: Iterable[str]
         if measure == "train":
             parts = [self._repeated_text(size)]
-        else:  # a text that is repeated is one long phrase
+        else:  # a repeated text is one long phrase
             parts = generated_text(size, Source("\n".join(text.content for text in self.texts)))
             title, threads = f"{title}, superwords", 2
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -184,7 +184,7 @@ class Driver:
         self._compare_training(title)
 
     def _repeated_text(self, size: int) -> str:
-        """Return `size` bytes of the texts, concatenated and repeated until there are enough."""
+        """Return `size` bytes of the texts, concatenated and repeated as often as needed."""
         content, size_of_texts = "\n".join(text.content for text in self.texts), sum(text.bytes for text in self.texts)
         if size_of_texts < size:
             self.record["notes"].append(
@@ -194,7 +194,7 @@ class Driver:
         return content.encode()[:size].decode("utf-8", "ignore")
 
     def _compare_training(self, title: str) -> None:
-        """Compare learned vocabularies by the share of tokens in common, since libraries break ties differently."""
+        """Compare learned vocabularies by the share of common tokens, since libraries break ties differently."""
         files = {name: self.folder / f"tokens-{title}-{name}" for name in self.names}
         learned = {name: set(pickle.loads(path.read_bytes())) for name, path in files.items() if path.exists()}
         ours = learned.get("bpelab")

@@ -1,9 +1,9 @@
-"""Generated text of any size, in which words and phrases go on growing as in real text, to measure training with.
+"""Generate text of any size for measuring training: like real text, it keeps producing new words and phrases.
 
-A walk through a source text: from one word to the next, or on from another place where the same word is, or from
-anywhere; now and then a word is made up, of a rank that Zipf's law draws. So pairs of words are those of the source
-with their frequencies, new pairs and new words never end, and phrases recur as long as the walk stays on its path.
-Thousands of walks are made at once. The same seed and source make the same text on every machine with the same NumPy.
+The text is a random walk through a source text. Each step goes to the next word, or continues from another occurrence
+of the same word, or from anywhere; now and then it makes up a word, whose rank is drawn from Zipf's law. So most word
+pairs have the source's frequencies, new pairs and new words never end, and phrases recur while the walk follows the
+source. Thousands of walks run at once. A seed and a source give the same text on every machine with the same NumPy.
 
     python -m bpelab.bench.generated_text 1G big.txt            # from the book's text
     python -m bpelab.bench.generated_text 1G big.txt --like english.txt
@@ -25,17 +25,17 @@ from ..notebook.zipf_text import word
 from ..pretokenizers.split import Split
 
 GOES_ON, SAME_WORD = 0.4, 0.36
-"""How often a walk goes on to the next word, and on from another place with the same word; else it is anywhere."""
+"""How often a walk continues with the next word, and from another occurrence of the word; otherwise it jumps."""
 MADE_UP = 0.03
 """How often a word is made up."""
 S, Q = 1.5, 3_000.0
-"""Of Zipf's law, with which the ranks of such words are drawn (`notebook/zipf_text.py`)."""
+"""Parameters of Zipf's law, from which the ranks of these words are drawn (`notebook/zipf_text.py`)."""
 WALKS, STEPS = 2_000, 500
 MAX_RANK = 1 << 50
 
 
 class Source:
-    """A text as words, each with the white space before it, and where else each of them is."""
+    """A text as a list of words, each with the white space before it, and an index of every word's occurrences."""
 
     def __init__(self, text: str) -> None:
         found = re.findall(r"\s*\S+", text)
@@ -46,7 +46,7 @@ class Source:
         self.first = np.cumsum(self.number) - self.number
 
     def walks(self, random: np.random.Generator) -> NDArray[np.int64]:
-        """Return the words of WALKS walks of STEPS steps; what isn't in the source is made up: ~rank."""
+        """Return the word ids of WALKS walks of STEPS steps; a made-up word is ~rank, a negative number."""
         size = len(self.word)
         found = np.empty((STEPS, WALKS), np.int64)
         at = random.integers(size, size=WALKS)
@@ -72,7 +72,7 @@ def generated_text(size: int, source: Source, seed: int = 0) -> Iterator[str]:
     random = np.random.default_rng(seed)
     while size > 0:
         walks = source.walks(random)
-        distinct, offsets = np.unique(walks, return_inverse=True)  # sorted: what is made up comes first
+        distinct, offsets = np.unique(walks, return_inverse=True)  # sorted: made-up words come first
         made = [f" {word(2_000 + ~number)}" for number in distinct[distinct < 0].tolist()]
         words = np.concatenate([np.array(made, object), source.words[distinct[distinct >= 0]]])
         text = "\n\n".join("".join(line) for line in words[offsets.reshape(walks.shape)].tolist())[:size]
@@ -81,7 +81,7 @@ def generated_text(size: int, source: Source, seed: int = 0) -> Iterator[str]:
 
 
 def growth(text: str, split: Split) -> Iterator[tuple[int, int, int, int]]:
-    """Yield, for 1, 2, 4 ... megabytes of a text: the pre-tokens, the distinct ones, and the distinct pairs of them."""
+    """Yield, for 1, 2, 4 ... megabytes of a text: megabytes, pre-tokens, distinct pre-tokens, and distinct pairs."""
     pieces = split.split(text)
     sizes = np.cumsum([len(piece.encode()) for piece in pieces])
     distinct, number = np.unique(np.array(pieces, object), return_inverse=True)
@@ -94,7 +94,7 @@ def growth(text: str, split: Split) -> Iterator[tuple[int, int, int, int]]:
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
-    """Write a text, or print how texts grow."""
+    """Write a generated text, or print the growth of existing ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("size", nargs="?", type=size_in_bytes)
     parser.add_argument("out", nargs="?", type=Path)

@@ -1,8 +1,8 @@
 """Measures that run each library in its own process: loading, memory, training, pathological inputs, fresh processes.
 
 A fresh process is a program of a few lines that imports nothing but the library, loads a vocabulary and encodes a file;
-the time of an empty program is subtracted. Files are in the system's cache, and so are the tables that a library keeps
-from run to run: the first run of each library is not counted.
+the time of an empty program is subtracted. The first run of each library doesn't count, so files are in the system's
+cache, and so are any tables that the library keeps from run to run.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HELLO = "hello world"
 RUNS = 5
-"""Runs of each program. The shortest counts, since a disturbance can only make a run longer."""
+"""Runs of each program. The shortest counts, since interference can only make a run longer."""
 PROGRAM = """
 NAME, RANKS, FOLDER, PATTERN, SPECIAL = {vocabulary!r}
 {load}
@@ -54,7 +54,7 @@ def load_and_encode(peer: type[Peer], vocabulary: Vocabulary) -> list[int]:
 
 
 def memory(worker: "Worker", step: Step) -> None:
-    """Measure resident memory: that of a loaded vocabulary, and the peak beyond it while a text is encoded."""
+    """Measure resident memory: a loaded vocabulary's, and the peak above that while encoding a text."""
     for name in worker.participants(step):
         (text,) = worker.read_parts(step.text)[1]
         worker.run_guarded(name, "import", PEERS[name].import_all)
@@ -79,7 +79,7 @@ def preferred_call(peer: Peer) -> Callable[[str], Any]:
 
 
 def pathological(worker: "Worker", step: Step) -> None:
-    """Time one of PATHOLOGICAL; report the digest of its ids and their count."""
+    """Time a pathological input; report the digest and the number of its ids."""
     for name in worker.participants(step):
         text = PATHOLOGICAL[step.text](worker.job.values["pathological bytes"])
         peer = worker.load(name)
@@ -99,7 +99,7 @@ def pathological(worker: "Worker", step: Step) -> None:
 
 
 def train(worker: "Worker", step: Step) -> None:
-    """Time training on a file, of superwords too; the learned tokens are written to another file, to be compared."""
+    """Time training on a file, with or without superwords; write the learned tokens to another file for comparison."""
     size = worker.job.values["vocabulary"]
     for name in worker.participants(step):
         worker.run_guarded(name, "import", PEERS[name].import_all)
@@ -122,7 +122,7 @@ def emit_time(worker: "Worker", step: Step, name: str, call: Callable[[], Any], 
 
 
 def fresh(worker: "Worker", step: Step) -> None:
-    """Measure the processor time of a process that encodes a file, less that of an empty one."""
+    """Measure the processor time of a process that encodes a file, minus that of an empty one."""
     expected = None
     for name in worker.participants(step):
         found = worker.run_guarded(name, "fresh", _measured, _program(worker, PEERS[name].calls["fresh"], step.text))
@@ -144,7 +144,7 @@ def _program(worker: "Worker", load: str, text: str) -> str:
 
 
 def _measured(program: str) -> tuple[str, float, float]:
-    """Return what a program prints, its processor seconds and its wall seconds, both less those of an empty one."""
+    """Run a program; return its output, processor and wall seconds, both minus those of an empty program."""
     printed = _run(program)[0]
     runs, empty = [_run(program)[1:] for _ in range(RUNS)], [_run("pass")[1:] for _ in range(RUNS)]
     cpu, wall = (max(min(some) - min(none), 0.0) for some, none in zip(zip(*runs), zip(*empty)))
@@ -152,7 +152,7 @@ def _measured(program: str) -> tuple[str, float, float]:
 
 
 def _run(program: str) -> tuple[str, float, float]:
-    """Run a program; return its output, processor and wall seconds. Raises RuntimeError with its last line."""
+    """Run a program; return its output, processor and wall seconds. Raises RuntimeError with its last error line."""
     cpu, clock = _of_children(), time.perf_counter()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=False)
     wall = time.perf_counter() - clock
@@ -162,7 +162,7 @@ def _run(program: str) -> tuple[str, float, float]:
 
 
 def _of_children() -> float:
-    """Return the processor seconds of all child processes that have ended; 0 where the system doesn't say."""
+    """Return the processor seconds of all finished child processes; 0 if the system doesn't report them."""
     try:
         import resource
     except ImportError:  # Windows

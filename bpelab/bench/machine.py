@@ -1,4 +1,4 @@
-"""The machine: what its processors are and can do, how busy it is, and how a process is pinned to some of them."""
+"""The machine: its processors and their features, its load, and how to pin a process to some processors."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from ..core.batch import thread_count
 from ..native import instruction_set
 
 INSTRUCTION_SETS = re.compile(r"sse|ssse|avx|bmi|popcnt|f16c|fma|gfni|asimd|neon|sve|sme2?$|dotprod|crc32|i8mm", re.I)
-"""Those that matter to tokenizers: wide registers, and bits that are counted and shuffled."""
+"""Instruction sets that matter to tokenizers: wide registers, bit counting and bit shuffling."""
 
 
 def machine() -> dict[str, Any]:
@@ -36,9 +36,9 @@ def cpu_name() -> str:
 
 
 def instruction_sets() -> list[str] | None:
-    """Return the names of the processor's vector and bit instructions; None where the system doesn't report them.
+    """Return the names of the processor's vector and bit instructions; None if the system doesn't report them.
 
-    Linux has them in /proc/cpuinfo, macOS in sysctl: `avx2` there and there `AVX2`, `asimd` and `FEAT_DotProd`.
+    Linux has them in /proc/cpuinfo (`avx2`, `asimd`), macOS in sysctl (`AVX2`, `FEAT_DotProd`).
     """
     names = (_cpuinfo("flags") or _cpuinfo("Features") or _sysctl()).split()
     return sorted(name for name in set(names) if INSTRUCTION_SETS.match(name.removeprefix("FEAT_"))) or None
@@ -54,7 +54,7 @@ def _cpuinfo(key: str) -> str:
 
 
 def _sysctl() -> str:
-    """Return what macOS says of its processor: the names of features, of those of an Arm that are there."""
+    """Return the names of processor features that macOS reports; on Arm, those that are present."""
     try:
         shown = subprocess.run(["sysctl", "machdep.cpu", "hw.optional"], capture_output=True, text=True, check=False)
     except OSError:
@@ -66,7 +66,7 @@ def _sysctl() -> str:
 
 
 def load_average() -> list[float] | None:
-    """Return the load averages of the last 1, 5 and 15 minutes; None where the system has none."""
+    """Return the load averages of the last 1, 5 and 15 minutes; None if the system has none."""
     try:
         return [round(load, 2) for load in os.getloadavg()]
     except (AttributeError, OSError):
@@ -74,11 +74,11 @@ def load_average() -> list[float] | None:
 
 
 def pin(threads: int) -> None:
-    """Pin this process, and those that it starts, to as many processors as it may have threads.
+    """Pin this process, and any that it starts, to as many processors as it may have threads.
 
-    Some libraries start a thread for each processor whatever the environment says; none starts more than it may run
-    on. Each processor is that of another core while there are some, from the last on: systems do their own work on the
-    first. Does nothing where the system has no affinity of processes.
+    Some libraries start a thread per processor whatever the environment says, but none starts more than it may run
+    on. Processors are taken from different cores while there are enough, starting with the last, since systems do
+    their own work on the first. Does nothing if the system has no processor affinity.
     """
     if not hasattr(os, "sched_setaffinity"):
         return
@@ -90,7 +90,7 @@ def pin(threads: int) -> None:
 
 
 def _core(processor: int) -> str:
-    """Return the processors that share a core with one, as Linux writes them."""
+    """Return the processors that share a core with `processor`, as Linux lists them."""
     try:
         return Path(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list").read_text("ascii")
     except OSError:

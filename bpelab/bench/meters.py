@@ -1,7 +1,7 @@
-"""Meters of this process: its clocks, and its resident memory, now and at the peak since a chosen moment.
+"""Meters of this process: its clocks, and its resident memory, both current and peak since a chosen moment.
 
 Linux reports memory and its peak in /proc, and lets a process reset the peak. Elsewhere psutil reports the current
-value, and a thread polls it for the peak; it may miss a short one.
+value, and a thread polls it for the peak; it may miss a short peak.
 """
 
 import gc
@@ -29,7 +29,7 @@ def timed(call: Callable[[], T]) -> tuple[T, float, float]:
 
 
 def freeze_heap() -> None:
-    """Collect garbage, then exempt what is left from later collections: tokenizers hold a million objects."""
+    """Collect garbage, then exempt all remaining objects from later collections: tokenizers hold a million."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
@@ -46,7 +46,7 @@ class MemoryMeter:
      MemoryMeter().current() > 1_000_000
     True
 
-    Raises MissingDependencyError where there is neither /proc nor psutil.
+    Raises MissingDependencyError if there is neither /proc nor psutil.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class MemoryMeter:
         self._max, self._stop = 0, Event()
 
     def restart(self) -> None:
-        """Start a new peak."""
+        """Reset the peak."""
         if self._linux:
             CLEAR.write_text("5", "ascii")
         else:
@@ -63,7 +63,7 @@ class MemoryMeter:
             Thread(target=self._watch, daemon=True).start()
 
     def peak(self) -> int:
-        """Return the maximum since `restart`, in bytes."""
+        """Return the peak since `restart`, in bytes."""
         if self._linux:
             return _from_status("VmHWM")
         self._stop.set()

@@ -1,7 +1,7 @@
 """Paired measures: in each round all libraries run one after the other on the same text, so ratios are comparable.
 
-The library that begins changes from round to round. After each round the ids that were timed are compared with the
-baseline's once more.
+Each round starts with a different library. After each round the ids from the timed calls are compared with the
+baseline's again.
 """
 
 from collections.abc import Callable
@@ -25,14 +25,14 @@ WARM_UP_TEXT = (
 )
 """The first text that a library encodes, so that work done at the first call counts as loading."""
 WARM_SECONDS = 5.0
-"""Processor seconds of warming up a library: slow ones cache little, and gain nothing from more."""
+"""Maximum processor seconds for warming up a library: slow ones cache little and gain nothing from more."""
 TEXTS: dict[str, Callable[[str], list[str]]] = {
     "calls": split_short,
     "lines": split_lines,
     "documents": partial(split_documents, size=DOCUMENT_BYTES),
     "batch": partial(split_documents, size=DOCUMENT_BYTES),
 }
-"""How the texts of a measure are cut out of a part."""
+"""Measure -> the function that cuts a part into texts."""
 
 
 def cold(worker: "Worker", step: Step) -> None:
@@ -41,7 +41,7 @@ def cold(worker: "Worker", step: Step) -> None:
     names = worker.participants(step)
     for round_index, part in enumerate(parts[: worker.job.values["cold rounds"]]):
         fresh = {name: peer for name in rotate(names, round_index) if (peer := worker.load(name)) is not None}
-        for name, peer in fresh.items():  # what a library does at its first call is part of loading, and counted there
+        for name, peer in fresh.items():  # work done at the first call is part of loading, and counted there
             worker.run_guarded(name, "warm up", encode_call(peer, step.output), WARM_UP_TEXT)
         freeze_heap()
         results = {name: time_once(worker, step, peer, "cold", part, round_index) for name, peer in fresh.items()}
@@ -49,7 +49,7 @@ def cold(worker: "Worker", step: Step) -> None:
 
 
 def warm(worker: "Worker", step: Step) -> None:
-    """Measure unseen text after a warm-up on other text, and the same text again."""
+    """Measure unseen text after a warm-up on other text, then the same text again."""
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
         here = {name: peers[name] for name in rotate(list(peers), round_index)}
@@ -63,20 +63,20 @@ def warm(worker: "Worker", step: Step) -> None:
 
 
 def time_once(worker: "Worker", step: Step, peer: Peer, measure: str, part: str, round_index: int) -> Any:
-    """Time encoding one text, and return its ids."""
+    """Time encoding one text; return its ids."""
     text = shorten(part, peer)
     encode = encode_call(peer, step.output)
     return emit_sample(worker, step, peer, measure, lambda: encode(text), round_index, len(text.encode()))
 
 
 def encode_call(peer: Peer, output: str) -> Callable[[str], Any]:
-    """Return the call that encodes to an array, or else to a list."""
+    """Return the library's call for `output`: the one that encodes to an array, or to a list."""
     encode: Callable[[str], Any] = peer.encode_array if output == "array" else peer.encode_list
     return encode
 
 
 def one_by_one(worker: "Worker", step: Step) -> None:
-    """Measure many texts, one call for each: 60 characters, lines, or documents of 2 kB."""
+    """Measure many texts, one call each: 60 characters, lines, or documents of 2 kB."""
 
     def loop(peer: Peer, texts: list[str]) -> Call:
         return lambda: [peer.encode_list(text) for text in texts]
@@ -97,7 +97,7 @@ def batch(worker: "Worker", step: Step) -> None:
 def time_in_rounds(
     worker: "Worker", step: Step, split: Callable[[str], list[str]], make_call: Callable[[Peer, list[str]], Call]
 ) -> None:
-    """Run the rounds of a measure whose every call encodes many texts, those into which `split` cuts a part."""
+    """Run the rounds of a measure whose calls each encode many texts; `split` cuts a part into them."""
     peers, parts = load_and_warm_up(worker, step)
     for round_index, part in enumerate(parts):
         results = {}
@@ -133,7 +133,7 @@ def decode(worker: "Worker", step: Step) -> None:
 
 
 def rotate(names: list[str], round_index: int) -> list[str]:
-    """Rotate the names, so that each round begins with another one.
+    """Rotate the names, so that each round starts with a different one.
 
     >>> rotate(["a", "b", "c"], 4)
     ['b', 'c', 'a']
@@ -143,7 +143,7 @@ def rotate(names: list[str], round_index: int) -> list[str]:
 
 
 def load_and_warm_up(worker: "Worker", step: Step) -> tuple[dict[str, Peer], list[str]]:
-    """Load each library afresh and warm it up on other text of its kind; return the objects and the parts to time."""
+    """Load each library anew and warm it up on text of the same kind; return the objects and the parts to time."""
     texts, parts = worker.read_parts(step.text)
     peers = {}
     for name in worker.participants(step):
@@ -155,7 +155,7 @@ def load_and_warm_up(worker: "Worker", step: Step) -> tuple[dict[str, Peer], lis
 
 
 def warm_up(peer: Peer, step: Step, texts: list[str]) -> bool:
-    """Warm up with the call to be timed; for decoding, by encoding, since both use the model's tables."""
+    """Warm up with the call to be timed; for decoding, with encoding, since both use the model's tables."""
     begun = process_time()
     for text in (shorten(text, peer) for text in texts):
         if process_time() - begun > WARM_SECONDS:
@@ -181,7 +181,7 @@ def emit_sample(worker: "Worker", step: Step, peer: Peer, measure: str, call: Ca
 
 
 def compare_round(worker: "Worker", step: Step, peers: dict[str, Peer], results: dict[str, Any]) -> None:
-    """Report results that differ from the baseline's, among the libraries that encoded the whole text."""
+    """Report results that differ from the baseline's, for libraries that encoded the whole text."""
     ids = {name: flatten([row]) for name, row in results.items() if row is not None and peers[name].part == 1}
     baseline = worker.job.vocabulary.baseline
     if baseline in ids:

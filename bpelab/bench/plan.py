@@ -1,6 +1,6 @@
-"""Plans: how much is measured with `--quick`, by default, and with `--full`; and what a worker process is told of it.
+"""Plans: how much to measure with `--quick`, by default, and with `--full`; and the jobs of worker processes.
 
-A step is one row of a table, a job the steps of one process.
+A step is one row of a table; a job is the steps of one process.
 """
 
 from dataclasses import asdict, dataclass, field, replace
@@ -18,16 +18,16 @@ class Plan:
 
     Attributes:
         sections: some of SECTIONS.
-        encodings: the first one gets every measure, the others only those of encoding, unless `everything`.
+        encodings: the first one gets every measure, the others only the encoding measures, unless `everything`.
         rounds: of the paired measures; `cold_rounds` of those with a fresh object each, `load_rounds` of loading.
-        part: bytes of a text in one round. bpe-openai takes no text of more than 200,000 tokens.
+        part: bytes of a text in one round. bpe-openai accepts no text of more than 200,000 tokens.
         batch: bytes of a batch.
-        fresh: bytes of the files that are encoded in a fresh process, besides a few words.
-        memory: bytes of the text for which memory is measured.
-        pathological: the names of the inputs, and `pathological_bytes` each.
-        train: (bytes of text, tokens to learn); `superwords` likewise, of generated text and with superwords.
-        seconds: how long a library may take for one call; `pathological_seconds` for a pathological input.
-        texts: how many of the texts are used; 0 for all.
+        fresh: bytes of the files to encode in a fresh process, besides a few words.
+        memory: bytes of the text for measuring memory.
+        pathological: the names of the inputs, of `pathological_bytes` each.
+        train: (bytes of text, tokens to learn); `superwords` likewise, on generated text and with superwords.
+        seconds: the time limit of one call; `pathological_seconds` for a pathological input.
+        texts: how many of the texts to use; 0 for all.
     """
 
     sections: tuple[str, ...] = SECTIONS
@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def characters(self) -> int:
-        """The maximum number of characters read of each text."""
+        """The maximum number of characters to read from each text."""
         return max(self.memory, self.batch * (self.rounds + 4), *(size for size, _ in self.train))
 
 
@@ -93,9 +93,9 @@ class Step:
     Attributes:
         measure: "check", "cold", "warm", "calls", "lines", "documents", "batch", "decode", "load", "fresh", "memory",
             "pathological", "train", "superwords".
-        text: the name of a text, or of a pathological input.
+        text: the name of a text or a pathological input.
         output: a key of `Peer.calls`; "" for measures that have only one kind of call.
-        threads: how many may be used.
+        threads: the maximum number of threads.
     """
 
     measure: str
@@ -116,11 +116,11 @@ class Job:
 
     Attributes:
         text_files: the name of a text -> a JSON file with the strings to encode, "warm" and "parts".
-        folder: files that processes share: expected ids, learned tokens.
+        folder: the folder of files that processes share: expected ids, learned tokens.
         excluded: (library, step) pairs to skip, because they differed, failed or crashed before.
         values: numbers that a measure needs, such as the size of a vocabulary.
         threads: how many processors the process is pinned to.
-        memory_limit: of the process's address space, in bytes; None for no limit.
+        memory_limit: the limit of the process's address space in bytes; None for no limit.
     """
 
     vocabulary: Vocabulary
@@ -134,7 +134,7 @@ class Job:
     memory_limit: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary that JSON can hold."""
+        """Convert to a dictionary that JSON can represent."""
         return asdict(self)
 
     @classmethod

@@ -41,7 +41,7 @@ def _library(peer: type[Peer]) -> dict[str, Any]:
 
 
 def to_json(record: Record) -> str:
-    """Return a record as JSON, each sample in a line of its own."""
+    """Convert a record to JSON, with each sample on a separate line."""
     head = json.dumps({**record, "samples": []}, indent=1, ensure_ascii=False)
     samples = ",\n  ".join(json.dumps(sample, ensure_ascii=False) for sample in record["samples"])
     return head.replace('"samples": []', f'"samples": [\n  {samples}\n ]') + "\n"

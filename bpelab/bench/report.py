@@ -1,4 +1,4 @@
-"""The report of a run: all tables, in plain text; and the figure of how fast each library encodes unseen text."""
+"""The report of a run: all tables, in plain text, and a figure of each library's encoding speed on unseen text."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from .summary import Row, Speed, speeds
 
 
 def report(record: Record) -> str:
-    """Return all tables of a record, with what they mean and what is missing from them."""
+    """Return all tables of a record, with an explanation and a list of what is missing."""
     blocks = [_head(record)]
     rows = summary.speeds(record)
     for encoding in dict.fromkeys(row.encoding for row in rows):
@@ -57,7 +57,7 @@ def _head(record: Record) -> str:
 
 
 def _left_out(record: Record) -> str:
-    """List what went wrong, once for each library and reason."""
+    """List the failures, one line per library and reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for entry in record["left_out"]:
         doing = entry["doing"] if entry["measure"] in ("", "check") else entry["measure"]
@@ -71,11 +71,10 @@ def _left_out(record: Record) -> str:
 
 
 def bench_figure(record: Record, encoding: str | None = None) -> Any:
-    """Draw a matplotlib figure: a panel for each text, a bar for each library, and a second one for arrays.
+    """Draw a matplotlib figure: a panel for each text, a bar for each library, and a second bar for arrays.
 
     `encoding` is the record's first by default. The bars are MB per second of processor time on unseen text; the
-    number beside a bar is how many times as fast as the baseline that is. Raises BPELabError if there is nothing to
-    draw.
+    number beside a bar is the ratio to the baseline's speed. Raises BPELabError if there is nothing to draw.
     """
     rows = speeds(record)
     unseen = {row: found for row, found in rows.items() if row.measure == "unseen"}
@@ -112,7 +111,7 @@ def bench_figure(record: Record, encoding: str | None = None) -> Any:
 
 
 def save_figure(record: Record, path: Path) -> None:
-    """Draw `bench_figure` to a file, .svg or .png; the text of an SVG stays text, and the same record the same file."""
+    """Draw `bench_figure` to a .svg or .png file. Text in an SVG stays text; equal records give equal files."""
     svg = path.suffix == ".svg"
     with pyplot().rc_context({"svg.fonttype": "none", "svg.hashsalt": "bpelab"}):
         bench_figure(record).savefig(path, bbox_inches="tight", metadata={"Date": None} if svg else None)

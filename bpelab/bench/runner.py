@@ -1,6 +1,6 @@
-"""Run jobs to their end, whatever libraries do, and copy the samples into the record.
+"""Run jobs to the end, whatever libraries do, and copy the samples into the record.
 
-A library that crashes, hangs or reaches its limits is left out of the step it was at. That step then runs again without
+A library that crashes, hangs or reaches its limits is left out of the current step. That step then runs again without
 it, and the samples of the first attempt are dropped, so that rounds are complete.
 """
 
@@ -15,7 +15,7 @@ from .worker_process import Event, ProcessExit
 
 
 class Runner:
-    """Runs jobs; calls `on_step` with what is being done, `on_row` with what has been measured."""
+    """Runs jobs; calls `on_step` with the current activity, `on_row` with each finished row."""
 
     def __init__(self, record: Record, on_step: Callable[[str], None], on_row: Callable[[str, Step], None]) -> None:
         self._record, self._on_step, self._on_row = record, on_step, on_row
@@ -25,8 +25,8 @@ class Runner:
     ) -> list[tuple[str, Step]]:
         """Run all steps of a job; return the (library, step) pairs that failed.
 
-        A library may take `seconds` for one call, and use `threads`. `round_index` is given where each round is a job
-        of its own. Samples go into the record if `keep`.
+        A library may take `seconds` for one call, and use `threads`. Pass `round_index` if each round is a separate
+        job. Samples go into the record if `keep`.
         """
         steps = [s for s in job.steps if any(PEERS[name].supports(s.capability) for name in job.peers)]
         job = replace(job, steps=steps, threads=threads)
@@ -64,13 +64,13 @@ class Runner:
             self._record["left_out"].append(entry)
 
     def step_started(self, job: Job, step: Step) -> None:
-        """Report the step, unless it is one library's own (the driver has reported that)."""
+        """Report the step, unless it is for one library only (the driver has already reported that)."""
         if len(job.peers) > 1:
             threads = f", {step.threads} threads" if step.threads > 1 else ""
             self._on_step(f"{job.vocabulary.name}: {step.measure} {step.text}, {step.output}{threads}")
 
     def step_finished(self, job: Job, step: Step) -> None:
-        """Report what has been measured."""
+        """Report the rows of a finished step."""
         self._on_row(job.vocabulary.name, step)
 
 
@@ -103,5 +103,5 @@ class _ProcessRun:
 
 
 def _concerns_all_measures(step: Step, doing: str) -> bool:
-    """Whether a failure concerns all measures: loading the vocabulary failed in a step that measures something else."""
+    """Return whether a failure affects all measures: loading failed in a step that measures something else."""
     return doing == "load" and step.measure != "load"

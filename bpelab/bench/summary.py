@@ -1,8 +1,8 @@
 """Summaries of samples: the medians and ratios that tables and figures show.
 
-On a machine that others use too, a library that is measured a minute after another is measured on another machine. So
-within a round all run one after the other on the same text, each ratio is taken within its round, and the result is the
-median of the rounds' ratios with its quartiles.
+On a shared machine, the load may change between the measurements of two libraries. So within a round all libraries
+run one after the other on the same text, ratios are taken within a round, and the result is the median of the rounds'
+ratios with its quartiles.
 """
 
 from collections import defaultdict
@@ -35,9 +35,9 @@ class Speed(NamedTuple):
     """How fast a library is.
 
     Attributes:
-        rate: MB per second; of processor time, but by the clock for batches.
-        times: how many times as fast as the baseline, from paired rounds; None without a baseline to compare with.
-        call: seconds a call, for measures of many calls.
+        rate: MB per second, of processor time, or of wall time for batches.
+        times: the ratio to the baseline's speed, from paired rounds; None without a baseline to compare with.
+        call: seconds per call, for measures of many calls.
     """
 
     rate: float
@@ -58,7 +58,7 @@ def spread(values: list[float]) -> Spread:
 
 
 def paired_ratio(own: Mapping[int, float], baseline: Mapping[int, float]) -> Spread | None:
-    """Return the ratio of two speeds over the rounds that both have; None if there is no such round.
+    """Return the ratio of two speeds over their common rounds; None if they have none.
 
     A slow round slows both and leaves its ratio unchanged; the ratio of the two medians would be 20 / 10 here.
 
@@ -70,7 +70,7 @@ def paired_ratio(own: Mapping[int, float], baseline: Mapping[int, float]) -> Spr
 
 
 def speeds(record: Record) -> dict[Row, dict[str, Speed]]:
-    """Return, for each row, the speed of each library that was measured in it."""
+    """Compute the speed of each library in each row."""
     seconds: dict[Row, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
     for sample in record["samples"]:
         if "round" in sample and sample["measure"] != "load":
@@ -113,7 +113,7 @@ def digests(record: Record, encoding: str, text: str) -> dict[str, str]:
 
 
 def right_digest(record: Record, encoding: str, text: str) -> str | None:
-    """Return the baseline's digest; where it failed, the most frequent one, or None if there is none."""
+    """Return the baseline's digest; if the baseline failed, the most frequent digest, or None if there are none."""
     found = digests(record, encoding, text)
     if record["baselines"][encoding] in found:
         return found[record["baselines"][encoding]]

@@ -1,4 +1,4 @@
-"""Plain-text tables: libraries are rows, measures are columns. Those of paired measures: speeds, and their ratios."""
+"""Plain-text tables of paired measures: rows are libraries, columns are measures, cells are speeds and ratios."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from .summary import Row, Speed
 
 MISSING = "-"
 Cell = Callable[[str], str]
-"""The text of a column for a library."""
+"""A function from a library's name to the text of a cell."""
 
 
 def format_table(title: str, rows: list[list[str]]) -> str:

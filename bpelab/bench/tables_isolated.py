@@ -8,7 +8,7 @@ from .tables import MISSING, Cell, library_table
 
 Numbers = dict[str, float]
 UNMEASURED = 1e9
-"""Seconds assumed for libraries that were not measured, so that tables end with them."""
+"""Seconds assumed for unmeasured libraries, so that they come last in tables."""
 
 
 def load_and_memory(record: Record) -> str:

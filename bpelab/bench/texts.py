@@ -1,4 +1,4 @@
-"""The texts of a run: those that the user names, or else those found on this machine. Nothing is ever downloaded."""
+"""The texts of a run: those that the user names, or texts found on this machine. Nothing is ever downloaded."""
 
 import lzma
 import re
@@ -14,10 +14,10 @@ from ..notebook.live_source import book_text
 
 FOLDER_VARIABLE = "BPELAB_BENCH_TEXTS"
 MIN_FILE_BYTES = 2_000_000
-"""Files of a folder that are shorter than this are left out: they have too little unseen text."""
+"""The minimum size of a file in a folder; shorter files have too little unseen text and are left out."""
 STDLIB_CHARS = 24_000_000
 WARM_UP_BYTES = 12_000_000
-"""Maximum size of the warm-up text: what a process in service has encoded after a short while."""
+"""The maximum size of the warm-up text: what a process in production has encoded after a short while."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Text:
 
     @property
     def bytes(self) -> int:
-        """Its size in UTF-8."""
+        """The size of the text in UTF-8, in bytes."""
         return len(self.content.encode())
 
 
 def find_texts(folder: Path | None, named: Iterable[str] = (), max_chars: int | None = None) -> list[Text]:
     """Return the texts of a run: the files in `named` ("NAME=FILE"), or else those in `folder` and Python's own code.
 
-    Without either, the book's own text serves as prose. At most `max_chars` characters are read of each.
+    Without either, the book's own text serves as prose. At most `max_chars` characters of each are read.
     Raises BPELabError naming the file that can't be read.
     """
     texts = [_named(entry, max_chars) for entry in named]
@@ -86,7 +86,7 @@ def read(name: str, path: Path, max_chars: int | None = None) -> Text:
 
 
 def escape_special_tokens(text: str) -> str:
-    """Put a space into what looks like a special token: the fastest calls of some libraries would parse it as one.
+    """Insert a space into anything like a special token: the fastest calls of some libraries would parse it as one.
 
     >>> escape_special_tokens("a <|endoftext|>")
     'a < |endoftext|>'
@@ -115,8 +115,8 @@ def stdlib_sources(max_chars: int = STDLIB_CHARS) -> str:
 def split_parts(text: str, count: int, size: int) -> tuple[list[str], list[str]]:
     """Split a text into parts of at most `size` bytes: up to 12 MB for warming up, and the next `count` to measure.
 
-    No part ends in white space: cl100k's pattern was once changed in how it splits trailing spaces, and libraries with
-    the older one would be left out for that.
+    No part ends in white space: cl100k's pattern once changed how it splits trailing spaces, and libraries with
+    the older version would be left out just for that.
 
     >>> split_parts("one two three four", 3, 100)
     (['one'], ['two', 'thre', 'e fo'])
@@ -135,12 +135,12 @@ def split_documents(text: str, size: int) -> list[str]:
 
 
 def split_short(text: str) -> list[str]:
-    """Split the beginning of a text into 2,000 texts of 60 characters, as far as it goes."""
+    """Split the beginning of a text into up to 2,000 texts of 60 characters."""
     return [text[start : start + 60].rstrip() for start in range(0, min(len(text), 120_000), 60)]
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text that have 50 to 200 bytes, longer ones cut up into such pieces.
+    """Return the lines of a text that have 50 to 200 bytes; longer lines are cut into such pieces.
 
     >>> [len(line) for line in split_lines("short\\n" + "-" * 70 + "\\n" + "a line " * 100)]
     [70, 120, 119, 120, 120, 120, 99]
@@ -150,7 +150,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def _chars_for(text: str, size: int) -> int:
-    """Estimate how many characters of `text` take `size` bytes."""
+    """Estimate how many characters of `text` fit into `size` bytes."""
     sample = text[: 1 << 20]
     return max(1, round(size * len(sample) / len(sample.encode())))
 

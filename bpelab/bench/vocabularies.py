@@ -23,15 +23,15 @@ SIZE = 4096
 
 
 class Unavailable(BPELabError):
-    """An encoding whose files are not in tiktoken's cache on this machine."""
+    """Raised for an encoding whose files are not in tiktoken's cache on this machine."""
 
 
 def prepare(name: str, folder: Path) -> Vocabulary:
     """Write the files of the vocabulary `name` into a folder within `folder`, and return it. Cost: seconds.
 
-    "trained" and "superwords", whose tokens go over the ends of words, are trained on the book's text. A name may also
-    be the path of a tokenizer; a tokenizer.json is copied as it is. Raises Unavailable for a published one without
-    tiktoken or its files, BPELabError for unknown names, two tokenizers of one name, and files that can't be read.
+    "trained" and "superwords", whose tokens may cross word boundaries, are trained on the book's text. A name may also
+    be the path of a tokenizer; a tokenizer.json is copied unchanged. Raises Unavailable for a published encoding
+    without tiktoken or its files, BPELabError for unknown or duplicate names, and for files that can't be read.
     """
     own_file = None
     if name in TRAINED:
@@ -65,7 +65,7 @@ def prepare(name: str, folder: Path) -> Vocabulary:
 
 
 def _write_ranks(tokenizer: BPETokenizer, home: Path) -> str:
-    """Write a .tiktoken file and return its path; "" if tiktoken would give other ids with it."""
+    """Write a .tiktoken file and return its path; "" if tiktoken would give different ids with it."""
     ranks = home / f"{home.name}.tiktoken"
     try:
         save_ranks(tokenizer.spec, ranks)
@@ -75,10 +75,10 @@ def _write_ranks(tokenizer: BPETokenizer, home: Path) -> str:
 
 
 def _write_plain(home: Path, pattern: str) -> None:
-    """Write plain.json: the tokenizer.json for libraries that read published files only.
+    """Write plain.json: a tokenizer.json for libraries that only read published files.
 
-    cl100k's pattern has the spelling of Llama 3's file there, which splits every text that doesn't end in white space
-    in the same way, and special tokens after a gap in the ids are left out: no text to measure with contains one.
+    It spells cl100k's pattern as Llama 3's file does, which splits the same way every text that doesn't end in white
+    space. It leaves out special tokens after a gap in the ids, since no text to measure with contains one.
     """
     spec = json.loads((home / "tokenizer.json").read_text("utf-8"))
     if pattern == "cl100k":
@@ -93,7 +93,7 @@ def _write_plain(home: Path, pattern: str) -> None:
 
 
 def _pattern(tokenizer: BPETokenizer) -> str:
-    """Return the name of the pattern of a file's tokenizer, if it cuts words; else its regular expression."""
+    """Return the name of the pattern of a file's tokenizer, if it splits words; else its regular expression."""
     pattern = tokenizer.pattern or covering_pattern(None)
     named = find_pattern(pattern)
     return pattern if named is None else named.name if named.cuts_words else named.regex
@@ -118,7 +118,7 @@ class _DownloadRefused(OSError):
 
 @contextmanager
 def no_download() -> Iterator[None]:
-    """Make tiktoken read its cache only, and raise where it would download."""
+    """Make tiktoken read only its cache, and raise an error instead of downloading."""
     try:
         from tiktoken import load
     except ImportError as error:

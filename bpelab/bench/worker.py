@@ -1,8 +1,7 @@
 """The worker process in which libraries run: `python -m bpelab.bench.worker JOB.json`.
 
-It writes events to its standard output, one line of JSON each: what it is about to do, what it measured, what went
-wrong. So the process that started it knows which library was running, should this one crash or hang. What libraries
-print goes to standard error.
+It writes events to its standard output, one line of JSON each: the next action, measurements, errors. So if it crashes
+or hangs, the process that started it knows which library was running. What libraries print goes to standard error.
 """
 
 import json
@@ -36,7 +35,7 @@ MEASURES: "dict[str, Callable[[Worker, Step], None]]" = {
     "train": train,
     "superwords": train,
 }
-"""Name -> the function that runs one step of a measure."""
+"""Measure -> the function that runs one step of it."""
 
 
 class Worker:
@@ -59,14 +58,14 @@ class Worker:
             self.emit("finished", index=index)
 
     def participants(self, step: Step) -> list[str]:
-        """Return the names of the libraries that take part in a step."""
+        """Return the names of the libraries in a step."""
         out = self._excluded
         return [name for name in self.job.peers if PEERS[name].supports(step.capability) and (name, step) not in out]
 
     def run_guarded(self, name: str, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what `call` returns, or None after emitting what it raised.
+        """Call a function and return its result; if it raises, emit the error and return None.
 
-        A panic in Rust arrives as a BaseException that is not an Exception, so those are caught too.
+        A panic in Rust arrives as a BaseException that isn't an Exception, so those are caught too.
         """
         self.emit("at", library=name, doing=what)
         try:
@@ -81,24 +80,24 @@ class Worker:
         return None
 
     def load(self, name: str) -> Peer | None:
-        """Make a fresh object of a library, with its vocabulary loaded."""
+        """Create a fresh object of a library, with its vocabulary loaded."""
         peer: Peer | None = self.run_guarded(name, "load", PEERS[name], self.job.vocabulary)
         return peer
 
     def cached(self, name: str) -> Peer | None:
-        """Return the same object each time, for measures that its caches don't affect."""
+        """Return a library's object, the same one each time, for measures that caches don't affect."""
         if name not in self._cache:
             self._cache[name] = self.load(name)
         return self._cache[name]
 
     def read_parts(self, text: str) -> tuple[list[str], list[str]]:
-        """Return the parts of a text for warming up, and those to measure on."""
+        """Return the parts of a text for warming up, and the parts to measure."""
         content = json.loads(Path(self.job.text_files[text]).read_text("utf-8"))
         return content["warm"], content["parts"]
 
 
 def limit_memory(size: int) -> None:
-    """Limit this process to `size` bytes of address space, where the system can do that."""
+    """Limit this process to `size` bytes of address space, if the system can do that."""
     try:
         import resource
     except ImportError:  # Windows
@@ -107,11 +106,11 @@ def limit_memory(size: int) -> None:
 
 
 def main(path: str) -> None:
-    """Run the job in a file."""
+    """Run the job described in a file."""
     job = Job.from_json(json.loads(Path(path).read_text("utf-8")))
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
-        os.dup2(2, 1)  # what a library prints must not look like a line of ours
+        os.dup2(2, 1)  # a library's output mustn't look like our events
         pin(job.threads)  # before a library starts its threads
         if job.memory_limit is not None:
             limit_memory(job.memory_limit)

@@ -1,7 +1,7 @@
 """Worker processes, seen from the process that starts them: events, timeouts and crashes.
 
-A library that ends its process, or is silent for too long, is named in a ProcessExit; its process is killed, and the
-caller goes on without it.
+If a library ends its process or is silent for too long, the process is killed and a ProcessExit names the library, so
+that the caller can go on without it.
 """
 
 import json
@@ -32,10 +32,10 @@ class ProcessExit:
     """How a process ended.
 
     Attributes:
-        why: a sentence; None if the job was finished.
+        why: the reason, as a sentence; None if the job was finished.
         library: the library that ran last.
         doing: what it was doing.
-        step: the index of the step it was at.
+        step: the index of its last step.
     """
 
     why: str | None = None
@@ -45,11 +45,11 @@ class ProcessExit:
 
 
 def run(job: Job, on_event: Callable[[Event], None], seconds: float) -> ProcessExit:
-    """Run a job in a process of its own; a library may take `seconds` for one call."""
+    """Run a job in a separate process; a library may take `seconds` for one call."""
     with tempfile.TemporaryDirectory(prefix="bpelab-bench-") as folder:
         path = Path(folder, "job.json")
         path.write_text(json.dumps(job.to_json()), "utf-8")
-        here = str(Path(bpelab.__file__).parents[1])  # so that the process measures this bpelab and no other
+        here = str(Path(bpelab.__file__).parents[1])  # so that the process measures this copy of bpelab
         search = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
         threads = {"RAYON_NUM_THREADS": str(job.threads), "TOKENIZERS_PARALLELISM": str(job.threads > 1).lower()}
         with Path(folder, "errors").open("w+b") as errors:
@@ -91,8 +91,9 @@ def _follow_events(
 def _next_line(lines: "Queue[bytes]", process: int, seconds: float) -> bytes | None:
     """Return the next line, or None if the process took too long for it.
 
-    On a busy machine a process may get a small part of a processor. So one that works has `seconds` of processor time,
-    where the system reports it; one that sleeps, or whose processor time is unknown, has `seconds` by the clock.
+    On a busy machine a process may get only a small share of a processor. So a working process has `seconds` of
+    processor time, if the system reports it; one that sleeps, or whose processor time is unknown, has `seconds` of
+    wall time.
     """
     started = before = _processor_time(process)
     while True:

@@ -1,4 +1,4 @@
-"""`bpelab adapt`: its arguments, and the function that runs it. Nothing is read or imported until then."""
+"""`bpelab adapt`: its arguments, and the function that runs it. Nothing is read or imported before it runs."""
 
 import argparse
 import json
@@ -22,10 +22,10 @@ examples:
   bpelab adapt Qwen/Qwen2.5-0.5B --tokenizer my-tokenizer --text unseen.txt --out adapted
 
 MODEL is a folder with config.json and safetensors, or a name on the Hugging Face Hub. The plan is printed first: which
-rows are copied, which are made for new tokens, how many parameters more or fewer. The old folder is only read, and the
-new one is there whole or not at all. Afterwards tokens per byte are measured, and the model's bits per byte where an
-engine for it is installed: on --text, or on the last tenth of a corpus of plain text, which then isn't learned from.
-A model that was adapted knows no more than before: train it further on such text.
+rows are copied, which are created for new tokens, how the number of parameters changes. The old folder is only read,
+and the new one is written whole or not at all. Afterwards tokens per byte are measured, and the model's bits per byte
+if an engine for it is installed: on --text, or on the last tenth of a plain-text corpus, which is then held out.
+An adapted model knows no more than before: train it further on such text.
 """
 
 
@@ -45,16 +45,19 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     adapt.add_argument("--add", type=int, metavar="N", help="how many tokens to learn from --corpus")
     adapt.add_argument("-t", "--tokenizer", metavar="NEW", help="the new tokenizer, in place of --corpus and --add")
     adapt.add_argument("--old-tokenizer", metavar="OLD", help="the model's tokenizer, if it isn't in its folder")
-    adapt.add_argument("--out", type=nonempty_path, metavar="FOLDER", help="the folder to write, a new one")
+    adapt.add_argument("--out", type=nonempty_path, metavar="FOLDER", help="the folder to write; it must be new")
     adapt.add_argument(
-        "--rows", default="mean", metavar="RULE", help="how new rows are made: mean (of the parts), average or normal"
+        "--rows",
+        default="mean",
+        metavar="RULE",
+        help="how to compute new rows: mean (of the parts), average or normal",
     )
     adapt.add_argument("--seed", type=int, default=0, help="for --rows normal (default: 0)")
     adapt.add_argument(
         "--pad-to-multiple-of",
         type=int,
         metavar="N",
-        help="round the rows up to a multiple of N (default: as they were)",
+        help="round the rows up to a multiple of N (default: as before)",
     )
     adapt.add_argument("--no-bits", action="store_true", help="don't run the model to measure its bits per byte")
     adapt.add_argument("--gguf", type=nonempty_path, metavar="FILE", help="write a GGUF file for llama.cpp, too")
@@ -62,7 +65,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         "--gguf-like",
         type=Path,
         metavar="OLD",
-        help="for --gguf, and models that are no Llama: a GGUF file of MODEL, as llama.cpp's converter writes it",
+        help="with --gguf, for models other than Llama: a GGUF file of MODEL, as llama.cpp's converter writes it",
     )
     adapt.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
     add_reading(adapt)
@@ -108,11 +111,11 @@ def run_adapt(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise BPELabError for options that don't go together."""
+    """Raise BPELabError for options that can't be combined."""
     if (args.tokenizer is None) == (not args.corpus):
         raise BPELabError("name what the new tokens come from: --corpus FILE with --add N, or --tokenizer NEW")
     if (args.add is None) != (not args.corpus):
-        raise BPELabError("--corpus and --add belong together: how many tokens, and the text to learn them from")
+        raise BPELabError("--corpus and --add belong together: the text to learn from, and how many tokens")
     if args.out is None and not args.dry_run:
         raise BPELabError("--out FOLDER is missing; --dry-run prints the plan and writes nothing")
     if args.gguf_like is not None and args.gguf is None:

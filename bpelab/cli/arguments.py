@@ -1,4 +1,4 @@
-"""The command-line parser: argparse with suggestions for misspelt names, and types of arguments."""
+"""The command-line parser: argparse with suggestions for misspelt names, and argument types."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 DEFAULT = "cl100k_base"
-"""The tokenizer of commands that are called without one."""
+"""The tokenizer of commands that are called without naming one."""
 
 SYNONYMS = {"tokenize": "encode", "tokenise": "encode", "detokenize": "decode", "tokens": "count"}
-"""What other tools call a command, and its name here."""
+"""The name of a command in other tools -> its name here."""
 
-ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "fills up a batch", "unk": "is for what is missing"}
-"""The role of a special token, and what a token with that role does."""
+ROLES = {"bos": "begins a text", "eos": "ends a text", "pad": "pads a batch", "unk": "stands for unknown text"}
+"""The role of a special token -> what a token with that role does."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def parse_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but report an unknown argument as an error of the command that it follows."""
+        """Parse as argparse does, but report an unknown argument as an error of its command."""
         parsed, unknown = self.parse_known_args(None if args is None else [*args], namespace)
         if unknown:
             getattr(parsed, "parser", self).error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message + self.suggestion(message))
 
     def suggestion(self, message: str) -> str:
-        """Return a suggestion to add to argparse's message; "" if no name is near."""
+        """Return a suggestion to add to argparse's message; "" if no name is similar."""
         from .._support.nearest_name import nearest
 
         if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
@@ -71,9 +71,9 @@ def nonempty_path(text: str) -> Path:
 
 
 def utf8_text(text: str) -> str:
-    """Return an argument that is text.
+    """Return a text argument unchanged.
 
-    Raises BPELabError for bytes that are not UTF-8, which Python passes on as surrogates.
+    Raises BPELabError for bytes that aren't UTF-8, which Python passes on as surrogates.
 
     >>> utf8_text("naïve")
     'naïve'
@@ -85,7 +85,7 @@ def utf8_text(text: str) -> str:
 
 
 def add_roles(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--bos`, `--eos`, `--pad` and `--unk`, each the name of a special token; `what` ends their help texts."""
+    """Add `--bos`, `--eos`, `--pad` and `--unk`, each the name of a special token; their help texts end with `what`."""
     for role, does in ROLES.items():
         parser.add_argument(f"--{role}", metavar="NAME", help=f"the special token that {does}{what}")
 
@@ -117,9 +117,9 @@ def resolve_tokenizer(args: argparse.Namespace, positional: str, default: str | 
 
 
 def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the tokenizer and how it is opened, and `--json`."""
+    """Add the tokenizer, the options for opening it, and `--json`."""
     parser.add_argument("--tokenizer", "-t", default=DEFAULT, help=f"see `bpelab --help` (default: {DEFAULT})")
-    parser.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    parser.add_argument("--pattern", help="the split pattern, for a .tiktoken file")
     parser.add_argument(
         "--encoder", default="auto", help="auto, native, naive, heap, buckets or trie; all return the same ids"
     )
@@ -127,11 +127,11 @@ def add_tokenizer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add the text, where it comes from, and the tokenizer."""
+    """Add the text, the options for its source, and the tokenizer."""
     parser.add_argument("text", nargs="?", help="the text; - or nothing for standard input")
     parser.add_argument("--file", type=Path, help="read the text from a file instead")
-    parser.add_argument("--text", dest="literal", metavar="TEXT", help="the text, though a file has that name")
-    parser.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
+    parser.add_argument("--text", dest="literal", metavar="TEXT", help="the text, even if a file has that name")
+    parser.add_argument("--special", action="store_true", help="encode special tokens in the text as such")
     add_tokenizer_options(parser)
 
 
@@ -143,19 +143,19 @@ def open_named_tokenizer(args: argparse.Namespace) -> BPETokenizer:
 
 
 def read_text_argument(args: argparse.Namespace) -> str:
-    """Return the text that the arguments mean. Raises BPELabError for two of them, and for the name of a file."""
+    """Return the text that the arguments give. Raises BPELabError for more than one text, and for a file's name."""
     return "".join(text_argument(args))
 
 
 def text_argument(args: argparse.Namespace) -> str | Iterator[str]:
-    """Return what `read_text_argument` returns; a file's text, or that of standard input, in blocks."""
+    """Return the text of `read_text_argument`, but for a file or standard input, an iterator over its blocks."""
     if sum(given is not None for given in (args.text, args.file, args.literal)) > 1:
-        raise BPELabError("give the text, --text or --file, one of them")
+        raise BPELabError("give only one of the text, --text and --file")
     if args.literal is not None:
         return utf8_text(args.literal)
     if args.file is not None or args.text in (None, STANDARD_INPUT):
         return text_blocks(args.file or STANDARD_INPUT)
     text = utf8_text(args.text)
     if names_file(text):
-        raise BPELabError(f"{text!r} is the name of a file: --file reads what it holds, --text takes the name as text")
+        raise BPELabError(f"{text!r} is the name of a file: --file reads its content, --text takes the name as text")
     return text

@@ -1,4 +1,4 @@
-"""`bpelab bench`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+"""`bpelab bench`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
 import argparse
 import json
@@ -33,25 +33,24 @@ what is measured:
   batch         the same documents in one call, with one thread and with two
   decode        to a str, from a list and from an array
   load          a vocabulary, and encode a few words, after the imports; the second time on a machine
-  fresh         a process of its own that imports, loads and encodes: a few words, a file of 1 MB, of 10 MB
+  fresh         a new process that imports, loads and encodes: a few words, a file of 1 MB, of 10 MB
   memory        of the model, and added while 16 MB are encoded
   pathological  1 MB of one letter, of spaces, of digits ..., under a limit of time and memory
   train         10 MB to 8,192 tokens, one thread; with --full 100 MB to 32,768 too
-  superwords    10 MB to 16,384 tokens that may go over the ends of words; with --full 1 GB to 128,000 too
+  superwords    10 MB to 16,384 tokens that may cross word boundaries; with --full 1 GB to 128,000 too
 
 how:
-  Every library is called in the way that is best for it (the record says how), and its ids are compared with
-  tiktoken's first, or with tokenizers' for a file that tiktoken can't load: one that differs is not timed there.
-  Libraries take turns on the same text, and what is shown is the median of the ratios within a round. Processes are
-  pinned to as many processors as a row has threads, where the system can do that. Speeds are of processor time, of
-  batches by the clock. Garbage collection is off. A library that fails, hangs or crashes is reported, and the others
-  go on.
+  Every library is called in its fastest way (the record says how). Its ids are first compared with tiktoken's, or
+  with tokenizers' for a file that tiktoken can't load; a library that differs isn't timed there. Libraries take turns
+  on the same text, and the results are medians of the ratios within a round. Processes are pinned to as many
+  processors as a row has threads, if the system can do that. Speeds use processor time; those of batches use
+  wall time. Garbage collection is off. A library that fails, hangs or crashes is reported, and the others go on.
 
 Nothing is downloaded. Without --text the texts are those in the folder of --texts or $BPELAB_BENCH_TEXTS (UTF-8, .txt
 or .txt.xz, from 2 MB), otherwise the book's, and in both cases the standard library's sources. Encodings need
-tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens go over
-the ends of words. Tokenizers of your own are measured by their files. The extra `bench` brings the libraries,
-but for tokenizers 1.0: pip install --no-deps --target FOLDER tokenizers==1.0.0rc3, BPELAB_BENCH_TOKENIZERS_1=FOLDER.
+tiktoken's files in its cache; without them a tokenizer is trained on the spot, as is superwords, whose tokens may
+cross word boundaries. To measure your own tokenizers, name their files. The extra `bench` installs the libraries
+except tokenizers 1.0: pip install --no-deps --target FOLDER tokenizers==1.0.0rc3, BPELAB_BENCH_TOKENIZERS_1=FOLDER.
 """
 
 
@@ -66,7 +65,7 @@ def _positive_int(word: str) -> int:
     return number
 
 
-_comma_separated.__name__, _positive_int.__name__ = "list", "number"  # what argparse calls them
+_comma_separated.__name__, _positive_int.__name__ = "list", "number"  # argparse shows this name in errors
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
@@ -77,15 +76,15 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     amount.add_argument(
         "--quick",
         action="store_true",
-        help="less of everything, without batches and memory: about a minute (default: some five)",
+        help="less of everything, without batches and memory: about a minute (default: about five)",
     )
     amount.add_argument("--full", action="store_true", help="more rounds, every measure for every encoding and text")
-    bench.add_argument("--only", type=_comma_separated, metavar="A,B", help="some of what is measured, see below")
+    bench.add_argument("--only", type=_comma_separated, metavar="A,B", help="only some measures, see below")
     bench.add_argument(
         "--libraries",
         type=_comma_separated,
         metavar="A,B",
-        help="some of the libraries (tiktoken stays, and tokenizers for files)",
+        help="only some libraries (plus tiktoken, and tokenizers for files)",
     )
     bench.add_argument(
         "--encoding",
@@ -175,7 +174,7 @@ def _libraries(asked: tuple[str, ...] | None, known: list[str], plan: "Plan") ->
 
 
 class Progress:
-    """Progress: one line, overwritten, for what is being done, and a permanent line for each result."""
+    """Progress: one line, overwritten, for the current activity, and a permanent line for each result."""
 
     def __init__(self, record: "Record") -> None:
         self._record, self._bar = record, None
@@ -194,7 +193,7 @@ class Progress:
             self._bar.close()
 
     def step(self, what: str) -> None:
-        """Show what is being done."""
+        """Show the current activity."""
         if self._bar is not None:
             follow_clock(self._bar)
             self._bar.set_description_str(what)

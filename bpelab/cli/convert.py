@@ -28,13 +28,13 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         choices=["huggingface", "tiktoken", "tekken", "minbpe", "gpt2", "gguf"],
         help="the format of OUT",
     )
-    convert.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    convert.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     convert.add_argument("--check", action="append", metavar="TEXT", help="compare ids on this text; may be repeated")
     convert.add_argument(
         "--check-file", action="append", type=Path, default=[], metavar="FILE", help="compare on a file"
     )
     add_roles(convert, ", one of the tokenizer's own")
-    convert.add_argument("--lossy", action="store_true", help="go on where the format can't hold what changes ids")
+    convert.add_argument("--lossy", action="store_true", help="convert even if losses change ids")
     convert.add_argument("--json", action="store_true", help="print JSON")
 
 

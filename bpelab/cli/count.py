@@ -26,7 +26,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         metavar="FILE",
         help="count a conversation, JSON: a list of messages, or an object with messages and perhaps tools",
     )
-    count.add_argument("--template", help="for --chat: a name (chatml, llama3 ...), Jinja, or a file of it")
+    count.add_argument("--template", help="for --chat: a template's name (chatml, llama3 ...), its source, or a file")
 
 
 def run_count(args: argparse.Namespace) -> int:
@@ -63,7 +63,7 @@ def _count_conversation(args: argparse.Namespace) -> int:
     from .chat.conversation_file import read_conversation
 
     tokenizer, template = open_named_tokenizer(args), template_source(args.template)
-    if template in NAMED:  # a control token that the tokenizer lacks takes one id, whatever that id is
+    if template in NAMED:  # a control token that the tokenizer lacks counts as one id, whichever it is
         tokenizer = tokenizer.with_special_tokens(NAMED[template].missing_tokens(tokenizer))
     messages, tools = read_conversation(args.chat)
     return count_conversation(tokenizer, messages, template, tools=tools)

@@ -1,4 +1,4 @@
-"""`--dask` and `--worker-timeout`, of the commands that a cluster can run."""
+"""`--dask` and `--worker-timeout`, for commands that can run on a cluster."""
 
 import argparse
 import re
@@ -10,7 +10,7 @@ _SCHEDULER = re.compile(r"(\w+://)?[^/\s]+:\d+/?")
 
 
 def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add `--dask`: the address of a scheduler, or "local", which it also means alone; and `--worker-timeout`."""
+    """Add `--worker-timeout`, and `--dask` with a scheduler's address or "local", the default without a value."""
     parser.add_argument(
         "--dask",
         nargs="?",
@@ -23,7 +23,7 @@ def add_dask(parser: argparse.ArgumentParser, what: str) -> None:
         "--worker-timeout",
         type=seconds,
         metavar="SECONDS",
-        help="with --dask: give up when the cluster had no worker for so long (default: wait, and say so after 30 s)",
+        help="with --dask: give up after so long without a worker (default: wait, with a warning after 30 s)",
     )
 
 

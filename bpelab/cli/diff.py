@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
-    diff = command("diff", "say what is different in two tokenizers, with the shortest text that shows it", run_diff)
+    diff = command("diff", "show how two tokenizers differ, with the shortest text that proves it", run_diff)
     diff.epilog = f"""{diff.epilog}
 
-Equal is what is made of the same parts, or proved to give the same ids, or, where only a search was possible, what gave
-the same ids for all texts that were tried; which of them it is is said. Exit code 0 if they are equal, 1 if not."""
-    diff.add_argument("tokenizer", metavar="A", help="what to compare; see `bpelab --help`")
-    diff.add_argument("other", metavar="B", help="what to compare it with")
+Two tokenizers are equal if they have the same components, if they are proved to give the same ids, or, if only a search
+was possible, if they gave the same ids for all texts that were tried. The output says which. Exit code 0 if they are
+equal, 1 if not."""
+    diff.add_argument("tokenizer", metavar="A", help="a tokenizer; see `bpelab --help`")
+    diff.add_argument("other", metavar="B", help="the tokenizer to compare it with")
     diff.add_argument(
-        "--corpus", action="append", type=Path, default=[], metavar="FILE", help="count the lines that have other ids"
+        "--corpus", action="append", type=Path, default=[], metavar="FILE", help="count the lines whose ids differ"
     )
-    diff.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    diff.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     diff.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -44,7 +45,7 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def _lines(files: list[Path]) -> Iterator[str]:
-    """Yield the lines of files in UTF-8, without their ends. Raises the errors of `read_text`."""
+    """Yield the lines of UTF-8 files, without line endings. Raises the errors of `read_text`."""
     from .._support.textio import read_text
 
     for file in files:

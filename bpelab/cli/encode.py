@@ -22,7 +22,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     """Add the commands; `command` makes a parser from a name, a line of help, and the function to run."""
     encode = command("encode", "turn text into ids", run_encode)
     add_text_options(encode)
-    encode.add_argument("--show-tokens", action="store_true", help="one line a token: id and text")
+    encode.add_argument("--show-tokens", action="store_true", help="one line per token: id and text")
     decode = command("decode", "turn ids into text", run_decode)
     decode.add_argument("ids", nargs="*", help="ids, separated by spaces or commas; standard input if there are none")
     decode.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")

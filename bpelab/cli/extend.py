@@ -1,4 +1,4 @@
-"""`bpelab extend`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+"""`bpelab extend`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
 import argparse
 import json
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ..tokenizer import BPETokenizer
 
 HELD_OUT, LARGEST_READ = 10, 1 << 26
-"""One tenth of a corpus is held out, if the corpus is plain text and no larger than this, in bytes."""
+"""One tenth of a corpus is held out if it is plain text, of at most so many bytes."""
 MOST_HELD_OUT = 1_000_000
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
-    extend = command("extend", "add tokens to a tokenizer: its training goes on, on text of yours", run_extend)
+    extend = command("extend", "add tokens to a tokenizer by training it further on your text", run_extend)
     extend.epilog = f"""{extend.epilog}
 
 Every id, merge and special token is kept. New tokens get the ids after the highest one, special tokens included, and
-text in which none of them occurs keeps its ids. A model needs a new row for each new token before it can read them.
+text without new tokens keeps its ids. A model needs a new row for each new token before it can read them.
 Tokens per byte are measured on --text, or on the last tenth of a corpus of plain text, which is held out."""
     add_tokenizers(extend)
     extend.add_argument(
@@ -43,7 +43,7 @@ Tokens per byte are measured on --text, or on the last tenth of a corpus of plai
         "--max-words",
         type=int,
         metavar="N",
-        help="the most words of a new token (default: as the old ones, where no pattern cuts text into words)",
+        help="the maximum words in a new token (default: as in the old ones, if no pattern splits text into words)",
     )
     add_reading(extend)
 
@@ -52,17 +52,17 @@ def add_tokenizers(parser: argparse.ArgumentParser) -> None:
     """Add the tokenizer to read and the folder to write."""
     parser.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
     add_tokenizer_option(parser, "IN")
-    parser.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    parser.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     parser.add_argument("--out", type=nonempty_path, required=True, help="the folder to write")
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add how the corpus is read, and what is printed."""
+    """Add the options for reading the corpus and printing the result."""
     parser.add_argument(
         "--text", type=Path, metavar="FILE", help="a UTF-8 text that is not in the corpus, to measure before and after"
     )
     parser.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
     )
     parser.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
@@ -84,9 +84,9 @@ def run_extend(args: argparse.Namespace) -> int:
 def extended(
     args: argparse.Namespace, old: "BPETokenizer", new_tokens: int, **limits: int | None
 ) -> tuple["BPETokenizer", str | None]:
-    """Return a tokenizer with tokens learned from --corpus, and a text that is not in it to measure on, or None.
+    """Return a tokenizer with tokens learned from --corpus, and a text to measure on, or None.
 
-    That is --text, or else the last tenth of a corpus of plain text.
+    The text isn't in the corpus: it is --text, or else the last tenth of a plain-text corpus, which is held out.
     """
     from ..editing import extend
 
@@ -104,7 +104,7 @@ def extended(
 
 
 def _is_small_text(files: list[str], form: str | None) -> bool:
-    """Whether files, or standard input, are plain text that can be read whole."""
+    """Return whether the files, or standard input, are plain text small enough to read whole."""
     from ..corpus.file_formats import detect_format
 
     paths = [Path(name) for name in files if name != STANDARD_INPUT]
@@ -114,7 +114,7 @@ def _is_small_text(files: list[str], form: str | None) -> bool:
 
 
 def corpus_of(files: list[str]) -> str | list[Path]:
-    """Return the text of standard input for "-", else the files. Raises BPELabError for both together."""
+    """Return the text of standard input for "-", else the paths. Raises BPELabError for a mixture."""
     if files == [STANDARD_INPUT]:
         return read_text()
     if STANDARD_INPUT in files:
@@ -130,7 +130,7 @@ def show(
     facts: dict[str, Any],
     sentence: str,
 ) -> None:
-    """Print what has become of a tokenizer, with tokens per byte on the text that was held out."""
+    """Print the new tokenizer's size, and tokens per byte before and after on the held-out text."""
     ratios = None
     if held_out is not None:
         size = max(1, len(held_out.encode()))
@@ -144,5 +144,5 @@ def show(
             print("  not measured: --text FILE names a text that is not in the corpus")
         else:
             change = f", {ratios[1] / ratios[0] - 1:+.1%}" if ratios[0] else ""
-            of = args.text or "the last tenth, which it did not learn from"
+            of = args.text or "the last tenth, which was held out"
             print(f"  tokens per byte of {of}: {ratios[0]:.4f} before, {ratios[1]:.4f} after{change}")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     info = command("info", "describe a tokenizer", run_info)
-    info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"what to look at (default: {DEFAULT})")
+    info.add_argument("tokenizer", nargs="?", metavar="IN", help=f"the tokenizer to describe (default: {DEFAULT})")
     add_tokenizer_option(info, "IN")
-    info.add_argument("--pattern", help="for a .tiktoken file: the pattern to split with")
+    info.add_argument("--pattern", help="the split pattern, for a .tiktoken file")
     info.add_argument("--show-tokens", action="store_true", help="list every token with its id, rank and parts")
     info.add_argument("--json", action="store_true", help="print JSON")
 

@@ -1,4 +1,4 @@
-"""`bpelab lock`: its arguments, and the function that runs it. `bpelab verify --lock`, in `shards.py`, compares."""
+"""`bpelab lock`: its arguments, and the function that runs it. `bpelab verify --lock` in `shards.py` compares."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
-    lock = command("lock", "write down the ids of some texts, so that it is noticed when they move", run_lock)
+    lock = command("lock", "record the ids of some texts, to detect later changes", run_lock)
     lock.epilog = f"""{lock.epilog}
 
-`bpelab verify --lock FILE` compares: exit code 1, the text and the first id that differs, where one has moved. The file
-is JSON, to be kept with what depends on the ids."""
-    lock.add_argument("tokenizer", nargs="?", metavar="IN", help="what to lock; see `bpelab --help`")
+`bpelab verify --lock FILE` compares the ids. If one has changed, it prints the text and the first id that differs, with
+exit code 1. The file is JSON; keep it with whatever depends on the ids."""
+    lock.add_argument("tokenizer", nargs="?", metavar="IN", help="the tokenizer to lock; see `bpelab --help`")
     add_tokenizer_option(lock, "IN")
     lock.add_argument("--out", required=True, type=nonempty_path, metavar="FILE", help="the file to write")
     lock.add_argument(
-        "--text", action="append", type=Path, default=[], metavar="FILE", help="a file whose lines are locked as well"
+        "--text", action="append", type=Path, default=[], metavar="FILE", help="a file whose lines are locked too"
     )
-    lock.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    lock.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     lock.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,7 +1,7 @@
-"""The command line: the commands by name, the parser, and how a command's errors are shown.
+"""The command line: the commands by name, the parser, and how errors are shown.
 
-A command is imported when it is called; all are for `bpelab --help`. Exit codes: 0 done; 1 an error in the input,
-described in one line on standard error; 2 wrong usage; 130 interrupted.
+A command is imported when it is called; `bpelab --help` imports all of them. Exit codes: 0 done; 1 an error in the
+input, described in one line on standard error; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COMMANDS = {
     "bench": "bench",
     "completion": "completion",
 }
-"""Each command, in the order of `bpelab --help`, and the module that adds it."""
+"""Each command -> the module that adds it, in the order of `bpelab --help`."""
 EXAMPLES = """\
 examples:
   bpelab count "How many tokens is this?"
@@ -78,7 +78,7 @@ Text comes from the argument, from --file, or from standard input; an argument t
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser of the whole command line, or of the one command that is called.
+    """Build the parser of the whole command line, or of only one command.
 
     >>> sorted(build_parser().parse_args(["count", "low"]).__dict__) == sorted(
     ...     build_parser("count").parse_args(["count", "low"]).__dict__

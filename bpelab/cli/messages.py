@@ -1,7 +1,7 @@
 """Messages that commands share: the library's errors and warnings in terms of command-line options.
 
-The library's messages name its arguments, as in `unknown="replace"`. A command shows the same messages with its own
-options instead, `--unknown replace`, so that there is one copy of each.
+The library's messages name its arguments, as in `unknown="replace"`. A command shows the same messages with its
+options instead, as in `--unknown replace`, so there is only one copy of each.
 """
 
 from __future__ import annotations

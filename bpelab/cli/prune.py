@@ -1,4 +1,4 @@
-"""`bpelab prune`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+"""`bpelab prune`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
 import argparse
 import json
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
-    prune = command("prune", "take tokens away from a tokenizer, those that no other token is made of", run_prune)
+    prune = command("prune", "remove tokens from a tokenizer that no other token is merged from", run_prune)
     prune.epilog = f"""{prune.epilog}
 
-Tokens go one after the other: those that no merge makes, and then those that the corpus uses least. One that others are
-made of goes after them. Bytes, characters, special and added tokens stay unless --remove names them. Each id becomes
-lower by the number of tokens below it that went: --ids writes which became which, for the rows of a model."""
+Tokens are removed one by one: first those that no merge produces, then those that the corpus uses least. A token that
+others are merged from is removed after them. Bytes, characters, special and added tokens stay unless --remove names
+them. Each id becomes lower by the number of removed tokens below it; --ids writes both ids for a model's rows."""
     add_tokenizers(prune)
     what = prune.add_mutually_exclusive_group(required=True)
-    what.add_argument("--keep", type=int, metavar="N", help="how many tokens are left in all, special ones included")
+    what.add_argument("--keep", type=int, metavar="N", help="how many tokens to keep in all, special ones included")
     what.add_argument(
-        "--min-frequency", type=int, metavar="N", help="take those that the corpus uses less than N times: 1, never"
+        "--min-frequency", type=int, metavar="N", help="remove tokens that the corpus uses less than N times (1: never)"
     )
-    what.add_argument("--remove", nargs="+", metavar="TOKEN", help="take these: ids, or tokens as text")
-    what.add_argument("--unreachable", action="store_true", help="take those that no merge makes")
+    what.add_argument("--remove", nargs="+", metavar="TOKEN", help="remove these: ids, or tokens as text")
+    what.add_argument("--unreachable", action="store_true", help="remove tokens that no merge produces")
     prune.add_argument(
         "--corpus",
         nargs="+",
         metavar="FILE",
-        help="text that says how often each token is used (without: the last learned go first)",
+        help="text to count each token's uses in (default: tokens learned last are removed first)",
     )
     prune.add_argument("--ids", type=nonempty_path, metavar="FILE", help="write old and new ids to a file, JSON")
     add_reading(prune)
@@ -73,5 +73,5 @@ def run_prune(args: argparse.Namespace) -> int:
 
 
 def _token(tokenizer: "BPETokenizer", text: str) -> int | str:
-    """Return an argument as an id, if it is a number, or as a token."""
+    """Convert an argument to an id if it is a number, else return it as a token."""
     return int(text) if text.isdecimal() and tokenizer.id_to_token(int(text)) is not None else text

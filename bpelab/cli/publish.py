@@ -1,6 +1,6 @@
 """`bpelab publish` and `bpelab upload`: their arguments, and the functions that run them.
 
-Nothing is written or imported until then.
+Nothing is written or imported before they run.
 """
 
 import argparse
@@ -19,36 +19,36 @@ examples:
   bpelab publish my-tokenizer harbour --text unseen.txt
   bpelab publish my-tokenizer harbour --text unseen.txt --about about.md --upload me/harbour
 
-OUT is a new folder with tokenizer.json, with every other format that holds the tokenizer, with a README.md of measured
+OUT is a new folder with tokenizer.json, every other format that can hold the tokenizer, a README.md of measured
 numbers, the text that they were measured on, and the hash of each file. Nothing leaves this machine without --upload,
-which makes a private repository on the Hugging Face Hub and needs a token that may write (`hf auth login`, HF_TOKEN).
-`bpelab upload` does that for a folder that is there already.
+which creates a private repository on the Hugging Face Hub; it needs a token with write access (`hf auth login`,
+HF_TOKEN). `bpelab upload` does that for an existing folder.
 """
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
-    publish = command("publish", "write a folder to give a tokenizer away: formats, card, hashes", run_publish)
+    publish = command("publish", "write a folder to share a tokenizer: formats, card, hashes", run_publish)
     publish.epilog, publish.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     publish.add_argument("tokenizer", nargs="?", metavar="IN", help="what to read; see `bpelab --help`")
     add_tokenizer_option(publish, "IN")
-    publish.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder to write, a new one")
-    publish.add_argument("--pattern", help="for files that don't say how text is split: the pattern")
+    publish.add_argument("out", metavar="OUT", type=nonempty_path, help="the folder to write; it must be new")
+    publish.add_argument("--pattern", help="the split pattern, for files that don't contain one")
     publish.add_argument(
-        "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not trained on"
+        "--text", type=Path, required=True, metavar="FILE", help="a UTF-8 text to measure on, not one trained on"
     )
     add_roles(publish, ", one of the tokenizer's own")
     publish.add_argument("--about", type=Path, metavar="FILE", help="Markdown that the card begins with")
     publish.add_argument("--upload", metavar="REPO", help="upload it too, to a new private repository on the Hub")
     publish.add_argument("--public", action="store_true", help="with --upload: everybody can see it")
-    publish.add_argument("--update", action="store_true", help="with --upload: the repository may be there already")
+    publish.add_argument("--update", action="store_true", help="with --upload: the repository may exist already")
     publish.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     publish.add_argument("--json", action="store_true", help="print the summary as JSON")
     upload = command("upload", "upload a folder that `bpelab publish` wrote to the Hugging Face Hub", run_upload)
-    upload.add_argument("folder", metavar="FOLDER", help="the folder, unchanged since")
+    upload.add_argument("folder", metavar="FOLDER", help="the folder, unchanged since then")
     upload.add_argument("repo", metavar="REPO", help="a new private repository: name, or organization/name")
     upload.add_argument("--public", action="store_true", help="everybody can see it")
-    upload.add_argument("--update", action="store_true", help="the repository may be there already")
+    upload.add_argument("--update", action="store_true", help="the repository may exist already")
     upload.add_argument("--json", action="store_true", help="print the address as JSON")
 
 
@@ -60,7 +60,7 @@ def run_publish(args: argparse.Namespace) -> int:
     if args.upload is None and (args.public or args.update):
         raise BPELabError("--public and --update need --upload REPO")
     if args.upload is not None:
-        require_token(args.upload)  # before a folder is there that has to be deleted again
+        require_token(args.upload)  # before there is a folder that would have to be deleted again
     text, about = read_text(args.text), "" if args.about is None else read_text(args.about)
     name = resolve_tokenizer(args, "IN")
     tokenizer = open_tokenizer(name, pattern=args.pattern).with_options(**roles(args))

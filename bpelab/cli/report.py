@@ -1,4 +1,4 @@
-"""`bpelab report`: its arguments, and the function that runs it. Nothing is measured or imported until then."""
+"""`bpelab report`: its arguments, and the function that runs it. Nothing is measured or imported before it runs."""
 
 import argparse
 import json
@@ -27,9 +27,9 @@ whether the text survives the round trip. It also shows how numbers and white sp
 longest, what the vocabularies share, and which tokens are never produced. It is one file that needs no network, runs no
 script, and can be read in light and dark mode.
 
-Without --text the book's own text is measured. Results hold for similar texts, so pass some of your own, and none that
-one of the tokenizers was trained on. With several texts the page also shows what is lost relative to the first one, so
-begin with the kind that the tokenizers were made for. An older page is overwritten, and no other file.
+Without --text the book's own text is measured. Results hold for similar texts, so pass your own, but none that one of
+the tokenizers was trained on. With several texts the page also shows the loss relative to the first one, so start with
+the kind that the tokenizers were made for. An older page is overwritten, but no other file.
 """
 MAX_TOKENIZERS = 8
 
@@ -68,7 +68,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     report.add_argument(
         "--out", type=nonempty_path, default=Path("report.html"), metavar="FILE", help="the page (default: report.html)"
     )
-    report.add_argument("--pattern", help="for tokenizers that don't say how text is split: the pattern")
+    report.add_argument("--pattern", help="the split pattern, for tokenizers that don't contain one")
     report.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     report.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -102,7 +102,7 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def _summary(report: "Report", texts: "Mapping[str, str]") -> dict[str, dict[str, dict[str, float]]]:
-    """Return the sizes as JSON shows them: text -> tokenizer -> bytes, tokens, bytes per token."""
+    """Return the sizes for JSON: text -> tokenizer -> bytes, tokens, bytes per token."""
 
     def of(each: "Measured", text: str) -> dict[str, float]:
         found = each.texts[text]

@@ -1,6 +1,6 @@
 """`bpelab encode-files` and `bpelab verify`: their arguments, and the functions that run them.
 
-Nothing heavy is imported until then.
+Nothing heavy is imported before they run.
 """
 
 import argparse
@@ -20,46 +20,46 @@ examples:
   bpelab verify shards
   bpelab verify shards --tokenizer my-tokenizer --against corpus/
 
-Inputs are files, folders, or patterns in quotes: .txt, .jsonl, .parquet, the first two also compressed (.gz, .zst). A
-run that was stopped continues when it is started again with the same arguments; the folder is valid only when finished.
+Inputs are files, folders, or patterns in quotes: .txt, .jsonl, .parquet, the first two also compressed (.gz, .zst). To
+resume a stopped run, start it again with the same arguments; the folder is valid only when the run has finished.
 """
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
     """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
-    files = command("encode-files", "turn corpora into shards of ids, as training reads them", run_encode_files)
+    files = command("encode-files", "encode corpora to shards of ids, for training", run_encode_files)
     files.epilog, files.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     files.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders, or patterns such as '*.jsonl.gz'")
     files.add_argument("--out", required=True, metavar="FOLDER", help="the folder to write, or to continue")
     files.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
     )
     files.add_argument("--separator", metavar="TEXT", help="ends documents in text; \\n, \\t, \\\\ are understood")
     files.add_argument("--field", default="text", help="the field of JSON Lines, the column of Parquet (default: text)")
-    files.add_argument("--errors", default="strict", choices=["strict", "replace"], help="bytes that are not UTF-8")
+    files.add_argument("--errors", default="strict", choices=["strict", "replace"], help="how to treat invalid UTF-8")
     end = files.add_mutually_exclusive_group()
     end.add_argument("--end-of-document", metavar="NAME", help="the special token to put after each document")
     end.add_argument("--eos", action="store_true", help="put the tokenizer's own eos_token there")
-    files.add_argument("--special", action="store_true", help="special tokens in the texts are meant as such")
+    files.add_argument("--special", action="store_true", help="encode special tokens in the text as such")
     files.add_argument(
-        "--shard-tokens", type=int, default=100_000_000, metavar="N", help="tokens of a shard (default: 100000000)"
+        "--shard-tokens", type=int, default=100_000_000, metavar="N", help="tokens per shard (default: 100000000)"
     )
-    files.add_argument("--shard-format", default="npy", choices=["npy", "bin"], help="with a header, or ids alone")
+    files.add_argument("--shard-format", default="npy", choices=["npy", "bin"], help="npy has a header, bin only ids")
     files.add_argument(
-        "--dtype", default="auto", choices=["auto", "uint16", "uint32"], help="of the ids (default: auto)"
+        "--dtype", default="auto", choices=["auto", "uint16", "uint32"], help="the type of the ids (default: auto)"
     )
-    files.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
+    files.add_argument("--threads", type=int, metavar="N", help="encoding threads (default: one per core)")
     add_dask(files, "encode")
     files.add_argument("--overwrite", action="store_true", help="delete the folder's shards and start again")
     files.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     add_tokenizer_options(files)
-    verify = command("verify", "check shards, and compare them with what they were made from; or a lock", run_verify)
-    verify.add_argument("folder", nargs="?", metavar="FOLDER", help="what `bpelab encode-files` wrote")
+    verify = command("verify", "check shards, and compare them with their inputs; or check a lock", run_verify)
+    verify.add_argument("folder", nargs="?", metavar="FOLDER", help="the folder that `bpelab encode-files` wrote")
     verify.add_argument(
         "--lock",
         type=Path,
         metavar="FILE",
-        help="compare a tokenizer with what `bpelab lock` wrote (default: the tokenizer that was locked)",
+        help="compare a tokenizer with a file of `bpelab lock` (default: the locked tokenizer)",
     )
     verify.add_argument(
         "--against",
@@ -67,7 +67,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
         metavar="INPUT",
         help="encode the inputs again with --tokenizer and compare (default: the inputs that the index names)",
     )
-    verify.add_argument("--threads", type=int, metavar="N", help="threads that encode (default: one a core)")
+    verify.add_argument("--threads", type=int, metavar="N", help="encoding threads (default: one per core)")
     verify.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
     add_tokenizer_options(verify)
     verify.set_defaults(tokenizer=None)
@@ -82,7 +82,7 @@ def unescape(text: str) -> str:
     Raises ValueError for a backslash in front of anything but n, r, t, and itself.
     """
     known = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-    first, *rest = text.replace("\\\\", "\0").split("\\")  # no argument of a command line holds a null character
+    first, *rest = text.replace("\\\\", "\0").split("\\")  # a command-line argument can't contain a null character
     if unknown := next((part[:1] for part in rest if part[:1] not in known or not part), None):
         raise ValueError(f"--separator: \\{unknown} is not one of \\n, \\r, \\t, \\\\")
     return "".join([first, *(known[part[0]] + part[1:] for part in rest)]).replace("\0", "\\")

@@ -12,14 +12,14 @@ _SEPARATORS = re.compile(r"[\s,\[\]]+")
 
 
 def read_blocks(pipe: BinaryIO) -> Iterator[bytes]:
-    """Yield bytes as soon as some have arrived."""
+    """Yield bytes as soon as any arrive."""
     read = getattr(pipe, "read1", pipe.read)
     while block := read(BLOCK):
         yield block
 
 
 def read_texts(pipe: BinaryIO) -> Iterator[str]:
-    """Yield text from a pipe of UTF-8, whole characters only. Raises BPELabError for invalid UTF-8."""
+    """Yield text from a pipe of UTF-8, in whole characters. Raises BPELabError for invalid UTF-8."""
 
     def refusal(at: int, reason: str) -> BPELabError:
         return BPELabError(f"the input is not UTF-8: {reason} at byte {at:,}")

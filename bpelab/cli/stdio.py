@@ -1,4 +1,4 @@
-"""Standard input and output of a command: everything that it prints arrives, or it fails with a message."""
+"""Standard input and output of a command: everything it prints arrives, or it fails with a message."""
 
 import errno
 import io
@@ -12,13 +12,13 @@ DISK_FULL = (errno.ENOSPC, errno.EFBIG)
 def repair_streams() -> None:
     """Replace standard streams that a command can't rely on.
 
-    Unbuffered output (`python -u`, PYTHONUNBUFFERED=1) silently drops what doesn't fit on a full disk.
-    Output in another encoding, such as Windows' cp1252, shows characters that it lacks as escapes.
-    Streams that were closed before the process began are None in Python.
+    Unbuffered output (`python -u`, PYTHONUNBUFFERED=1) silently drops whatever doesn't fit on a full disk.
+    Output in another encoding, such as Windows' cp1252, has escapes for the characters that it lacks.
+    Streams that were closed before the process started are None in Python.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         encoding, errors = sys.stdout.encoding, sys.stdout.errors
-        sys.stdout = open(sys.stdout.fileno(), "w", 1, encoding, errors, closefd=False)  # noqa: SIM115 - for good
+        sys.stdout = open(sys.stdout.fileno(), "w", 1, encoding, errors, closefd=False)  # noqa: SIM115 - stays open
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure") and sys.stdout.encoding.lower() not in UTF_8_NAMES:
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
@@ -29,16 +29,16 @@ def repair_streams() -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as one line of JSON, characters beyond ASCII as they are."""
+    """Print a value as one line of JSON, with non-ASCII characters unescaped."""
     import json
 
     print(json.dumps(value, ensure_ascii=False))
 
 
 def stdout_failure(error: Exception | None) -> str | None:
-    """Return why standard output can't be written, if that is the error a command ended with; else None.
+    """Return a message if a command ended because standard output can't be written; else None.
 
-    What is left in the buffer is dropped: Python would try again when it exits, and print a message of its own.
+    The rest of the buffer is dropped: Python would try again on exit, and print a message too.
     """
     # Every other write to a full disk fails with the name of a file.
     failure = error if isinstance(error, OSError) and error.errno in DISK_FULL and error.filename is None else None

@@ -18,7 +18,7 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     """Add the command; `command` makes its parser from a name, a line of help, and the function to run."""
     stream = command("stream", "turn standard input into ids, or ids into text, as it arrives", run_stream)
     stream.add_argument("--decode", action="store_true", help="the input is ids; the output is their text")
-    stream.add_argument("--special", action="store_true", help="special tokens in the text are meant as such")
+    stream.add_argument("--special", action="store_true", help="encode special tokens in the text as such")
     stream.add_argument("--unknown", choices=["error", "replace", "skip"], default="error", help="ids that don't exist")
     add_tokenizer_options(stream)
 

@@ -1,4 +1,4 @@
-"""`bpelab train`: its arguments, and the function that runs it. Nothing heavy is imported until then."""
+"""`bpelab train`: its arguments, and the function that runs it. Nothing heavy is imported before it runs."""
 
 import argparse
 import json
@@ -54,29 +54,29 @@ def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) ->
     train.add_argument(
         "--superwords",
         metavar="METHOD",
-        help="learn tokens that go on over the end of a word, such as ` of the`: superbpe or boundless",
+        help="learn tokens that cross word boundaries, such as ` of the`: superbpe or boundless",
     )
     train.add_argument(
         "--transition",
         metavar="POINT",
-        help="for --superwords superbpe: the tokens learned when superwords begin, as a number or as a share (0.9)",
+        help="for --superwords superbpe: the number of tokens, or the share (0.9), at which superwords start",
     )
     train.add_argument(
         "--max-words",
         metavar="N",
         type=int,
-        help="the most words of a superword, 0 for no limit (default: 4 for superbpe, 0 for boundless)",
+        help="the maximum words in a superword, 0 for no limit (default: 4 for superbpe, 0 for boundless)",
     )
     train.add_argument(
         "--max-memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="for the trainer in C: bytes that counts may take before they go to files, such as 8G (the default); "
+        help="for the trainer in C: memory for counts before they go to files, such as 8G (the default); "
         "TMPDIR says where",
     )
     add_dask(train, "count")
     train.add_argument(
-        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by the name)"
+        "--input-format", metavar="FORMAT", help="text, jsonl, parquet, text.gz ... (default: by file name)"
     )
     train.add_argument("--field", default="text", help="the field of JSON Lines, or the column of Parquet (text)")
     train.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
@@ -128,15 +128,15 @@ def run_train(args: argparse.Namespace) -> int:
 
 
 def save(tokenizer: "BPETokenizer", out: Path) -> None:
-    """Save what was learned: elsewhere, where it can't be done there, with an error that says so."""
+    """Save a trained tokenizer; if `out` can't be written, save it elsewhere and raise an error that says where."""
     try:
         tokenizer.save(out)
-    except (BPELabError, OSError) as error:  # the disk has become full, for example
+    except (BPELabError, OSError) as error:  # the disk is full, for example
         raise BPELabError(f"{error}; {_save_elsewhere(tokenizer)}") from error
 
 
 def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
-    """Save a trained tokenizer in a temporary folder; return the end of an error message that says where."""
+    """Save a trained tokenizer in a temporary folder; return the part of the error message that says where."""
     folder = Path(tempfile.mkdtemp(prefix="bpelab-trained-"))
     try:
         tokenizer.save(folder)
@@ -147,7 +147,7 @@ def _save_elsewhere(tokenizer: "BPETokenizer") -> str:
 
 
 def _check_corpus(args: argparse.Namespace) -> None:
-    """Raise BPELabError for files, or none, that can't be read with the other options."""
+    """Raise BPELabError for files, or standard input, that can't be combined with the other options."""
     if args.dask is not None:
         if not args.files:
             raise BPELabError("--dask counts files: name at least one, which all workers can read")
@@ -161,7 +161,7 @@ def _check_corpus(args: argparse.Namespace) -> None:
 
 
 def _superwords(args: argparse.Namespace) -> "Superwords | None":
-    """Return how superwords are learned. Raises BPELabError for options that say nothing without --superwords."""
+    """Return the options for superwords, or None. Raises BPELabError for options that need --superwords."""
     from ..trainers.superwords import Superwords
 
     if args.superwords is None:
@@ -181,7 +181,7 @@ def _superwords(args: argparse.Namespace) -> "Superwords | None":
 
 
 def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | None") -> "BPETokenizer":
-    """Return a tokenizer with everything that the trained one will have except its merges."""
+    """Return a tokenizer with everything that the trained one will have, except the merges."""
     from ..model.bpe import BPEModel
     from ..tokenizer import BPETokenizer
 
@@ -191,7 +191,7 @@ def _untrained_tokenizer(args: argparse.Namespace, superwords: "Superwords | Non
 
 
 def check_out(out: Path, untrained: "BPETokenizer") -> None:
-    """Raise BPELabError if the tokenizer couldn't be saved: now, and not after hours of work. Leaves no file behind."""
+    """Raise BPELabError if the tokenizer couldn't be saved, before hours of work are lost. Leaves no file behind."""
     from ..formats.huggingface import tokenizer_json
 
     tokenizer_json(untrained.spec)

@@ -1,7 +1,7 @@
-"""Decompression: the bytes of a file in blocks, decompressed if it is gzip or zstd, in bounded memory.
+"""Decompression: read a file in blocks of bytes, decompressed if it is gzip or zstd, in bounded memory.
 
-A compressed file may expand to thousands of times its size, or be cut off. The first costs time only, since no block is
-larger than `BLOCK`; the second is an error, not the end of the text. Source: RFC 1952 (gzip), RFC 8878 (zstd).
+A compressed file may expand to thousands of times its size, or be truncated. Expansion costs only time, since no block
+is larger than `BLOCK`. Truncation is an error, not the end of the text. Source: RFC 1952 (gzip), RFC 8878 (zstd).
 """
 
 import gzip
@@ -19,18 +19,18 @@ from .inputs import Input
 
 BLOCK = 1 << 20
 ZSTD_CHUNK = 1 << 10
-"""Compressed bytes that zstd is given at once: 4 bytes may expand to a block of 128 KiB, so these to at most 32 MiB."""
+"""Compressed bytes to pass to zstd at once: 4 bytes may expand to a block of 128 KiB, so these to at most 32 MiB."""
 FETCH_AGAIN = "fetch it again, or compress it again"
 
 Advance = Callable[[int], object]
 
 
 def blocks(source: Input, advance: Advance = lambda size: None, span: tuple[int, int] | None = None) -> Iterator[bytes]:
-    """Yield the content of a file in blocks of at most BLOCK bytes; `advance` is called with the file's own bytes.
+    """Yield a file's content in blocks of at most BLOCK bytes; `advance` is called with the count of bytes read.
 
-    `span` is the range of bytes (from, to) to read of a file that is not compressed.
+    `span` is the range of bytes (from, to) to read from an uncompressed file.
 
-    Raises CorpusError for a file that can't be read, is damaged, or is cut off, MissingDependencyError.
+    Raises CorpusError for a file that can't be read, is damaged, or is truncated; MissingDependencyError.
     """
     read = {".gz": _gzip, ".zst": _zstd}.get(Path(source.form).suffix, _plain)
     try:

@@ -1,9 +1,9 @@
-"""Documents of a file, in fragments: plain text split at a separator, a field of JSON Lines, a column of Parquet.
+"""The documents in a file, in fragments: plain text split at a separator, a field of JSON Lines, a column of Parquet.
 
-A document of up to `FRAGMENT` characters is one fragment; a longer one comes in several, cut anywhere. Nothing in a
+A document of up to `FRAGMENT` characters is one fragment; a longer one is several, cut anywhere. Nothing in a
 file is trusted: neither its encoding, nor the length of its lines, nor its types.
 
-Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, of `MAX_LINE_BYTES` bytes at most.
+Cost: linear. Memory: a block and a fragment; for JSON Lines the longest line, `MAX_LINE_BYTES` bytes at most.
 """
 
 import codecs
@@ -32,9 +32,9 @@ class ReadOptions(NamedTuple):
     """How files are read.
 
     Attributes:
-        separator: the string between documents of a text; None if a file is one document.
-        field: the field or the column that holds the text.
-        errors: "strict" or "replace", for bytes that are not UTF-8.
+        separator: the string between documents in a text file; None if a file is one document.
+        field: the field or column that holds the text.
+        errors: "strict" or "replace", for bytes that aren't UTF-8.
     """
 
     separator: str | None = None
@@ -43,7 +43,7 @@ class ReadOptions(NamedTuple):
 
 
 def fragments(source: Input, options: ReadOptions, advance: Advance = lambda size: None) -> Iterator[Fragment]:
-    """Return a file's documents, in fragments. Raises CorpusError naming the file, the line or row, and the field."""
+    """Read a file's documents in fragments. Raises CorpusError naming the file, the line or row, and the field."""
     if source.form == "parquet":
         from .parquet import column_texts
 
@@ -54,7 +54,7 @@ def fragments(source: Input, options: ReadOptions, advance: Advance = lambda siz
 
 
 def in_fragments(texts: Iterable[str]) -> Iterator[Fragment]:
-    """Yield the fragments of documents that are in memory.
+    """Yield the fragments of documents in memory.
 
     >>> list(in_fragments(["short"]))
     [Fragment(text='short', last=True)]
@@ -68,7 +68,7 @@ def in_fragments(texts: Iterable[str]) -> Iterator[Fragment]:
 
 
 def text_fragments(source: Input, options: ReadOptions, advance: Advance) -> Iterator[Fragment]:
-    """Yield the documents of a text, split as by `str.split(separator)`; empty ones are left out."""
+    """Yield the documents of a text file, split as by `str.split(separator)`; empty ones are left out."""
     separator = options.separator
     started, kept = False, ""
     for text in text_blocks(source, options.errors, advance):
@@ -78,7 +78,7 @@ def text_fragments(source: Input, options: ReadOptions, advance: Advance) -> Ite
                 if document or started:
                     yield Fragment(document, True)
                 started = False
-            settled = len(kept) - len(separator) + 1  # a separator may begin after it
+            settled = len(kept) - len(separator) + 1  # after this offset a separator may begin
         else:
             kept, settled = kept + text, len(kept)
         if len(kept) > FRAGMENT and settled > 0:
@@ -89,9 +89,9 @@ def text_fragments(source: Input, options: ReadOptions, advance: Advance) -> Ite
 
 
 def text_blocks(source: Input, errors: str, advance: Advance, span: tuple[int, int] | None = None) -> Iterator[str]:
-    """Yield the text of a file, or of those bytes of it, in blocks.
+    """Yield the text of a file, or of a `span` of its bytes, in blocks.
 
-    Raises CorpusError naming the byte that is not UTF-8.
+    Raises CorpusError naming the byte that isn't UTF-8.
     """
     begin = span[0] if span else 0
 
@@ -118,7 +118,7 @@ def _reject_compressed(source: Input, block: bytes) -> None:
 
 
 def json_lines(source: Input, advance: Advance) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, content) of each line. Raises CorpusError for one longer than MAX_LINE_BYTES."""
+    """Yield each line as (number from 1, content). Raises CorpusError for a line longer than MAX_LINE_BYTES."""
     number, pending, size = 1, list[bytes](), 0
     for block in blocks(source, advance):
         if number == 1 and not pending:
@@ -160,7 +160,7 @@ def _text_of(line: bytes, options: ReadOptions, path: str, number: int) -> str:
         raise CorpusError(
             f"{path}: line {number:,}: is not JSON: {error.msg}, column {error.colno:,}; a line is a JSON object"
         ) from error
-    except ValueError as error:  # of Python, about the digits of an integer
+    except ValueError as error:  # Python's limit on the digits of an integer
         raise CorpusError(f"{path}: line {number:,}: holds an integer with thousands of digits") from error
     if not isinstance(data, dict):
         raise CorpusError(

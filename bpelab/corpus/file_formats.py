@@ -1,6 +1,6 @@
 """Formats of input files: text, JSON Lines or Parquet, compressed or not.
 
-The ending of the name tells it: `.txt`, `.jsonl`, `.parquet`, the first two also with `.gz` or `.zst` after them.
+The format is in the file's extension: `.txt`, `.jsonl` or `.parquet`, the first two optionally with `.gz` or `.zst`.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ FORMS = ("text", "text.gz", "text.zst", "jsonl", "jsonl.gz", "jsonl.zst", "parqu
 
 
 def detect_format(path: str, form: str | None = None) -> str | None:
-    """Return a file's format by its name, or None; `form` overrides it, but "text" and "jsonl" leave compression to it.
+    """Return a file's format by its name, or None. `form` overrides all but the compression after "text" or "jsonl".
 
     >>> detect_format("a.jsonl.gz"), detect_format("notes.md"), detect_format("notes.md.zst", "text")
     ('jsonl.gz', None, 'text.zst')

@@ -1,6 +1,6 @@
 """Remote files: addresses such as `s3://bucket/a.txt` or `https://example.org/a.jsonl.gz`, opened by fsspec.
 
-An address has `://` in it. Everything else is a path on this machine, for which fsspec is not used. Chapter: More than
+An address has `://` in it. Everything else is a path on this machine and doesn't use fsspec. Chapter: More than
 one machine. Cost: that of the store; one or two requests for the size of each file.
 """
 
@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*://")
 
 
 def is_address(path: str) -> bool:
-    """Whether a path is an address, which fsspec opens.
+    """Return whether a path is an address, which fsspec opens.
 
     >>> is_address("s3://bucket/a.txt"), is_address("corpus/a.txt"), is_address("C:/a.txt")
     (True, False, False)
@@ -29,7 +29,7 @@ def is_address(path: str) -> bool:
 
 
 def absolute(path: str) -> str:
-    """Return the path or address in a form that is valid in any working folder."""
+    """Return the path or address in a form that is valid from any working folder."""
     return path if is_address(path) else os.path.abspath(path)
 
 
@@ -48,7 +48,7 @@ def _file_system(address: str) -> tuple[Any, str]:
 
 
 def stat_address(address: str) -> tuple[int, int]:
-    """Return the size in bytes of the file at an address, and a number that changes with the file if its store tells.
+    """Return the size in bytes of the file at an address, and a hash of the version that its store reports.
 
     Raises CorpusError, MissingDependencyError.
     """
@@ -66,7 +66,7 @@ def stat_address(address: str) -> tuple[int, int]:
 
 
 def expand_address(address: str) -> list[str]:
-    """Return the files that an address stands for: itself, those in a folder, or those that match a `*`."""
+    """Return the files at an address: the address itself, the files in a folder, or the matches of a `*`."""
     system, path = _file_system(address)
     web = address.startswith("http")  # its folders are pages
     try:
@@ -82,7 +82,7 @@ def expand_address(address: str) -> list[str]:
 
 
 def open_path(path: str, seeks: bool = False) -> BinaryIO:
-    """Open the file at a path or an address; `seeks` says whether it will be read other than from start to end.
+    """Open the file at a path or an address; `seeks` says whether it will be read out of order.
 
     Raises CorpusError for a file that doesn't exist or is not regular; reading raises OSError.
     """
@@ -104,7 +104,7 @@ def _error_text(error: Exception) -> str:
 
 
 class _Remote(io.RawIOBase):
-    """A file of fsspec whose errors are OSErrors, whatever its store raises."""
+    """A file opened by fsspec that turns every error of its store into an OSError."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._position = file, 0

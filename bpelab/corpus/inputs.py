@@ -1,7 +1,7 @@
-"""Input files: the files that paths, folders, patterns and addresses stand for, and the format of each.
+"""Input files: the files that paths, folders, globs and addresses stand for, and the format of each.
 
-The format follows from the ending of the name (`file_formats.py`). Size and time of change are recorded, so that a run
-that is resumed can tell that a file was changed.
+The format follows from the file's extension (`file_formats.py`). Size and time of change are recorded, so that a
+resumed run can tell whether a file was changed.
 """
 
 import glob
@@ -25,11 +25,11 @@ class Input:
     """A file of texts.
 
     Attributes:
-        path: as it was given; a path or an address (fsspec_files.py).
+        path: the path or address (fsspec_files.py), as given.
         form: one of FORMS.
         size: in bytes.
         modified: the time of its last change, in nanoseconds.
-        documents: the number found in it so far.
+        documents: the number of documents found in it so far.
     """
 
     path: str
@@ -40,10 +40,10 @@ class Input:
 
 
 def find_inputs(paths: Paths, form: str | None = None, default: str | None = None) -> list[Input]:
-    """Return the files that paths, folders and globs stand for, in that order; those of one folder or glob by name.
+    """Return the files that paths, folders and globs stand for, in order; within a folder or glob, sorted by name.
 
-    Raises CorpusError for a file that doesn't exist, is not regular, is named twice, or whose name tells no format,
-    unless there is a `default`; ValueError for an unknown `form`.
+    Raises CorpusError for a file that doesn't exist, isn't regular, is named twice, or has no known extension and
+    no `default` format; ValueError for an unknown `form`.
     """
     validate_format(form)
     found = [stat_input(path, detect_format(path, form) or default) for path in input_paths(paths, form)]
@@ -57,9 +57,9 @@ def find_inputs(paths: Paths, form: str | None = None, default: str | None = Non
 
 
 def input_paths(paths: Paths, form: str | None = None) -> Sequence[str]:
-    """Return the paths of the input files; of a folder those whose names tell a format, or all if `form` is given.
+    """Return the paths of the input files; from a folder, those with a known extension, or all if `form` is given.
 
-    Raises CorpusError for a path that stands for no file.
+    Raises CorpusError for a path that matches no file.
     """
     refuse_keyed(paths, "the input")
     listed = [paths] if isinstance(paths, (str, Path)) else list(paths)
@@ -101,13 +101,13 @@ def _files_in(folder: str, form: str | None) -> Iterator[str]:
 
 
 def stat_input(path: str, form: str | None = None) -> Input:
-    """Return the file at `path` as it is now. Raises CorpusError."""
+    """Return an Input for the file at `path` as it is now. Raises CorpusError."""
     if is_address(path):
         size, modified = stat_address(path)
     else:
         try:
             found = os.stat(path)
-        except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        except (OSError, ValueError) as error:  # ValueError: a null character in the name
             raise CorpusError(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
         if not stat.S_ISREG(found.st_mode):
             raise CorpusError(f"{path}: is not a regular file; what comes through a pipe has to be in a file first")

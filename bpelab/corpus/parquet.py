@@ -1,7 +1,6 @@
 """Parquet: the texts of a column, read in batches of rows of about `BATCH` bytes each.
 
-Cost: linear. Memory: a batch, and the pages of one column of the row group that it is in. pyarrow limits how far a page
-expands.
+Cost: linear. Memory: a batch, and the column's pages in its row group. pyarrow limits how far a page expands.
 """
 
 from collections.abc import Iterator
@@ -20,10 +19,10 @@ BATCH, MAX_ROWS = 4 << 20, 4096
 def column_texts(
     source: Input, options: ReadOptions, advance: Advance, span: tuple[int, int] | None = None
 ) -> Iterator[str]:
-    """Yield the texts, row by row; of row groups `span[0]` up to `span[1]`, or of all.
+    """Yield the texts row by row, from row groups `span[0]` up to `span[1]`, or from all.
 
-    Raises CorpusError naming the row, counted from 0, for a column that is missing or not of strings, a value that is
-    missing or not UTF-8, and a file that is damaged; MissingDependencyError.
+    Raises CorpusError naming the row, counted from 0, for a column that is missing or isn't strings, a value that is
+    missing or isn't UTF-8, and a damaged file; MissingDependencyError.
     """
     pyarrow, row = _pyarrow(source), 0
     try:
@@ -48,7 +47,7 @@ def column_texts(
 
 
 def row_groups(source: Input) -> list[int]:
-    """Return the approximate bytes of the file in each row group. Raises CorpusError, MissingDependencyError."""
+    """Return each row group's approximate size in the file, in bytes. Raises CorpusError, MissingDependencyError."""
     pyarrow = _pyarrow(source)
     try:
         with _open_parquet(source) as file:

@@ -1,7 +1,7 @@
 """Prefetch: a background thread works through an iterable, a few items ahead of the consumer.
 
-So files are read while earlier text is encoded, which happens in C and lets other threads run. The queue is bounded: a
-reader that is faster than the encoder waits, and memory does not grow.
+Files can be read while earlier text is encoded, since the encoder in C lets other threads run. The queue is bounded: a
+reader that is faster than the encoder waits, and memory doesn't grow.
 """
 
 from collections.abc import Generator, Iterable
@@ -15,12 +15,12 @@ PATIENCE = 0.1
 
 
 def prefetch(items: Iterable[T], length: int = 2) -> Generator[T, None, None]:
-    """Yield the items in order, at most `length` of them computed ahead; an error is raised at its position.
+    """Yield the items in order, computing at most `length` of them ahead; an error is raised at its position.
 
     >>> list(prefetch(range(5)))
     [0, 1, 2, 3, 4]
 
-    The thread ends with the iterator, also if that is closed early.
+    The thread ends with the iterator, even if that is closed early.
     """
     queue: Queue[tuple[str, Any]] = Queue(length)
     closed = Event()
@@ -49,7 +49,7 @@ def prefetch(items: Iterable[T], length: int = 2) -> Generator[T, None, None]:
     try:
         while True:
             try:
-                kind, item = queue.get(timeout=PATIENCE)  # with a limit, so that an interrupt is not kept waiting
+                kind, item = queue.get(timeout=PATIENCE)  # with a timeout, so that an interrupt doesn't have to wait
             except Empty:
                 continue
             if kind == "error":

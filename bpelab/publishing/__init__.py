@@ -1,7 +1,7 @@
-"""Publishing a tokenizer: a folder that others can open and verify, and on request a repository on the Hub.
+"""Publish a tokenizer: as a folder that others can open and verify, and on request as a repository on the Hub.
 
-`publish` writes the folder: the formats that hold the tokenizer, a card with measured numbers, the text that they were
-measured on, and the hash of every file. `upload` uploads such a folder, and refuses one that was changed since. It may
+`publish` writes the folder: the formats that can hold the tokenizer, a card with measured numbers, the text that they
+were measured on, and the hash of every file. `upload` uploads such a folder, unless it was changed since. This room may
 import the tokenizer and `analysis`. Begin with `folder.py`.
 """
 

@@ -1,8 +1,8 @@
-"""The model card of a tokenizer: a README.md with numbers that were measured on a text in the same folder.
+"""The model card of a tokenizer: a README.md with numbers measured on a text in the same folder.
 
-A number that can be measured again can be checked, so the card has them in one table, and `stated` parses it.
+A number that can be measured again can be checked, so the card lists its numbers in one table, which `stated` parses.
 
-Chapter: Publish your own tokenizer. Cost: that of encoding the text, and of encoding every token a few times.
+Chapter: Publish your own tokenizer. Cost: encoding the text, and encoding every token a few times.
 """
 
 import json
@@ -39,7 +39,7 @@ MEASURES = {
     "tokens for 16 spaces": ",d",
     "tokens never reached": ",d",
 }
-"""What is measured -> the format specification of its value."""
+"""Measure -> the format specification of its value."""
 OF_SUPERWORDS = {
     "superwords in the vocabulary": ",d",
     "superwords, share of the vocabulary": ".1%",
@@ -48,12 +48,12 @@ OF_SUPERWORDS = {
     "tokens of the text, words alone": ",d",
     "tokens saved by going over words": ".1%",
 }
-"""What is measured beside that of a tokenizer with superwords; see `bpelab.analysis.superwords`."""
+"""Additional measures of a tokenizer with superwords; see `bpelab.analysis.superwords`."""
 
 
 @lru_cache(1)
 def reference() -> BPETokenizer:
-    """Return the tokenizer that others are compared with: the shipped chat model's, 1,024 tokens, small English.
+    """Return the tokenizer to compare with: the shipped chat model's, which has 1,024 tokens of simple English.
 
     >>> reference()
     <BPETokenizer: 1,024 tokens, pattern 'gpt2', 3 special>
@@ -62,7 +62,7 @@ def reference() -> BPETokenizer:
 
 
 def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
-    """Whether decoding its ids doesn't return the text.
+    """Return whether encoding and decoding changes the text.
 
     >>> is_lost(BPETokenizer.train("aa", 256, normalizer="NFKC"), "ﬁ")
     True
@@ -71,7 +71,7 @@ def is_lost(tokenizer: BPETokenizer, text: str) -> bool:
 
 
 def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
-    """Return the numbers of a card, by the names in MEASURES, and OF_SUPERWORDS; NaN for what can't be measured.
+    """Measure the numbers of a card, by the names in MEASURES and OF_SUPERWORDS; NaN if one can't be measured.
 
     >>> found = measure(BPETokenizer.train("low lower lowest " * 9, 262), "lower low")
     >>> found["bytes per token"], found["tokens never reached"], found["hostile texts that are lost"]
@@ -98,7 +98,7 @@ def measure(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
 
 
 def _of_superwords(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
-    """Return the numbers of superwords, by the names in OF_SUPERWORDS; none for a tokenizer that has no superword."""
+    """Measure superwords, by the names in OF_SUPERWORDS; return an empty dict if the tokenizer has no superwords."""
     if (found := superword_uses(tokenizer, {"": text}).get("")) is None:
         return {}
     sizes = found.words_vocabulary, found.tokens_of_words_alone
@@ -107,7 +107,7 @@ def _of_superwords(tokenizer: BPETokenizer, text: str) -> dict[str, float]:
 
 
 def format_measure(name: str, value: float) -> str:
-    """Return a measured value as the card states it.
+    """Format a measured value for the card.
 
     >>> format_measure("bytes of the text", 12345), format_measure("numbers cut alike", 0.4725)
     ('12,345', '47.2%')
@@ -116,7 +116,7 @@ def format_measure(name: str, value: float) -> str:
 
 
 def stated(card: str) -> dict[str, str]:
-    """Return the rows with two cells in the tables of a card: left cell -> right cell.
+    """Parse the two-column rows in a card's tables: left cell -> right cell.
 
     >>> stated("# A\\n| measured | |\\n| --- | ---: |\\n| bytes per token | 2.5 |\\n")
     {'measured': '', 'bytes per token': '2.5'}
@@ -127,7 +127,7 @@ def stated(card: str) -> dict[str, str]:
 
 
 def agrees(claim: str, value: float) -> bool:
-    """Whether a number in a text equals a value that is rounded to the same number of decimals.
+    """Return whether a number in a text equals a value rounded to the same number of decimals.
 
     >>> agrees("1,190", 1190), agrees("2.5", 2.4961), agrees("2.50", 2.4861), agrees("47%", 0.4725)
     (True, True, False, True)
@@ -145,7 +145,7 @@ def agrees(claim: str, value: float) -> bool:
 def write_card(
     name: str, tokenizer: BPETokenizer, measured: Mapping[str, float], files: Iterable[tuple[str, str]], about: str
 ) -> str:
-    """Return the card, in Markdown. `files` are pairs of a name and what was left out of that file."""
+    """Return the card, in Markdown. `files` has pairs: a file's name, and what the file leaves out."""
     pattern = tokenizer.pattern and find_pattern(tokenizer.pattern)
     rows = "\n".join(f"| {row} | {format_measure(row, value)} |" for row, value in measured.items())
     listed = "\n".join(f"| `{_table_cell(file)}` | {_table_cell(left_out)} |" for file, left_out in files)
@@ -198,11 +198,11 @@ The hash of each file is in `SHA256SUMS`; `sha256sum -c SHA256SUMS` checks them.
 
 
 def _table_cell(text: str) -> str:
-    """Return a text escaped for a cell of a table."""
+    """Escape a text for a table cell."""
     return " ".join(text.replace("|", "&#124;").split())
 
 
 def _code_block(text: str) -> str:
-    """Return a code block, in a fence longer than any within it."""
+    """Return a Markdown code block, with a fence longer than any inside it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"

@@ -1,9 +1,9 @@
 """The folder of a published tokenizer, written atomically, with the hash of each file.
 
-All files are written into a temporary folder beside the requested one, opened again and compared; then it is renamed.
-So a reader never finds half of it, and every file in it has the tokenizer's ids.
+All files are written to a temporary folder beside the requested one, opened again and compared; then it is renamed.
+So readers never see an incomplete folder, and every file in it gives the tokenizer's ids.
 
-Chapter: Publish your own tokenizer. Cost: that of encoding the text once for each format.
+Chapter: Publish your own tokenizer. Cost: encoding the text once for each format.
 """
 
 import os
@@ -24,7 +24,7 @@ from .held_out import trained_on
 
 HASH_FILE = "SHA256SUMS"
 FILE_NAMES = {"gguf": "{}.gguf", "tiktoken": "{}.tiktoken", "minbpe": "{}.model"}
-"""The formats beside tokenizer.json -> the names of their files."""
+"""Each format other than tokenizer.json -> the name of its file."""
 MAX_FILES, MAX_FILE_BYTES = 1_000, 1_000_000_000
 
 
@@ -112,16 +112,16 @@ def _write(
 
 
 def write_hashes(folder: str | Path) -> None:
-    """Write SHA256SUMS again, for example after editing the card. Raises as `changed_files` does."""
+    """Write SHA256SUMS again, for example after editing the card. Raises the errors of `changed_files`."""
     lines = [f"{digest}  {name}\n" for name, digest in sorted(_file_hashes(Path(folder)))]
     write_atomically(Path(folder, HASH_FILE), "".join(lines).encode())
 
 
 def changed_files(folder: str | Path) -> list[str]:
-    """Return the files that differ from SHA256SUMS: changed, missing or new; sorted, as a/b on every system.
+    """Return the files that differ from SHA256SUMS (changed, missing or new), sorted, with `/` on every system.
 
-    Raises PublishingError where there is no SHA256SUMS, or the folder holds links, more than 1,000 files, or a file
-    of more than 1 GB.
+    Raises PublishingError if there is no SHA256SUMS, or the folder has links, more than 1,000 files, or a file
+    larger than 1 GB.
     """
     try:
         lines = Path(folder, HASH_FILE).read_text(encoding="utf-8").splitlines()
@@ -132,7 +132,7 @@ def changed_files(folder: str | Path) -> list[str]:
 
 
 def _file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield each file's name and SHA-256, without SHA256SUMS itself. Raises as `changed_files` does."""
+    """Yield each file's name and SHA-256, except SHA256SUMS itself. Raises the errors of `changed_files`."""
     for index, path in enumerate(sorted(folder.rglob("*"))):
         name = path.relative_to(folder).as_posix()
         if index >= MAX_FILES:

@@ -1,9 +1,9 @@
 """Detection of the training text: if a tokenizer was trained on a text, training on it again learns the same merges.
 
-No record is needed, and none is kept. The first merges of two texts differ soon, so the answer for a text that was held
-out comes after a few. A tokenizer with few merges, or one that was trained on more than this text, isn't recognised.
+No record is needed, and none is kept. The merges of two texts soon differ, so for a held-out text a few merges give the
+answer. A tokenizer with few merges, or one that was trained on more than this text, isn't recognised.
 
-Chapter: Publish your own tokenizer. Cost: counting the text's words; all its merges only where the answer is yes.
+Chapter: Publish your own tokenizer. Cost: counting the text's words; learning all merges only if the answer is yes.
 """
 
 from itertools import zip_longest
@@ -21,7 +21,7 @@ MIN_MERGES = 32
 
 
 def trained_on(tokenizer: BPETokenizer, text: str) -> bool:
-    """Whether training on `text` learns this tokenizer's merges.
+    """Return whether training on `text` learns this tokenizer's merges.
 
     >>> from bpelab.notebook import book_text
     >>> tokenizer = BPETokenizer.train(book_text()[:20_000], 400)

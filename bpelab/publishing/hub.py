@@ -1,7 +1,7 @@
 """Upload a published folder to the Hugging Face Hub, unchanged, and only on request.
 
-Only files as SHA256SUMS lists them are uploaded: a file that was changed since stops everything before any request to
-the Hub. A new repository is private, and an existing one is left alone, unless the caller says otherwise.
+The folder has to match its SHA256SUMS: if a file was changed since, nothing is sent to the Hub. A new repository is
+private, and an existing one is left alone, unless the caller says otherwise.
 
 Chapter: Publish your own tokenizer. Source: huggingface_hub 1.21 `hf_api.py`, `_upload_pipeline.py`, `_commit_api.py`.
 """
@@ -57,7 +57,7 @@ def upload(
 def require_token(repo: str, token: str | None = None) -> str:
     """Return the token to upload with, without a request to the Hub.
 
-    Raises PublishingError for an invalid name of a repository, and without a token; MissingDependencyError without
+    Raises PublishingError for an invalid repository name, and without a token; MissingDependencyError without
     huggingface_hub.
     """
     try:

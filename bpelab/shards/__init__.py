@@ -1,6 +1,6 @@
 """Shards: a corpus as files of token ids. `BPETokenizer.encode_files` writes them, `open_shards` reads them.
 
-`index.py` says what a folder of shards contains. The names are loaded when they are first used. It may import `core`,
+`index.py` says what a folder of shards contains. The names are loaded on first use. This room may import `core`,
 `corpus` and `streaming`. Begin with `encoding.py`.
 """
 

@@ -1,7 +1,7 @@
-"""Array files, written whole or not at all: `.npy`, or `.bin`, which has no header.
+"""Array files, written atomically: `.npy`, or `.bin`, which has no header.
 
-Numbers go to a temporary file as they come. In the end the header gets its length, the file is flushed to disk, its
-SHA-256 is computed from what is read back, and it is renamed. Memory: one array that is appended.
+Numbers go to a temporary file as they arrive. At the end the length is written to the header, the file is flushed to
+disk and read back for its SHA-256, and it is renamed. Memory: one appended array.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ TEMPORARY = ".part"
 
 
 def npy_header(dtype: str, length: int) -> bytes:
-    """Return the header of a `.npy` file, whose size doesn't depend on `length`.
+    """Return the header of a `.npy` file. Its size doesn't depend on `length`.
 
     >>> len(npy_header("<u2", 0)), len(npy_header("<u2", 10**12))
     (128, 128)
@@ -26,7 +26,7 @@ def npy_header(dtype: str, length: int) -> bytes:
 
 
 def size_of(dtype: str, length: int, npy: bool) -> int:
-    """Return the bytes of a file of `length` numbers."""
+    """Return the size in bytes of a file of `length` numbers."""
     return length * np.dtype(dtype).itemsize + (len(npy_header(dtype, length)) if npy else 0)
 
 
@@ -37,10 +37,10 @@ def sha256(path: Path) -> str:
 
 
 class ArrayFile:
-    """An array file that is being written. Raises OSError, as do its methods.
+    """An array file while it is written. Raises OSError, as do its methods.
 
     Attributes:
-        length: the count of numbers written.
+        length: the number of numbers written.
     """
 
     def __init__(self, path: Path, dtype: str, npy: bool) -> None:
@@ -52,7 +52,7 @@ class ArrayFile:
             self._file.write(npy_header(dtype, 0))
 
     def append(self, numbers: NDArray[np.generic]) -> None:
-        """Write more numbers."""
+        """Append numbers to the file."""
         self._file.write(numbers.astype(self._dtype).data)
         self.length += len(numbers)
 
@@ -69,17 +69,17 @@ class ArrayFile:
         return digest
 
     def discard(self) -> None:
-        """Remove the temporary file, if it was not renamed."""
+        """Remove the temporary file, unless it was renamed."""
         try:
             self._file.close()
-        except OSError:  # the disk was full for what it had buffered
+        except OSError:  # the disk has no room for the buffered data
             pass
         finally:
             self._temporary.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to disk, if the system allows that."""
+    """Flush a folder's list of names to disk, if the system allows that."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,9 +1,9 @@
-"""Distributed encoding: each file of the corpus is a task, with a folder of shards of its own.
+"""Distributed encoding: each file of the corpus is a task, which writes a separate folder of shards.
 
-The folder of file 3 is `part-00003`, and it is what `encode_files` writes for that file alone: so a task that runs
-again, because its worker was lost, resumes after the last complete shard, and one that was finished does nothing. When
-all are finished, one index lists them in the order of the files; before that the folder has none. All workers have to
-see the folder under the same name.
+The folder of file 3 is `part-00003`, with what `encode_files` writes for that file alone. So a task that runs
+again, because its worker was lost, resumes after the last complete shard, and a finished one does nothing. When all
+tasks are finished, one index lists the shards in the order of the files; before that the folder has no index. All
+workers have to see the folder under the same path.
 
 Chapter: More than one machine. Cost: that of `write.py`, divided by files.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
 
 RETRIES, MAX_WAIT = 2, 600.0
-"""How often a task is retried, and the seconds it waits for a worker that was taken for lost and still writes."""
+"""Retries of a task, and how many seconds it waits for a worker that was presumed lost but is still writing."""
 
 
 def write_parts(
@@ -42,7 +42,7 @@ def write_parts(
     worker_timeout: float | None = None,
 ) -> None:
     """Write the shards that an index describes, or resume. Raises ShardsError, CorpusError, ClusterError."""
-    exit_if_respawned(cluster)  # the folder is locked by the process that started this one
+    exit_if_respawned(cluster)  # the process that started this one has locked the folder
     with locked_folder(folder, parts=True):
         if overwrite:
             clear(folder)
@@ -97,20 +97,20 @@ def _encode_parts(
             found[task.key] = watch.call(task.result)
             advance(item_of[task.key].size)
     finally:
-        watch.drop()  # after an error the rest is not needed
+        watch.drop()  # after an error the remaining tasks aren't needed
     return [found[key] for key in keys]
 
 
 def _identity(tokenizer: "Tokenizer") -> "Tokenizer":
-    """Return the tokenizer: as the result of a task it is computed again if it is lost."""
+    """Return the tokenizer. As the result of a task, Dask computes it again if it is lost."""
     return tokenizer
 
 
 def write_part(tokenizer: "Tokenizer", folder: Path, index: Index, threads: int) -> Index:
     """Write the shards of one file; return their index.
 
-    A worker that stalls is taken for lost, and another one does its task. Should it wake up, it continues to write: so
-    the other waits for it, warns after half a minute in the process that uses the cluster, and finds all finished.
+    A stalled worker is presumed lost, and another takes over its task. If the first wakes up, it continues to write. So
+    the second waits for it, with a warning after half a minute in the client's process, and finds everything finished.
     """
     from distributed import warn
 

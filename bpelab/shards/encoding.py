@@ -1,9 +1,9 @@
-"""Encode files to arrays of ids, each with the position that it came from, so that a run can resume at any of them.
+"""Encode files to arrays of ids with their positions in the corpus, so that a run can resume at any position.
 
-A position is (file, part of it, ids of that part). Reading does not depend on how far an earlier run came, so parts are
-the same in every run; what was written is read again but not encoded again.
+A position is (file, part of the file, ids of the part). Files are split into the same parts in every run, however far
+an earlier run got. A resumed run reads earlier parts again, but doesn't encode them again.
 
-Cost: that of reading and encoding. Memory: a few batches (see partition.py).
+Cost: reading and encoding. Memory: a few batches (see partition.py).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Position:
-    """How far a run came: `ids` ids of part `part` of file `input`, both counted from 0."""
+    """How far a run has got: `ids` ids into part `part` of file `input`, both counted from 0."""
 
     input: int = 0
     part: int = 0
@@ -34,14 +34,14 @@ class Position:
 
 
 class EncodedBatch(NamedTuple):
-    """The ids of some parts.
+    """The ids of several parts.
 
     Attributes:
-        ids: uint32, of all parts, concatenated.
+        ids: the ids of all parts, concatenated, as uint32.
         starts: the index in `ids` at which each part begins.
         first: whether each part begins a document.
         sources, numbers: the index of each part's file, and of the part in that file.
-        done: the count of ids of the first part in earlier batches.
+        done: the number of ids of the first part in earlier batches.
     """
 
     ids: "Ids"
@@ -52,7 +52,7 @@ class EncodedBatch(NamedTuple):
     done: int
 
     def after(self, position: Position) -> "EncodedBatch":
-        """Return the batch without the ids up to `position`, which were written before."""
+        """Return the batch without the ids up to `position`, which are written already."""
         here = (int(self.sources[0]), int(self.numbers[0])) == (position.input, position.part)
         if not here or self.done >= position.ids:
             return self
@@ -71,7 +71,7 @@ class CorpusEncoder:
         options: how files are read.
         end: the id that ends each document, or None.
         allowed: the special tokens that may occur in a text.
-        threads: the number of threads that encode; None for one a core.
+        threads: the number of encoding threads; None for one per core.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class CorpusEncoder:
     def of(self, inputs: Sequence[Input], start: Position, advance: Advance) -> Generator[EncodedBatch, None, None]:
         """Yield the ids of the files' documents, in batches, from `start` on.
 
-        Raises CorpusError, MissingDependencyError, and what the tokenizer's parts raise for a text.
+        Raises CorpusError, MissingDependencyError, and whatever the tokenizer's components raise for a text.
         """
         stream, given = StreamEncoder(self._tokenizer), 0
         with closing(prefetch(batches(self._parts(inputs, start, advance)))) as found:

@@ -1,7 +1,7 @@
 """Fingerprint of a tokenizer: equal fingerprints mean equal ids.
 
 It is the SHA-256 of everything that determines ids: tokens, merges, initial symbols, added tokens with their flags,
-normalizer and pre-tokenizer. What changes no id, such as the encoder, the decoder or a chat template, is left out. Two
+normalizer and pre-tokenizer. It leaves out what changes no id, such as the encoder, the decoder or a chat template. Two
 files of one tokenizer in different formats may have different fingerprints: one may list merges that the other implies.
 
 Chapter: File formats. Cost: linear in the vocabulary.
@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def fingerprint(tokenizer: "Tokenizer") -> str:
-    """Return the fingerprint, 64 hexadecimal digits.
+    """Return the fingerprint of a tokenizer, 64 hexadecimal digits.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("abab", 257)
@@ -56,7 +56,7 @@ def fingerprint(tokenizer: "Tokenizer") -> str:
     for component in (
         tokenizer.spec.normalizer,
         cut if split is None else split,
-    ):  # a file writes a split in several steps
+    ):  # a file may write one split as several steps
         add(_canonical(component))
     add(repr(units is not None and cut is not None and (cut.alphabet, cut.byte_level)).encode())
     return digest.hexdigest()
@@ -72,5 +72,5 @@ def _ranks(merges: RankMerges) -> Iterable[tuple[int, int]]:
 
 
 def _canonical(component: Any) -> bytes:
-    """Return the `repr` of a component, without the memory address that one from elsewhere may name."""
+    """Return the `repr` of a component, without the memory address that a user's own class may show."""
     return _ADDRESS.sub("", f"{type(component).__module__}.{component!r}").encode("utf-8", "surrogatepass")

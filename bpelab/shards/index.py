@@ -1,13 +1,13 @@
-"""`index.json`: the content of a folder of shards, and how far the run that writes it has come.
+"""`index.json`: the content of a folder of shards, and how far the run that writes it has got.
 
-It is one JSON object. "bpelab_shards" is the version of this format, 1. "complete" is false until all is written; till
-then "position" says where to resume: (index of the input, part of it, ids of that part). "tokens" and "documents"
-count those of all shards. "settings" are the arguments that determine ids and files, with the tokenizer's fingerprint
-(fingerprints.py). "inputs" lists the files with path, form, size, time of change and documents; "shards" lists file,
-tokens, documents that begin in it, SHA-256, and the file of the offsets where these begin (int64, counted from the
-shard's first token) with its SHA-256.
+It is one JSON object. "bpelab_shards" is the version of this format, 1. "complete" is false until everything is
+written; until then "position" says where to resume: (index of the input, part of it, ids of that part). "tokens" and
+"documents" are totals over all shards. "settings" are the arguments that determine ids and files, with the tokenizer's
+fingerprint (fingerprints.py). "inputs" lists the files: path, form, size, time of change and documents. "shards" lists
+for each shard its file, its tokens, the documents that begin in it, its SHA-256, and the file with the offsets of these
+documents (int64, counted from the shard's first token) with its SHA-256.
 
-The file is written whole or not at all, after each shard. Don't train on the folder before "complete" is true.
+The index is written atomically after each shard. Don't train on the folder before "complete" is true.
 """
 
 import json
@@ -27,15 +27,15 @@ from .encoding import Position
 
 NAME, VERSION = "index.json", 1
 KEYS = {"shard_format": "shard_form", "input_format": "input_form"}
-"""Fields whose keys in the file are older than their names."""
+"""Fields that have an older name as keys in the file -> that key."""
 _NAME = re.compile(r"(part-[0-9]{5,}/)?[^/\\:\0]*[^/\\:\0.][^/\\:\0]*")
-"""A file in the folder, or in the folder of a part (distributed.py); never one outside it."""
+"""The name of a file in the folder or in a part's folder (distributed.py), never outside."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments that determine the files of a run, beside the inputs; `BPETokenizer.encode_files` explains them.
+    """The arguments that determine a run's files, besides the inputs; `BPETokenizer.encode_files` explains them.
 
     Attributes:
         tokenizer: its fingerprint.
@@ -57,7 +57,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard: its file, how many tokens it has and how many documents begin in it, and the file of their offsets."""
+    """A shard: its file, its number of tokens, how many documents begin in it, and the file with their offsets."""
 
     file: str
     tokens: int
@@ -79,16 +79,16 @@ class Index:
 
     @property
     def tokens(self) -> int:
-        """The count of tokens in all shards."""
+        """The number of tokens in all shards."""
         return sum(shard.tokens for shard in self.shards)
 
     @property
     def documents(self) -> int:
-        """The count of documents in all shards."""
+        """The number of documents in all shards."""
         return sum(shard.documents for shard in self.shards)
 
     def write(self, folder: Path) -> None:
-        """Write the index to a folder. Raises OSError; then the old one is still there."""
+        """Write the index to a folder. Raises OSError; the old index is then still there."""
         data: dict[str, Any] = {"bpelab_shards": VERSION, "complete": self.complete}
         data |= {"tokens": self.tokens, "documents": self.documents}
         data |= {"settings": _renamed(asdict(self.settings)), "position": asdict(self.position)}
@@ -97,7 +97,7 @@ class Index:
 
 
 def read_index(folder: Path) -> Index:
-    """Return the index in a folder. Raises ShardsError naming the entry that is wrong."""
+    """Read the index in a folder. Raises ShardsError naming the entry that is wrong."""
     path = folder / NAME
     if not path.exists():
         raise ShardsError(f"{folder}: holds no {NAME}, so it is not a folder of shards")
@@ -120,7 +120,7 @@ def read_index(folder: Path) -> Index:
         if index.settings.dtype not in ("uint16", "uint32") or index.settings.shard_format not in ("npy", "bin"):
             raise file.wrong("settings", "the dtype is uint16 or uint32, the shard_form npy or bin")
         return index
-    except TokenizerFileError as error:  # what the reader of JSON files raises
+    except TokenizerFileError as error:  # the JSON reader's error
         raise ShardsError(str(error)) from error
 
 
@@ -130,7 +130,7 @@ def _objects(file: JSONFile, data: Any, kind: type[T], where: str) -> list[T]:
 
 
 def _object(file: JSONFile, data: Any, kind: type[T], where: str) -> T:
-    """Make a dataclass of an object with exactly its fields: strings, whole numbers from 0 up, lists of strings."""
+    """Convert a JSON object to a dataclass; it must have exactly the fields: str, int from 0 up, list of str."""
     found, hints = file.expect(data, dict, where), _renamed(get_type_hints(kind))
     if strange := sorted(found.keys() ^ hints.keys()):
         raise file.wrong(where, f"{strange[0][:60]!r} is not an entry of it, or is missing")
@@ -148,12 +148,12 @@ def _object(file: JSONFile, data: Any, kind: type[T], where: str) -> T:
 
 
 def _renamed(of_fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping from the names of fields as one from their keys in the file."""
+    """Rename the keys of a mapping from field names to the keys used in the file."""
     return {KEYS.get(name, name): value for name, value in of_fields.items()}
 
 
 def describe_differences(old: Index, new: Index) -> list[str]:
-    """Return sentences about the settings and inputs that differ between two runs."""
+    """Return one sentence for each setting or input that differs between two runs."""
     before, now = asdict(old.settings), asdict(new.settings)
     found = [
         f"{name} was {_short(before[name])} and is {_short(now[name])}" for name in now if before[name] != now[name]

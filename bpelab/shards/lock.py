@@ -1,4 +1,4 @@
-"""Folder lock: one process at a time writes. The system releases the lock when its process ends, however it ends."""
+"""Folder lock: only one process writes at a time. The system releases it when the process ends, even by a crash."""
 
 import os
 import time
@@ -19,8 +19,8 @@ def locked(
 ) -> Iterator[None]:
     """Lock a folder, which must exist. Raises ShardsError if another process holds the lock for `timeout` seconds.
 
-    Meanwhile `on_wait` is called again and again with the seconds waited so far.
-    The lock is on a file in the folder, which stays there: to delete it would let in two who wait for two files.
+    Meanwhile `on_wait` is called repeatedly with the seconds waited so far.
+    The lock is on a file that stays in the folder: if it were deleted, two processes could each lock a different file.
     """
     begun = time.monotonic()
     with (folder / NAME).open("ab") as file:

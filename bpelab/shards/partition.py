@@ -1,11 +1,11 @@
-"""Partition documents into parts that can be encoded independently, and batch these to keep several threads at work.
+"""Partition documents into parts that can be encoded independently, and batch these to keep several threads busy.
 
-A document that comes in several fragments, perhaps all of a huge file, is cut at boundaries, where a cut changes no id
-(see `pretokenizers/boundary.py`): each of its parts has, alone, the ids that it has in the whole. If a tokenizer
+A document in several fragments, perhaps a whole huge file, is cut at boundaries, where a cut changes no id
+(see `pretokenizers/boundary.py`): each part, encoded alone, has the same ids as within the document. If a tokenizer
 allows no such cuts, because a normalizer or the flags of a token look further, the fragments go through a
 `StreamEncoder`, in order.
 
-Chapter: Streaming. Cost: linear. Memory: a batch, and the longest text without a boundary, of `MAX_BUFFER` characters
+Chapter: Streaming. Cost: linear. Memory: a batch, and the longest text without a boundary, `MAX_BUFFER` characters
 at most.
 """
 
@@ -19,7 +19,7 @@ from ..streaming.pre_tokenizing import StreamSplitter
 
 MAX_BUFFER = 1 << 26
 BATCH, MAX_PARTS = 1 << 22, 1 << 16
-"""Characters and parts of a batch."""
+"""The size of a batch in characters, and its maximum number of parts."""
 WINDOW = 1 << 10
 
 
@@ -29,8 +29,8 @@ class DocumentPart(NamedTuple):
     Attributes:
         text: its text.
         source: the index of its file.
-        number: its index in that file; the fragments of a document that is encoded as a stream have the same one.
-        first, last: whether a document begins, and ends, with it.
+        number: its index in that file; the fragments of a document that is encoded as a stream share one index.
+        first, last: whether it begins a document, and whether it ends one.
         alone: whether it can be encoded by itself.
     """
 
@@ -43,7 +43,7 @@ class DocumentPart(NamedTuple):
 
 
 class DocumentSplitter:
-    """Finds the boundaries of a tokenizer in a text, whatever follows it."""
+    """Finds boundaries in a text that are safe whatever text follows."""
 
     def __init__(self, pipeline: Pipeline, allowed: frozenset[str]) -> None:
         self._splitter, self._special, self._allowed = StreamSplitter(pipeline), pipeline.special, bool(allowed)
@@ -77,7 +77,7 @@ class DocumentSplitter:
 def parts(
     fragments: Iterable[Fragment], source: int, path: str, cuts: DocumentSplitter | None
 ) -> Iterator[DocumentPart]:
-    """Yield the parts of a file's documents. Raises CorpusError as `check_buffer`."""
+    """Yield the parts of a file's documents. Raises CorpusError as `check_buffer` does."""
     number, document, begun = 0, 0, False
     pending, searched = "", 0
     for text, last in fragments:
@@ -110,7 +110,7 @@ def check_buffer(buffered: int, path: str, document: int) -> None:
 
 
 def batches(found: Iterable[DocumentPart]) -> Iterator[list[DocumentPart]]:
-    """Yield parts in batches of about BATCH characters; one that isn't independent is a batch by itself."""
+    """Yield parts in batches of about BATCH characters; a part that isn't independent is a batch by itself."""
     some: list[DocumentPart] = []
     size = 0
     for part in found:

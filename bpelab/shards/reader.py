@@ -1,6 +1,6 @@
-"""Read a folder of shards: its tokens as one sequence, its documents by index, memory-mapped.
+"""Read a folder of shards, memory-mapped: its tokens as one sequence, its documents by index.
 
-Chapter: A tokenizer in production. Cost: opening reads the index and the sizes of the files; a document is found by a
+Chapter: A tokenizer in production. Cost: opening reads the index and the sizes of the files; finding a document takes a
 bisection over shards and one access to the file of document offsets.
 """
 
@@ -25,7 +25,7 @@ Tokens = NDArray[np.unsignedinteger[Any]]
 
 
 class Shards:
-    """The tokens and documents of a folder that `BPETokenizer.encode_files` wrote. Made by `open_shards`.
+    """The tokens and documents in a folder that `BPETokenizer.encode_files` wrote. Open one with `open_shards`.
 
     `len` is the number of tokens; iteration yields the shards, memory-mapped arrays of uint16 or uint32, in order.
 
@@ -53,7 +53,7 @@ class Shards:
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """The type of the tokens, little-endian uint16 or uint32."""
+        """The dtype of the tokens, little-endian uint16 or uint32."""
         return np.dtype(TOKEN_DTYPES[self.index.settings.dtype])
 
     def document(self, number: int) -> Tokens:
@@ -69,10 +69,10 @@ class Shards:
     def tokens(self, start: int, stop: int) -> Tokens:
         """Return the ids from token `start` up to `stop`, counted over all shards.
 
-        They are a view of the memory-mapped file if they lie in one shard, else a copy. Raises IndexError.
+        The result is a view of the memory-mapped file if they lie in one shard, else a copy. Raises IndexError.
         """
         if not 0 <= start <= stop <= len(self):
-            raise IndexError(f"tokens {start} to {stop} are not all there: there are {len(self):,}, counted from 0")
+            raise IndexError(f"tokens {start} to {stop} are out of range: there are {len(self):,}, counted from 0")
         parts: list[Tokens] = []
         number = bisect_right(self._tokens_before, start) - 1
         while number < len(self.index.shards):
@@ -99,10 +99,10 @@ class Shards:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        """Check every file's SHA-256; with a `tokenizer`, encode the inputs again too, and compare.
+        """Check every file's SHA-256; with a `tokenizer`, also encode the inputs again and compare.
 
-        The inputs are those that the index names, or the files `against`, in the same order. Raises ShardsError naming
-        the damaged files, or the first document that differs. Cost: that of reading, or of encoding.
+        The inputs are the files that the index names, or the files `against`, in the same order. Raises ShardsError
+        naming the damaged files, or the first document that differs. Cost: that of reading, or of encoding.
         """
         from .verify import check_files, verify_against_inputs
 
@@ -110,7 +110,7 @@ class Shards:
         if tokenizer is not None:
             verify_against_inputs(self, tokenizer, against, threads, progress)
         elif against is not None:
-            raise ValueError("to compare with the inputs takes the tokenizer: verify(tokenizer, against)")
+            raise ValueError("comparing with the inputs needs the tokenizer: verify(tokenizer, against)")
 
     def begins(self, start: int, stop: int) -> NDArray[np.int64]:
         """Return the offsets at which documents `start` up to `stop` begin, counted in tokens over all shards."""
@@ -154,10 +154,10 @@ class Shards:
 
 
 def open_shards(folder: str | Path) -> Shards:
-    """Return the shards in a folder.
+    """Open the shards in a folder.
 
-    Raises ShardsError for a folder without an index, for a run that isn't finished, and for files that are missing or
-    don't have the size that the index says.
+    Raises ShardsError for a folder without an index, for an unfinished run, and for files that are missing or
+    don't have the size given in the index.
     """
     path = expand_user(folder)
     index = read_index(path)
@@ -171,7 +171,7 @@ def open_shards(folder: str | Path) -> Shards:
 
 
 def check_sizes(folder: Path, index: Index) -> None:
-    """Raise ShardsError if a file that the index names is missing, or doesn't have the size that the index says."""
+    """Raise ShardsError if a file in the index is missing, or doesn't have the size given there."""
     npy, dtype = index.settings.shard_format == "npy", TOKEN_DTYPES[index.settings.dtype]
     for shard in index.shards:
         for name, size in (

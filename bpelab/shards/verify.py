@@ -1,6 +1,6 @@
 """Verify shards: by their SHA-256, and by encoding the inputs again.
 
-Cost: reading the shards once; for the comparison, encoding all inputs once more, without writing.
+Cost: reading the shards once; for the comparison, encoding all inputs again, without writing.
 """
 
 from contextlib import closing
@@ -23,7 +23,7 @@ MAX_NAMED = 8
 
 
 def check_files(shards: "Shards", progress: bool | None) -> None:
-    """Raise ShardsError naming the files whose SHA-256 is not that of the index."""
+    """Raise ShardsError naming the files whose SHA-256 differs from the index."""
     damaged = []
     expected = [(shard.file, shard.sha256) for shard in shards.index.shards]
     expected += [(shard.documents_file, shard.documents_sha256) for shard in shards.index.shards]
@@ -46,7 +46,7 @@ def check_files(shards: "Shards", progress: bool | None) -> None:
 def verify_against_inputs(
     shards: "Shards", tokenizer: "Tokenizer", against: Paths | None, threads: int | None, progress: bool | None
 ) -> None:
-    """Encode the inputs again. Raises ShardsError naming the first document that differs, and CorpusError."""
+    """Encode the inputs again and compare. Raises ShardsError naming the first document that differs, CorpusError."""
     settings = shards.index.settings
     if (found := fingerprint(tokenizer)) != settings.tokenizer:
         raise ShardsError(
@@ -76,7 +76,7 @@ def _difference_error(shards: "Shards", number: int, source: Input | None, index
     where = f"document {inside:,} of {source.path}" if source else "after the end of the inputs"
     return ShardsError(
         f"{shards.folder}: document {number:,} is not what the inputs encode to ({where}; both counted from 0): the "
-        "file is another one than it was, or in another place of the list"
+        "file was changed, or is in another place of the list"
     )
 
 
@@ -91,7 +91,7 @@ def _inputs(shards: "Shards", against: Paths | None) -> list[Input]:
 
 
 def _first_difference(shards: "Shards", part: EncodedBatch, token: int, document: int) -> int | None:
-    """Return the first document that differs in a batch, which begins at these token and document indices, or None."""
+    """Return the first document that differs in a batch, or None; `token` and `document` say where the batch begins."""
     found = []
     kept = shards.tokens(min(token, len(shards)), min(token + len(part.ids), len(shards)))
     begins = part.starts[part.first] + token

@@ -1,7 +1,7 @@
 """Encode a corpus to shards: what `BPETokenizer.encode_files` does.
 
-Files are read in one thread, encoded in several, and written in order. A run can be stopped at any moment: the next one
-with the same arguments resumes after the last complete shard, and the files in the end are the same.
+Files are read in one thread, encoded in several, and written in order. A run can be stopped at any moment: the next run
+with the same arguments resumes after the last complete shard, and the resulting files are the same.
 """
 
 import shutil
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..vocab.special_tokens import Special
 
 UINT16_VOCAB, UINT32_VOCAB = 1 << 16, 1 << 32
-"""Sizes of the largest vocabularies whose ids fit."""
+"""Size of the largest vocabulary whose ids fit into 16 bits, and into 32."""
 PART = "part-"
-"""Prefix of the name of a folder with one file's shards (distributed.py)."""
+"""The prefix of a folder with one file's shards (distributed.py)."""
 
 
 def encode_files(
@@ -54,7 +54,7 @@ def encode_files(
     client: "Cluster" = None,
     worker_timeout: float | None = None,
 ) -> Shards:
-    """Return what `BPETokenizer.encode_files` returns, which explains the arguments."""
+    """Encode files to shards, as `BPETokenizer.encode_files` does; it explains the arguments."""
     if worker_timeout is not None:
         from .._support.dask_wait import check_timeout
 
@@ -105,7 +105,7 @@ def write_folder(
     timeout: float = 0,
     on_wait: Callable[[float], object] = lambda seconds: None,
 ) -> Index:
-    """Write the shards that an index with settings and inputs describes, or resume; return the index in the end."""
+    """Write the shards for the settings and inputs in an index, or resume; return the final index."""
     with locked_folder(folder, False, timeout, on_wait):
         index = _resume_or_create(folder, new, overwrite)
         if not index.complete:
@@ -117,9 +117,9 @@ def write_folder(
 def locked_folder(
     folder: Path, parts: bool = False, timeout: float = 0, on_wait: Callable[[float], object] = lambda seconds: None
 ) -> Iterator[None]:
-    """Create and lock a folder for shards, which may already hold parts if `parts`. Raises ShardsError.
+    """Create and lock a folder for shards; if `parts`, it may already contain parts. Raises ShardsError.
 
-    `timeout` is the seconds to wait for another process that writes to it; `on_wait` is called meanwhile (lock.py).
+    `timeout` is the seconds to wait while another process writes to it; `on_wait` is called meanwhile (lock.py).
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,8 +128,8 @@ def locked_folder(
             yield
     except OSError as error:  # of the folder; an input raises CorpusError
         raise ShardsError(
-            f"{folder}: can't be written: {error.strerror or error}. Whole shards are kept: when there is room and "
-            "leave to write, the same call goes on after them"
+            f"{folder}: can't be written: {error.strerror or error}. Whole shards are kept: once there is room "
+            "and permission to write, the same call continues after them"
         ) from error
 
 
@@ -141,9 +141,9 @@ def make_encoder(tokenizer: "Tokenizer", settings: Settings, threads: int | None
 
 
 def end_name(tokenizer: "Tokenizer", chosen: str | bool | None) -> str | None:
-    """Return the name of the token that ends documents: the one named, or for True the tokenizer's `eos_token`.
+    """Return the name of the token that ends documents: the chosen one, or for True the tokenizer's `eos_token`.
 
-    Raises SpecialTokenError where there is none.
+    Raises SpecialTokenError if the tokenizer has no such token.
     """
     if chosen is True:
         if tokenizer.eos_token is None:
@@ -203,8 +203,8 @@ def _refuse_foreign_files(folder: Path, parts: bool) -> None:
 
 
 def _resume_or_create(folder: Path, new: Index, overwrite: bool) -> Index:
-    """Return the index to continue: that of an unfinished run with the same arguments, or a new one."""
-    old = read_index(folder) if (folder / NAME).exists() else None  # also before anything is deleted
+    """Return the index to continue with: that of an unfinished run with the same arguments, or a new one."""
+    old = read_index(folder) if (folder / NAME).exists() else None  # check before anything is deleted
     if overwrite:
         old = None
     if old is not None:
@@ -220,7 +220,7 @@ def _resume_or_create(folder: Path, new: Index, overwrite: bool) -> Index:
 
 
 def require_same_settings(folder: Path, old: Index, new: Index) -> None:
-    """Raise ShardsError if a run had other arguments."""
+    """Raise ShardsError if an earlier run had different arguments."""
     if found := describe_differences(old, new):
         raise ShardsError(
             f"{folder}: was {'written' if old.complete else 'begun'} with other arguments: {'; '.join(found[:4])}. "
@@ -230,8 +230,8 @@ def require_same_settings(folder: Path, old: Index, new: Index) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Delete the shards of a folder, and its parts."""
-    (folder / NAME).unlink(missing_ok=True)  # first, so that the folder is never taken for complete
+    """Delete a folder's shards and parts."""
+    (folder / NAME).unlink(missing_ok=True)  # first, so that the folder never looks complete
     for pattern in ("shard-*.npy", "shard-*.bin"):
         for path in folder.glob(pattern):
             path.unlink()

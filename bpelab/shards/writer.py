@@ -1,7 +1,7 @@
-"""Shard writer: takes ids, writes files of `shard_tokens` tokens each, and their index.
+"""Shard writer: writes ids to files of `shard_tokens` tokens each, and the index of these files.
 
-A shard is closed as soon as it is full. Its files are on disk before the index names them, so that an index never
-names a file that doesn't exist; a run that resumes writes again what the index doesn't name.
+A shard is closed as soon as it is full. Its files are on disk before the index names them, so an index never
+names a file that doesn't exist; a resumed run rewrites whatever the index doesn't name.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ START_DTYPE = "<i8"
 
 
 class ShardWriter:
-    """Writes ids to the shards of a folder, from the position of an index on. Its methods raise OSError."""
+    """Writes ids to the shards of a folder, from the position in an index on. Its methods raise OSError."""
 
     def __init__(self, folder: Path, index: Index) -> None:
         self._folder, self._index = folder, index
@@ -34,7 +34,7 @@ class ShardWriter:
         return self._ids, self._starts
 
     def add(self, found: EncodedBatch) -> None:
-        """Write the ids of a batch, and close the shards that they fill."""
+        """Write the ids of a batch, and close each shard that becomes full."""
         part = at = 0
         while at < len(found.ids) or found.first[part:].any():  # a document without ids needs a shard too
             ids, offsets = self._open_files()

@@ -118,13 +118,13 @@ def test_the_name_of_a_file_is_no_text(folder, capsysbinary, monkeypatch):
     ):
         for text in (name, folder / name):
             code, out, err = run(capsysbinary, command, text, "-t", "tok")
-            assert (code, out) == (1, "") and "is the name of a file: --file reads what it holds, --text" in err
+            assert (code, out) == (1, "") and "is the name of a file: --file reads its content, --text" in err
         assert run(capsysbinary, command, "--text", name, "-t", "tok") == (0, f"{shown}\n", "")
         stdin = {"stdin": name.encode(), "monkeypatch": monkeypatch}
         assert run(capsysbinary, command, "-t", "tok", **stdin) == (0, f"{shown}\n", "")
         assert run(capsysbinary, command, "tok", "-t", "tok")[0] == 0  # a folder holds no text
         for words in (("a", "--text", "b"), ("--file", name, "--text", "b"), ("a", "--file", name)):
-            assert "one of them" in run(capsysbinary, command, *words, "-t", "tok")[2]
+            assert "give only one of" in run(capsysbinary, command, *words, "-t", "tok")[2]
     assert "leave out the text" in run(capsysbinary, "count", "--text", "a", "--chat", name)[2]
 
 
@@ -328,7 +328,7 @@ def test_names(capsysbinary):
     [
         (["encode", "x", "-t", "{0}/nothing"], "nothing: there is no such file or folder"),
         (["encode", "x", "-t", "{0}"], "has no tokenizer.json, no vocab.json"),
-        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "one of them"),
+        (["encode", "x", "--file", "{0}/book.txt", "-t", "{0}/tok"], "give only one of"),
         (["encode", "--file", "{0}/none.txt", "-t", "{0}/tok"], "none.txt: there is no such file"),
         (["count", "--file", "{0}", "-t", "{0}/tok"], "is a folder; name the texts in it one by one"),
         (["publish", "{0}/tok", "{0}/x", "--text", "{0}/none.txt"], "none.txt: there is no such file"),

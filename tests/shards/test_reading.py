@@ -82,7 +82,7 @@ def test_against_other_inputs(tmp_path, tokenizer, texts):
         made.verify(tokenizer, one)
     with pytest.raises(ShardsError, match="was written with another tokenizer: its fingerprint begins with"):
         made.verify(tokenizer.with_options(pattern="gpt2"))
-    with pytest.raises(ValueError, match="takes the tokenizer"):
+    with pytest.raises(ValueError, match="needs the tokenizer"):
         made.verify(against=one)
     two.unlink()
     with pytest.raises(CorpusError, match=r"2.jsonl: can't be read: No such file"):

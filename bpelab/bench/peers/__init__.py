@@ -1,6 +1,6 @@
-"""The libraries that are measured, in the order of the table.
+"""The libraries to measure, in the order of the table.
 
-Each has an adapter that calls it in the way that is best for it. An adapter doesn't define what its library can't do.
+Each has an adapter that calls it in its fastest way. An adapter doesn't define methods that its library can't support.
 """
 
 from .base import Peer, Vocabulary

@@ -23,7 +23,7 @@ METHODS = {
     "decode array": "decode_array",
     "train": "train",
 }
-"""Capability -> the adapter's method for it."""
+"""Capability -> the adapter's method that provides it."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Vocabulary:
     """A tokenizer that all libraries load, each from the file format that suits it best.
 
     Attributes:
-        name: that of the encoding, "cl100k_base" for instance, or "trained", "superwords".
-        published: whether it is one of OpenAI's, which some libraries ship.
+        name: the encoding's name, such as "cl100k_base", or "trained", "superwords".
+        published: whether it is one of OpenAI's encodings, which some libraries ship.
         pattern: the name of its pattern in bpelab, "cl100k", "o200k", "gpt2", or its regular expression.
-        ranks: a `.tiktoken` file, its name that of the encoding; "" if such a file can't hold the tokenizer.
-        folder: where its tokenizer.json is, and in plain.json the same for libraries that read published files only.
+        ranks: the path of a `.tiktoken` file named after the encoding; "" if such a file can't hold the tokenizer.
+        folder: the folder of its tokenizer.json, and of plain.json, for libraries that only read published files.
         special: special tokens and their ids.
     """
 
@@ -53,21 +53,21 @@ class Vocabulary:
 
 
 class Unsupported(Exception):
-    """Raised by a library that can't load a vocabulary; the message says why."""
+    """Raised if a library can't load a vocabulary; the message says why."""
 
 
 class Peer:
-    """An adapter of a library, made from a Vocabulary, which it loads. It has those of METHODS that are in its `calls`.
+    """An adapter of a library, which loads a Vocabulary. It has the METHODS of the capabilities in its `calls`.
 
     Attributes:
-        name: in the table.
+        name: its name in the table.
         package, module: the names to install and to import.
-        requires: further modules without which it can't run.
-        calls: capability -> the library's own call, for the reader of a record. That of "fresh" is a program: it
+        requires: other modules that it needs.
+        calls: capability -> the library's own call, for readers of a record. For "fresh" it is a program that
             defines `encode`, using NAME, RANKS, FOLDER, PATTERN and SPECIAL, the Vocabulary's attributes.
         lacks: capability -> why the library doesn't have it.
-        imports: modules imported before loading is timed; those that a library imports late would count as loading.
-        part: the library encodes 1 / `part` of each text; more than 1 for libraries that are too slow for all of it.
+        imports: modules to import before loading is timed; otherwise late imports would count as loading.
+        part: the library encodes 1 / `part` of each text; more than 1 if it is too slow for all of it.
     """
 
     name: ClassVar[str] = ""
@@ -86,10 +86,10 @@ class Peer:
     decode_list: Callable[[list[int]], str]
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Load. Raises Unsupported, or whatever the library raises."""
+        """Load a vocabulary. Raises Unsupported, or whatever the library raises."""
 
     def decode_array(self, ids: "Ids") -> str:
-        """Decode the ids as a list, which most libraries read faster than an array."""
+        """Convert an array of ids to a list, which most libraries read faster, and decode it."""
         return self.decode_list(ids.tolist())
 
     @staticmethod
@@ -99,12 +99,12 @@ class Peer:
 
     @staticmethod
     def train_superwords(path: str, size: int) -> set[bytes]:
-        """Learn `size` tokens, those from `transition_point(size)` on beyond words. Raises Unsupported."""
+        """Learn `size` tokens, with superwords from `transition_point(size)` on. Raises Unsupported."""
         raise Unsupported("learns no superwords")
 
     @classmethod
     def why_unavailable(cls) -> str | None:
-        """Return why the library can't be measured here, or None if it can. Imports nothing."""
+        """Return the reason that the library can't be measured here, or None if it can. Imports nothing."""
         for module in (cls.module, *cls.requires):
             if find_spec(module) is None:
                 return f"not installed: pip install {cls.package}" if module == cls.module else f"{module} is missing"
@@ -112,7 +112,7 @@ class Peer:
 
     @classmethod
     def version(cls) -> str | None:
-        """Return the version of the library's package, or None where it is not installed."""
+        """Return the version of the library's package, or None if it isn't installed."""
         try:
             return metadata.version(cls.package)
         except metadata.PackageNotFoundError:
@@ -120,25 +120,25 @@ class Peer:
 
     @classmethod
     def import_all(cls) -> None:
-        """Import the library, NumPy, and what the library would import later."""
+        """Import the library, NumPy, and any modules that the library would import later."""
         for module in (*cls.requires, cls.module, *cls.imports):
             import_module(module)
 
     @classmethod
     def supports(cls, what: str) -> bool:
-        """Whether the library has a capability: `list`, `batch array` and so on, keys of METHODS."""
+        """Return whether the library has a capability, a key of METHODS such as `list` or `batch array`."""
         return what in cls.calls
 
 
 def published_name(vocabulary: Vocabulary, names: Sequence[str]) -> str:
-    """Return the name of a vocabulary that a library ships. Raises Unsupported for any other."""
+    """Return the vocabulary's name if the library ships it. Raises Unsupported otherwise."""
     if not vocabulary.published or vocabulary.name not in names:
         raise Unsupported(f"has {' and '.join(names)} built in, and loads no other")
     return vocabulary.name
 
 
 def open_plain(tokenizer: Any, vocabulary: Vocabulary) -> Any:
-    """Open plain.json with a library's class. Raises Unsupported with what the library says where it refuses."""
+    """Open plain.json with a library's class. Raises Unsupported with the library's message if it refuses the file."""
     try:
         return tokenizer.from_file(str(Path(vocabulary.folder, "plain.json")))
     except ValueError as error:
@@ -146,7 +146,7 @@ def open_plain(tokenizer: Any, vocabulary: Vocabulary) -> Any:
 
 
 def transition_point(size: int) -> int:
-    """Return the tokens at which words end and superwords begin: 100,000 of 128,000, and so for other sizes.
+    """Return the number of tokens after which superwords are learned: 100,000 of 128,000, and in proportion.
 
     >>> transition_point(128_000)
     100000

@@ -1,4 +1,4 @@
-"""Libraries that load the tokenizer.json of a vocabulary, or of most."""
+"""Libraries that load the tokenizer.json of a vocabulary, or of most vocabularies."""
 
 from collections.abc import Sequence
 from pathlib import Path

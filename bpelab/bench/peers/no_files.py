@@ -1,4 +1,4 @@
-"""Libraries that load no vocabulary from one file: they ship OpenAI's (quicktok could import some), or only train."""
+"""Libraries without a vocabulary file: they ship OpenAI's encodings (quicktok could import others), or only train."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +12,7 @@ BOTH = ("cl100k_base", "o200k_base")
 
 
 def split_rows(flat: "Ids", offsets: Any) -> list[list[int]]:
-    """Return the rows of a flat array of ids as lists."""
+    """Split a flat array of ids into rows, as lists."""
     ids, ends = flat.tolist(), offsets.tolist()
     return [ids[begin:end] for begin, end in zip(ends, ends[1:])]
 
@@ -95,7 +95,7 @@ class RsBpe(Peer):
     lacks: ClassVar = {"array": "lists only", "batch array": "lists only", "train": "does not train"}
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        from rs_bpe.bpe import openai  # `rs_bpe.openai` is a module of the same name that fails to import some of it
+        from rs_bpe.bpe import openai  # `rs_bpe.openai` is a module of the same name that fails to import some names
 
         name = published_name(vocabulary, BOTH)
         self._openai, self._tokenizer = openai, getattr(openai, name)()
@@ -103,7 +103,7 @@ class RsBpe(Peer):
         self.decode_list = self._tokenizer.decode
 
     def batch_list(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        if threads == 1:  # two threads are the fewest that it starts
+        if threads == 1:  # it starts at least two threads
             return [self.encode_list(text) for text in texts]
         options = self._openai.ParallelOptions(1, max(1, len(texts) // threads), threads)
         rows: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), options)[0]

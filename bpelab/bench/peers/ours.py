@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .base import Batch, Ids
 
 MOST_BYTES = 100_000_000
-"""Of a text from which superwords are learned in Python."""
+"""The size of the largest text from which superwords are learned in Python."""
 
 
 class _Ours(Peer):
@@ -26,8 +26,8 @@ class _Ours(Peer):
             self._tokenizer = BPETokenizer.from_tiktoken(vocabulary.name, encoder=self.encoder)
         else:
             self._tokenizer = BPETokenizer.from_pretrained(vocabulary.folder, encoder=self.encoder)
-        self.encode_list = self._tokenizer.encode  # bound once: nothing of the adapter is in the time of a short call
-        if not vocabulary.ranks:  # its file may ask for special tokens around each text
+        self.encode_list = self._tokenizer.encode  # bound once: no time of the adapter is in a short call
+        if not vocabulary.ranks:  # its file may put special tokens around each text
             self.encode_list = partial(self._tokenizer.encode, add_special_tokens=False)
 
     def decode_list(self, ids: list[int]) -> str:
@@ -37,7 +37,7 @@ class _Ours(Peer):
     def version(cls) -> str | None:
         from ... import __version__
 
-        return __version__  # of this code, also where it isn't installed
+        return __version__  # the version of this code, even if it isn't installed
 
     @classmethod
     def train_superwords(cls, path: str, size: int) -> set[bytes]:
@@ -88,7 +88,7 @@ class Bpelab(_Ours):
 
 
 class BpelabPython(_Ours):
-    """As it runs where the extension wasn't built."""
+    """bpelab without its C extension."""
 
     name, encoder, trainer = "bpelab (Python)", "heap", "incremental"
     imports = ("bpelab.tokenizer", "bpelab.formats.tiktoken")
@@ -115,7 +115,7 @@ class BpelabPython(_Ours):
 
 
 class Naive(_Ours):
-    """As in minbpe: each piece is encoded by scanning for the best pair, with no cache."""
+    """bpelab's naive encoder, like minbpe's: it scans each piece for the best pair, with no cache."""
 
     name, encoder = "naive Python", "naive"
     part = 16

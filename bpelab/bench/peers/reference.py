@@ -1,4 +1,4 @@
-"""The libraries whose ids are the reference: tiktoken, and Hugging Face's tokenizers for what tiktoken can't load.
+"""The libraries with the reference ids: tiktoken, and Hugging Face's tokenizers for files that tiktoken can't load.
 
 Adapters use the calls for plain text (encode_ordinary and the like): no benchmark text contains special tokens.
 """
@@ -34,7 +34,7 @@ class Tiktoken(Peer):
         import tiktoken
 
         if vocabulary.published:
-            tiktoken.registry.ENCODINGS.pop(vocabulary.name, None)  # so that the object is a new one each time
+            tiktoken.registry.ENCODINGS.pop(vocabulary.name, None)  # so that each object is new
             self._encoding = tiktoken.get_encoding(vocabulary.name)
         elif not vocabulary.ranks:
             raise Unsupported("gives other ids: it has no normalizer, and byte-level vocabularies only")
@@ -101,11 +101,11 @@ class HuggingFace(Peer):
 
 
 FOLDER_1 = "BPELAB_BENCH_TOKENIZERS_1"
-"""The variable that names a folder with tokenizers 1.0: one environment can't have two versions."""
+"""The environment variable for a folder with tokenizers 1.0: one environment can't have two versions."""
 
 
 class HuggingFace1(Peer):
-    """A release candidate: it encodes and decodes, and does not train."""
+    """The release candidate of tokenizers 1.0, for encoding and decoding only."""
 
     name, package, module = "tokenizers 1.0", "tokenizers", "tokenizers"
     calls: ClassVar = {
@@ -160,7 +160,7 @@ class HuggingFace1(Peer):
 
 @cache
 def _tokenizers_1() -> Any:
-    """Import tokenizers 1.0 beside the version that is installed, which keeps the name `tokenizers`."""
+    """Import tokenizers 1.0 beside the installed version, which keeps the name `tokenizers`."""
     folder = os.environ[FOLDER_1]
     others = _take_modules()
     sys.path.insert(0, folder)
@@ -173,6 +173,6 @@ def _tokenizers_1() -> Any:
 
 
 def _take_modules() -> dict[str, Any]:
-    """Remove tokenizers and its parts from the imported modules, and return them."""
+    """Remove tokenizers and its submodules from the imported modules, and return them."""
     names = [name for name in sys.modules if name.partition(".")[0] == "tokenizers"]
     return {name: sys.modules.pop(name) for name in names}

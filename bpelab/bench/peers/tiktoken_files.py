@@ -1,4 +1,4 @@
-"""Libraries that load the .tiktoken file of a vocabulary, and some of them a tokenizer.json."""
+"""Libraries that load the .tiktoken file of a vocabulary; some also load a tokenizer.json."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -83,7 +83,7 @@ class Splintr(Peer):
             raise Unsupported("drops what a pattern doesn't match")
         if vocabulary.name in ("cl100k_base", "o200k_base"):
             self._tokenizer: Any = splintr.Tokenizer.from_pretrained(vocabulary.name)
-        else:  # tiktoken's spelling of the patterns has what its regular expressions don't
+        else:  # tiktoken's spelling of the patterns has syntax that its regular expressions lack
             patterns = {"cl100k": splintr.CL100K_BASE_PATTERN, "gpt2": splintr.GPT2_PATTERN}
             if vocabulary.pattern not in patterns:
                 raise Unsupported("has other patterns built in")

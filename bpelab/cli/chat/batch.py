@@ -16,11 +16,11 @@ from .output import Screen, one_line_error
 
 
 def answer_lines(session: ChatSession, lines: Iterable[str], screen: Screen, *, as_json: bool) -> int:
-    """Answer each line that is not empty.
+    """Answer each non-empty line.
 
-    Returns the exit code: 1 if one could not be answered, 130 if one was stopped.
+    Returns the exit code: 1 if a line couldn't be answered, 130 if an answer was stopped.
 
-    What is wrong with one line goes to standard error, with --json also into its line of output.
+    An error goes to standard error, and with --json also into the line's output.
     """
     code = 0
     for line in lines:

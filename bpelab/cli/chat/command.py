@@ -1,4 +1,4 @@
-"""`bpelab chat` and `bpelab doctor`: their arguments, and what they run.
+"""`bpelab chat` and `bpelab doctor`: their arguments, and the functions that run them.
 
 Nothing heavy is imported until one of them is called.
 """
@@ -26,7 +26,7 @@ examples:
 
 Without --model, a small model that comes with bpelab answers questions about tokens. In a terminal, /help lists the
 commands, Ctrl-C stops an answer, Ctrl-D leaves. From a pipe, each line is a message, and each answer is printed plainly
-or, with --json, as one line of JSON. `bpelab doctor` says which backends can run here.
+or, with --json, as one line of JSON. `bpelab doctor` shows which backends can run here.
 
 """
 EXAMPLES += to_try()
@@ -44,41 +44,44 @@ _positive.__name__ = "number"  # what argparse calls it where it is not one
 
 
 def add_commands(command: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """Add the two commands; `command` makes a parser of a name, a line of help, and what to run."""
+    """Add the two commands; `command` makes a parser from a name, a line of help, and the function to run."""
     chat = command("chat", "talk with a language model that runs on this machine", run_chat)
     chat.epilog, chat.formatter_class = EXAMPLES, argparse.RawDescriptionHelpFormatter
     chat.add_argument(
         "--model", "-m", help="a GGUF file, a folder, or a Hub id such as owner/name or owner/name:Q4_K_M"
     )
-    chat.add_argument("--tokenizer", "-t", help="another tokenizer than the model's own; see `bpelab --help`")
+    chat.add_argument("--tokenizer", "-t", help="a tokenizer to use instead of the model's own; see `bpelab --help`")
     chat.add_argument("--backend", default="auto", help="what runs the model; see `bpelab doctor` (default: auto)")
     chat.add_argument(
-        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name (default: the best; cpu where it fails)"
+        "--device", metavar="NAME", help="cpu, gpu, or the backend's own name (default: the best; cpu if that fails)"
     )
-    chat.add_argument("--template", help="a template's name, Jinja, or a file of it (default: the model's own)")
+    chat.add_argument("--template", help="a template's name, its Jinja source, or a file (default: the model's own)")
     chat.add_argument("--system", metavar="TEXT", help="the system message")
-    chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and leave")
-    chat.add_argument("--load", metavar="FILE", help="go on with a conversation that /save wrote")
+    chat.add_argument("--prompt", "-p", metavar="TEXT", help="one message: print the answer and exit")
+    chat.add_argument("--load", metavar="FILE", help="continue a conversation that /save wrote")
+    chat.add_argument("--max-new-tokens", type=_positive, metavar="N", help="maximum tokens per answer (default: 256)")
     chat.add_argument(
-        "--max-new-tokens", type=_positive, metavar="N", help="tokens of an answer, at most (default: 256)"
-    )
-    chat.add_argument(
-        "--n-ctx", type=_positive, metavar="N", help="tokens that the model holds (default: its own, <= 4096)"
+        "--n-ctx", type=_positive, metavar="N", help="context size in tokens (default: the model's, <= 4096)"
     )
     chat.add_argument("--n-gpu-layers", type=int, metavar="N", help="layers on the GPU (default: all that fit)")
     chat.add_argument("--threads", type=_positive, metavar="N", help="threads (default: the backend's own choice)")
-    chat.add_argument("--temperature", type=float, help="how freely tokens are chosen; 0, the default, is not at all")
-    chat.add_argument("--top-k", type=int, metavar="N", help="choose among the N most likely tokens only")
+    chat.add_argument("--temperature", type=float, help="temperature; 0, the default, takes the likeliest token")
+    chat.add_argument("--top-k", type=int, metavar="N", help="sample from the N likeliest tokens only")
     chat.add_argument(
-        "--top-p", type=float, metavar="P", help="among the likeliest that reach this probability together"
+        "--top-p", type=float, metavar="P", help="sample from the likeliest tokens that together reach this probability"
     )
     chat.add_argument(
-        "--min-p", type=float, metavar="P", help="among those with this fraction of the best's probability"
+        "--min-p",
+        type=float,
+        metavar="P",
+        help="sample from tokens with this fraction of the best one's probability",
     )
-    chat.add_argument("--repetition-penalty", type=float, metavar="X", help="make what was said less likely (1: not)")
-    chat.add_argument("--seed", type=int, metavar="N", help="the same choices again")
+    chat.add_argument("--repetition-penalty", type=float, metavar="X", help="make earlier tokens less likely (1: off)")
+    chat.add_argument("--seed", type=int, metavar="N", help="random seed, to repeat the same choices")
     chat.add_argument("--tokens", action="store_true", help="show where tokens begin and end")
-    chat.add_argument("--json", action="store_true", help="one line of JSON an answer; messages are lines of the input")
+    chat.add_argument(
+        "--json", action="store_true", help="one line of JSON per answer; each line of input is a message"
+    )
     doctor = command("doctor", "say what this machine has, and which backends can run on it", run_doctor)
     doctor.add_argument("--json", action="store_true", help="print JSON")
 
@@ -94,11 +97,11 @@ def run_chat(args: argparse.Namespace) -> int:
     from .output import Screen, one_line_error
     from .terminal import Terminal
 
-    # Before NumPy is loaded: on matrices as small as the shipped model's one thread is the quickest, by far where
-    # anything else runs.
+    # Before NumPy is loaded: on matrices as small as the shipped model's, one thread is the fastest, and by far if the
+    # machine is busy.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(args.threads or 1))
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that can't show a character shows its number
+        if hasattr(stream, "reconfigure"):  # a character that the terminal can't show becomes an escape
             stream.reconfigure(errors="backslashreplace")
     try:
         session = _session(args)
@@ -109,7 +112,7 @@ def run_chat(args: argparse.Namespace) -> int:
             return answer_lines(session, _lines(), screen, as_json=args.json)
         return Terminal(session, screen).run()
     except (BPELabError, ValueError) as error:
-        raise BPELabError(one_line_error(error)) from error  # a file may have put anything into its message
+        raise BPELabError(one_line_error(error)) from error  # the message may contain anything from a file
 
 
 def _session(args: argparse.Namespace) -> "ChatSession":
@@ -124,7 +127,7 @@ def _session(args: argparse.Namespace) -> "ChatSession":
 
         tokenizer = open_tokenizer(args.tokenizer)
     if args.load is not None and args.system is not None:
-        raise BPELabError("--load brings its own system message: leave out --system")
+        raise BPELabError("--load has its own system message: leave out --system")
     given = {name: getattr(args, name) for name in SETTINGS if getattr(args, name) is not None}
     sampling = Sampling(**given)  # before anything is loaded
     told = args.model is not None and sys.stderr.isatty()
@@ -147,14 +150,14 @@ def _session(args: argparse.Namespace) -> "ChatSession":
         print(f"Took {session.choice.backend} on {session.backend.device}: {session.choice.why}.", file=sys.stderr)
     if args.load is not None:
         session.load(args.load)
-        session.sampling = replace(session.sampling, **given)  # what the command line says goes first
+        session.sampling = replace(session.sampling, **given)  # the command line takes precedence
     if args.max_new_tokens is not None:
         session.max_new_tokens = args.max_new_tokens
     return session
 
 
 def template_source(name: str | None) -> str | None:
-    """Return a template's name or source; the content of a file, if it is the name of one."""
+    """Return a template's name or source; for the name of a file, return the file's content."""
     from ...chat_templates.builtin import NAMED
 
     if name is None or name in NAMED or not os.path.isfile(name):  # Jinja may be too long to be a path
@@ -166,7 +169,7 @@ def template_source(name: str | None) -> str | None:
 
 
 def _lines() -> Any:
-    """Yield the lines of standard input, one by one, as they come."""
+    """Yield the lines of standard input as they arrive."""
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             yield line.decode("utf-8").rstrip("\r\n")

@@ -1,6 +1,6 @@
-"""A conversation in a JSON file, as chat services and data sets for training hold it.
+"""A conversation in a JSON file, in the form used by chat services and training data sets.
 
-Either a list of messages, or an object whose "messages" is one and which may have "tools".
+The file has either a list of messages, or an object with such a list as "messages" and optionally "tools".
 Chapter: Chat templates.
 """
 
@@ -11,7 +11,7 @@ from ..._support.json_document import JSONFile
 
 
 def read_conversation(path: Path) -> tuple[list[Any], list[Any] | None]:
-    """Return the messages in a file, and its tools if it has any. What else an object holds is left alone.
+    """Read the messages in a file, and its tools if it has any. Other keys of an object are ignored.
 
     Raises TokenizerFileError for a file that can't be read, naming the entry. The messages are validated when a
     template is applied.

@@ -1,4 +1,4 @@
-"""Line editing by readline, where there is readline: earlier messages on the arrow keys, commands on Tab.
+"""Line editing with readline, if available: earlier messages on the arrow keys, command completion on Tab.
 
 Chapter: Chat on your hardware.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 from ..._support.cache_dir import cache_dir
 
 HISTORY = 1_000
-"""Lines that are remembered, in the cache's folder."""
+"""The number of lines to keep in the history file, which is in the cache folder."""
 
 
 @contextmanager
 def line_editing(commands: Iterable[str]) -> Iterator[None]:
-    """Remember lines, and complete the names of commands at the beginning of a line."""
+    """Keep a history of lines, and complete command names at the beginning of a line."""
     try:
         import readline
     except ImportError:
@@ -45,6 +45,6 @@ def line_editing(commands: Iterable[str]) -> Iterator[None]:
         if path is not None:
             with suppress(OSError):
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else's to read
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # only the user may read it
                 readline.set_history_length(HISTORY)
                 readline.write_history_file(path)

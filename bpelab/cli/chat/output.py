@@ -1,7 +1,7 @@
-"""Output of a chat: control characters escaped, tokens marked, colours where they are wanted.
+"""Output of a chat: control characters escaped, tokens marked, colours if wanted.
 
-A model may say anything, escape sequences that rename a window or clear it among it. None reaches the terminal: control
-characters are shown as what they are.
+A model may produce anything, including escape sequences that rename or clear a window. None reaches the terminal:
+control characters are shown as visible escapes.
 
 Chapter: Chat on your hardware. Cost: linear.
 """
@@ -15,11 +15,11 @@ from .wrapping import Wrap
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 TOKENS = ("\x1b[30;46m", "\x1b[30;43m")
-"""Black on cyan, black on yellow: told apart by whoever sees red and green alike, on dark and on light."""
+"""Black on cyan, black on yellow: distinct even with red-green colour blindness, on dark and light backgrounds."""
 
 
 def escape_controls(text: str) -> str:
-    """Return `text` with its control characters (C0, DEL, C1) visible, line feeds and tabs apart.
+    """Return `text` with its control characters (C0, DEL, C1) visible, except line feeds and tabs.
 
     >>> escape_controls("a\\x1b[2Jb\\n\\x9b")
     'a\\\\x1b[2Jb\\n\\\\x9b'
@@ -28,12 +28,12 @@ def escape_controls(text: str) -> str:
 
 
 def one_line_error(error: object) -> str:
-    """Return an error as one line without control characters."""
+    """Format an error as one line without control characters."""
     return escape_controls(" ".join(str(error).split()))
 
 
 def show_token(token: bytes) -> str:
-    """Return a token as text: as `escape_controls`, with bytes of incomplete characters as \\xNN.
+    """Return a token as text: escaped as by `escape_controls`, with bytes of incomplete characters as \\xNN.
 
     >>> show_token(b" a\\xe2\\x82")
     ' a\\\\xe2\\\\x82'
@@ -42,14 +42,14 @@ def show_token(token: bytes) -> str:
 
 
 def wants_colours(out: TextIO) -> bool:
-    """Whether `out` is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not set."""
+    """Return whether `out` is a terminal that shows colours, and NO_COLOR (https://no-color.org) isn't set."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     old_windows = os.name == "nt" and not os.environ.get("WT_SESSION")
     return out.isatty() and not plain and not old_windows
 
 
 class Screen:
-    """Writes a chat to `out`. With `tokens`, the boundaries of tokens are shown: by two colours in turn, or by `|`."""
+    """Writes a chat to `out`. With `tokens`, token boundaries are shown by two alternating colours, or by `|`."""
 
     def __init__(self, out: TextIO, *, tokens: bool = False) -> None:
         self.out, self.tokens, self.colours = out, tokens, wants_colours(out)
@@ -76,7 +76,7 @@ class Screen:
         self.out.flush()
 
     def end(self, *, empty_line: bool = False) -> None:
-        """End the line after an answer, if it didn't end; with `empty_line`, also where nothing was shown."""
+        """End the line after an answer, if it hasn't ended; with `empty_line`, also if nothing was shown."""
         if not self._ended or (empty_line and not self._shown):
             self.out.write("\n")
             self.out.flush()
@@ -85,7 +85,7 @@ class Screen:
             self._wrap.begin()
 
     def note(self, text: str) -> None:
-        """Show one or more lines that are not the model's."""
+        """Show one or more lines that aren't from the model."""
         self.end()
         for line in escape_controls(text).split("\n"):
             self.out.write(f"{DIM}{line}{PLAIN}\n" if self.colours else f"{line}\n")

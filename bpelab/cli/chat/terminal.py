@@ -18,12 +18,12 @@ from .output import Screen, one_line_error
 
 LEAVE = ("quit", "exit")
 HELP = '''\
-A message ends with its line. A line that ends in a backslash goes on in the next; """ begins and ends many lines.
+A message ends with its line. After a backslash at its end it goes on; """ starts and ends a message of many lines.
 /help          this
-/reset         begin anew, with the same system message
-/system TEXT   begin anew, with another system message; without TEXT, with none
+/reset         start again, with the same system message
+/system TEXT   start again, with another system message; without TEXT, with none
 /save FILE     write the conversation to a file (JSON)
-/load FILE     go on with a conversation from a file
+/load FILE     continue a conversation from a file
 /retry         ask the last question again
 /set NAME N    change a setting (temperature, top_p, max_new_tokens ...); without NAME, show them
 /tokens        show where tokens begin and end, or stop showing it
@@ -39,7 +39,7 @@ ENDS = {
 
 
 class Terminal:
-    """A conversation with someone at a terminal, whose lines `input` reads."""
+    """A conversation with a user at a terminal, whose lines `input` reads."""
 
     def __init__(self, session: ChatSession, screen: Screen) -> None:
         self._session, self._screen = session, screen
@@ -76,7 +76,7 @@ class Terminal:
                     self._screen.note(one_line_error(error))
 
     def _message(self) -> str:
-        """Return a message of one line or several."""
+        """Read a message of one or more lines."""
         line = input("> ")
         if line.startswith('"""'):
             lines = [line[3:]]
@@ -109,7 +109,7 @@ class Terminal:
                 for piece in pieces:
                     self._screen.piece(piece)
             answer = self._session.last
-        except KeyboardInterrupt:  # while a piece was shown: the session keeps what was said
+        except KeyboardInterrupt:  # while a piece was shown: the session keeps the answer so far
             self._screen.note(f"\n({ENDS['cancelled']})")
         finally:
             self._screen.end()
@@ -117,7 +117,7 @@ class Terminal:
             self._comment(answer)
 
     def _comment(self, answer: Response) -> None:
-        """Show what there is to say about an answer, if anything."""
+        """Show notes about an answer, if there are any."""
         if answer.reason in ENDS:
             self._screen.note(f"({ENDS[answer.reason].format(n=len(answer.ids))})")
         turns = sum(message["role"] == "user" for message in answer.dropped)
@@ -194,7 +194,7 @@ def _file(name: str, command: str) -> str:
 
 
 def banner(session: ChatSession) -> str:
-    """Return two lines: what answers, and how to get help."""
+    """Return two lines: the model that answers, and how to get help."""
     from ...chat.models.find import SHIPPED
 
     files, backend = session.files, session.backend
@@ -205,7 +205,7 @@ def banner(session: ChatSession) -> str:
 
 
 def statistics(session: ChatSession) -> str:
-    """Return what the last answer cost, and where it was made."""
+    """Return the statistics of the last answer: its cost, and the backend and device that computed it."""
     answer, backend = session.last, session.backend
     if answer is None:
         return "no answer yet"

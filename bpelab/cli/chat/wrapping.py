@@ -1,7 +1,7 @@
-"""Word wrap while text streams: a word that would break at the edge of a terminal moves to the next line whole.
+"""Word wrap while text streams: a word that would break at the edge of the terminal moves to the next line whole.
 
-A word appears letter by letter, as the model makes it. The letter that doesn't fit moves the whole word: the cursor
-goes back to where the word began, the rest of the line is cleared, and the word is written again below.
+A word appears letter by letter, as the model generates it. The first letter that doesn't fit moves the whole word: the
+cursor goes back to where the word began, the rest of the line is cleared, and the word is written again below.
 
 Chapter: Chat on your hardware. Cost: linear.
 """
@@ -11,7 +11,7 @@ from unicodedata import combining, east_asian_width
 
 TAB = 8
 NARROWEST = 20
-"""Columns below which nothing is moved."""
+"""The minimum width for word wrap, in columns."""
 
 
 def columns(char: str) -> int:
@@ -24,7 +24,7 @@ def columns(char: str) -> int:
 
 
 class Wrap:
-    """Where the cursor is, and the word that it is in. The last column stays empty: terminals differ about it.
+    """The position of the cursor, and the current word. The last column stays empty: terminals differ about it.
 
     >>> Wrap(24).text("one two three four five six")
     'one two three four five\\nsix'
@@ -42,7 +42,7 @@ class Wrap:
         self._column, self._word, self._word_columns = 0, "", 0
 
     def text(self, text: str) -> str:
-        """Return what to write for `text`."""
+        """Return the characters to write in order to show `text`."""
         width = self._width or shutil.get_terminal_size().columns
         return text if width < NARROWEST else "".join(self._char(char, width - 1) for char in text)
 
@@ -53,7 +53,7 @@ class Wrap:
         if char.isspace():
             taken = TAB - self._column % TAB if char == "\t" else columns(char)
             self._word, self._word_columns = "", 0
-            if self._column + taken > room:  # the space is where the line breaks
+            if self._column + taken > room:  # the line breaks at the space
                 self._column = 0
                 return "\n"
             self._column += taken
