@@ -1,6 +1,6 @@
 """Assistant mask: which tokens belong to the assistant, for training.
 
-A token is the assistant's if it covers a character of an assistant's message, apart from its role and name. That is
+A token is the assistant's if it covers a character of an assistant's message, apart from its role. That is
 exact: a token that covers the end of a header and the start of an answer is the assistant's, since the model has to
 generate it. What the template writes between two parts of one message (`", "arguments": `) also belongs to it. If a
 message has tool calls, so does everything from the end of the generation prompt to the end of the turn. In a template

@@ -111,7 +111,7 @@ class Machine:
                 raise BackendError(f"{who} asks for the backend {asked}, which can't be used: {obstacle}")
             return Choice(asked, f"{who} asks for it")
         if _is_shipped(files) and "reference" in statuses and not _why_unsupported(statuses["reference"], files):
-            return Choice("reference", "the shipped model is so small that nothing else pays")
+            return Choice("reference", "the shipped model is so small that nothing else pays off")
         obstacles: dict[str, str | None] = {}
         for name, kinds in PREFERENCE:  # a backend is asked about the files only when it is its turn
             if status := statuses.get(name):
