@@ -112,9 +112,7 @@ def passages(text: str, size: int) -> Iterator[str]:
 def _start(tokenizer: "BPETokenizer") -> list[int]:
     found = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     if found is None:
-        raise ConversationError(
-            "the tokenizer has neither a bos nor an eos token: pass the ids to start with as start"
-        )
+        raise ConversationError("the tokenizer has neither a bos nor an eos token: pass the ids to start with as start")
     return [found]
 
 
