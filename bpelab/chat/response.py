@@ -1,4 +1,4 @@
-"""Responses: tokens streamed with text that never changes later, and the statistics of an answer.
+"""Responses: an answer's tokens, streamed with their final text, and its statistics.
 
 Chapter: Chat on your hardware. Cost: linear in the tokens.
 """

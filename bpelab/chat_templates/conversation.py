@@ -77,7 +77,7 @@ class Conversation:
 
     @property
     def messages(self) -> list[Message]:
-        """The messages, as copies. A model's answer has its decoded text, or is the `message` of `add_generated`."""
+        """The messages, as copies. A model's answer is its decoded text, or the message given to `add_generated`."""
         return deepcopy(self.record.messages)
 
     @property

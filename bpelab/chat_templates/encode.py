@@ -152,7 +152,7 @@ class _TaintedEncoder:
             yield from self._match_normalized(done, len(text))
 
     def _match_normalized(self, start: int, stop: int) -> Iterator[Segment]:
-        """Yield segments like `segments`, with the added tokens that match normalized text.
+        """Yield the segments of a part whose added tokens are matched in normalized text.
 
         A control token is accepted only if its exact source is trusted.
         """

@@ -63,7 +63,7 @@ def float32_bytes(files: "ModelFiles") -> int:
 
 
 def cache_bytes(files: "ModelFiles", context: int) -> int:
-    """Return the bytes of a full context's 32-bit keys and values, by config.json; 0 if it doesn't say."""
+    """Return the bytes of a full context's keys and values in float32; 0 if config.json doesn't say."""
     config = files.config.get("text_config") or files.config
     layers, heads = config.get("num_hidden_layers", 0), config.get("num_attention_heads", 1)
     size = config.get("head_dim") or config.get("hidden_size", 0) // heads

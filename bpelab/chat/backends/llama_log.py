@@ -1,4 +1,4 @@
-"""Capture llama.cpp's log: to keep it off the screen, and to report the reason if something fails.
+"""Capture llama.cpp's log, to keep it off the screen and to give the reason when something fails.
 
 llama.cpp has one log per process, and any thread's C++ code may write to it. What a thread writes while it captures
 goes to that thread; everything else goes where it went before, so other users of llama.cpp in the process see no

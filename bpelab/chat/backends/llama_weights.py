@@ -56,7 +56,7 @@ class Layer(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """All weights. `embedding` has a row for each token; `head` a column."""
+    """All weights. `embedding` has a row for each token; `head` has a column for each."""
 
     embedding: Array
     layers: list[Layer]

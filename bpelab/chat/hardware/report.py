@@ -127,7 +127,7 @@ def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
 
 
 def _choices(machine: Machine) -> list[str]:
-    """Return the choice for the shipped model and, unless BPELAB_BACKEND sets it, for models of either format.
+    """Return the choice for the shipped model and, unless BPELAB_BACKEND is set, for models of either format.
 
     "reference" is left out of the latter: it runs only a few, and would have to load them to say which.
     """

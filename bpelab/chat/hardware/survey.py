@@ -24,7 +24,7 @@ ROCM = {"rocm-smi": amd.rocm_smi, "amd-smi": amd.amd_smi, "rocminfo": amd.rocmin
 
 
 class MachineFacts(NamedTuple):
-    """A machine, in the order of `Machine`'s fields."""
+    """The facts about a machine, in the order of `Machine`'s fields."""
 
     system: str
     cpu: str
