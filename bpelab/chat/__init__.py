@@ -1,4 +1,4 @@
-"""Conversations: in the format that a model was trained on, and with a model that runs here.
+"""Conversations in the format that a model was trained on, and chats with a model on this machine.
 
 `apply_chat_template`, `count_conversation` and `fit_to_context` take a tokenizer and a list of messages. Templates are
 Jinja, by name, from the tokenizer's files, or your own; they run in a sandbox with limits. Every character of their
@@ -6,8 +6,8 @@ output knows where it comes from, and only the template's own can be a control t
 that a model produced, and `check_prefixes` says whether a template only appends. `ChatSession` talks with a model, on
 any of several backends.
 
-The names are loaded when they are first used. It may import everything below the tokenizer, and the packages of its
-backends when one is opened. Begin with `session.py`. Chapters: Chat templates; Chat on your hardware.
+Names are loaded when they're first used. This package may import everything below the tokenizer, and a backend's
+packages when that backend is opened. Begin with `session.py`. Chapters: Chat templates; Chat on your hardware.
 """
 
 from typing import TYPE_CHECKING

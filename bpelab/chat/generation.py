@@ -1,7 +1,7 @@
 """The generation loop that every backend shares: ids in, ids out.
 
-Ask the model for logits, choose a token, add it, ask again; end at a stop id, at the limit, or where the context is
-full. Chapter: Chat on your hardware. Cost: one call of the model a token.
+Ask the model for logits, choose a token, append it, repeat; stop at a stop id, at the limit, or when the context is
+full. Chapter: Chat on your hardware. Cost: one call of the model per token.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -21,7 +21,7 @@ class Generated:
 
     Attributes:
         id: the token.
-        probability: how sure the model was of it, before any sampling setting.
+        probability: the model's probability for it, before any sampling settings.
         seconds: since the request.
     """
 
@@ -39,11 +39,11 @@ def generate(
     stop: frozenset[int] = frozenset(),
     cancelled: Callable[[], bool] = not_cancelled,
 ) -> Generator[Generated, None, Reason]:
-    """Yield the tokens that a model generates after `ids`, as they come; the generator's value is why it ended.
+    """Yield the tokens that a model generates after `ids`; the generator's return value is the reason why it ended.
 
     Args:
-        stop: ids at which the answer ends. The one that ends it is not yielded.
-        cancelled: asked before each token, and between the parts of a long prompt.
+        stop: ids at which the answer ends. The one that ends it isn't yielded.
+        cancelled: called before each token, and between the parts of a long prompt.
 
     "stop": at a stop id; "length": after max_new_tokens; "context": the context is full; "cancelled".
     Raises ConversationError for a prompt that is longer than the context.

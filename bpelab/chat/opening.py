@@ -1,6 +1,6 @@
-"""Open a model on the best device, for a stated reason, and on the processor where a GPU fails, never silently.
+"""Open a model on the best device, for a stated reason; if a GPU fails, use the processor, with a warning.
 
-Chapter: Chat on your hardware. Cost: that of a look at this machine, once a process, and of loading the model.
+Chapter: Chat on your hardware. Cost: detecting the hardware, once per process, and loading the model.
 """
 
 import os
@@ -19,27 +19,27 @@ CPU = "cpu"
 
 
 class OnProcessor(UserWarning):
-    """A model was to run on a GPU, and runs on the processor, since that failed."""
+    """The warning that a GPU failed, so a model runs on the processor instead."""
 
 
 def choose(backend: str, files: "ModelFiles | None") -> Choice:
-    """Return the backend for a model, and the reason. The shipped model needs no look at the machine."""
+    """Return the backend for a model, and the reason. The shipped model needs no hardware detection."""
     if backend != "auto" or files is None:
         return Choice(backend, "it was asked for")
     from .models.find import SHIPPED
 
     if files.folder == SHIPPED and not os.environ.get("BPELAB_BACKEND"):
-        return Choice("reference", "the shipped model is so small that nothing else pays")
+        return Choice("reference", "the shipped model is so small that nothing else pays off")
     from .hardware.detect import detect
 
     return detect().explain(files)
 
 
 def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) -> Backend:
-    """Open the model with `options` of `open_backend`; on the processor if no device is named and a GPU fails.
+    """Open the model with `options` of `open_backend`; if a GPU fails and no device is given, use the processor.
 
-    Warns then with OnProcessor, in one line, and notes the device in `options`, so that it isn't tried again. Raises
-    what `open_backend` raises for the processor.
+    In that case it warns with OnProcessor, in one line, and sets the device in `options`, so that the GPU isn't tried
+    again. Raises what `open_backend` raises for the processor.
     """
     try:
         return open_backend(name, files, **options)
@@ -54,7 +54,7 @@ def open_with_fallback(name: str, files: "ModelFiles", options: dict[str, Any]) 
 
 
 def _has_gpu(name: str) -> bool:
-    """Whether a backend would use something else than the processor here."""
+    """Return whether a backend would use anything but the processor here."""
     from .hardware.detect import detect
 
     kinds = {kind for status in detect().backends if status.name == name for kind in status.kinds}

@@ -1,4 +1,4 @@
-"""Responses: tokens streamed as text that is final, and what the answer cost.
+"""Responses: an answer's tokens, streamed with their final text, and its statistics.
 
 Chapter: Chat on your hardware. Cost: linear in the tokens.
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamedToken:
-    """One token of an answer, as it comes.
+    """One token of a streamed answer.
 
     Attributes:
         id: the token.
         token: its bytes; empty for an id that the tokenizer doesn't have.
-        text: what can be shown now. The texts of all tokens, joined, are the answer's.
-        probability: how sure the model was of it, before any sampling setting.
+        text: the text that can be shown now. The texts of all tokens, joined, are the answer's text.
+        probability: the model's probability for it, before any sampling settings.
     """
 
     id: int
@@ -35,18 +35,18 @@ class StreamedToken:
 
 @dataclass(frozen=True)
 class Response:
-    """A whole answer, and what it cost.
+    """A whole answer with its statistics.
 
     Attributes:
-        text: without special tokens.
-        ids: all that the model said before it stopped.
+        text: the answer without special tokens.
+        ids: all ids that the model generated before it stopped.
         reason: "stop", "length", "context" (it is full) or "cancelled".
-        prompt_tokens: ids that the model was given.
-        reused: how many of them were in its cache already.
+        prompt_tokens: the number of ids in the prompt.
+        reused: how many of them were already in the model's cache.
         dropped: the messages left out because the context was full, oldest first.
-        first_token_seconds: from the question to the first token; None if there is none.
-        tokens_per_second: of the tokens after the first, without the time in which the caller asked for none; None if
-            there is no such token.
+        first_token_seconds: the time from the question to the first token; None if there is none.
+        tokens_per_second: the rate after the first token, not counting time between the caller's requests; None if
+            there are no such tokens.
     """
 
     text: str
@@ -64,7 +64,7 @@ class ActiveResponse:
 
     Attributes:
         cancelled: set by the caller to end it.
-        reason: why it ended; until then, that it was cancelled.
+        reason: why it ended; "cancelled" until then.
         prompt_tokens, reused, dropped: as in `Response`.
     """
 
@@ -83,13 +83,13 @@ class ActiveResponse:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """What the model has said so far."""
+        """The ids that the model has generated so far."""
         return tuple(piece.id for piece in self._pieces)
 
     def add(self, made: Generated) -> Iterator[StreamedToken]:
         """Add a token, and yield those that can be shown now.
 
-        A token that ends within a character waits for the next, so that the last one can show what remains of it.
+        A token that ends inside a character waits for the next, so that the last token can show the rest of the text.
         """
         now = perf_counter()
         if self._first_seconds is None:
@@ -107,7 +107,7 @@ class ActiveResponse:
     def response(self) -> Response:
         """Return the whole answer.
 
-        The text is decoded from the ids anew: an interrupt may have come between any two steps.
+        The text is decoded from the ids again: an interrupt may have come between any two steps.
         """
         ids = self.ids
         text = self._tokenizer.decode(ids, unknown="replace", skip_special_tokens=True)
@@ -117,7 +117,7 @@ class ActiveResponse:
         )
 
     def flush(self, text: str) -> Iterator[StreamedToken]:
-        """Yield the tokens that were not yielded yet; the last has all of `text` that none has shown."""
+        """Yield the remaining tokens; the last has the rest of `text` that hasn't been shown yet."""
         waiting = self._pieces[self._yielded :]
         yield from waiting[:-1]
         if waiting:

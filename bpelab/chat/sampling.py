@@ -1,10 +1,10 @@
-"""Sampling: from the logits of the next token to one token.
+"""Sampling: choose the next token from its logits.
 
-The settings are applied in this order, each to what the one before left: repetition penalty, temperature, top-k, top-p,
-min-p. That is the order of Hugging Face's transformers, and each setting means what it means there. One number between
-0 and 1 is drawn for each token; the tokens that are left occur in the order of their ids, each as wide as it is
-probable, and the number falls into one. So a seed and the same logits give the same ids on every backend, and anyone
-can repeat it: the numbers are those of NumPy's `Generator(PCG64(seed)).random()`.
+The settings are applied in this order, each to the result of the previous one: repetition penalty, temperature, top-k,
+top-p, min-p. The order and the meaning of each setting are those of Hugging Face's transformers. One number between 0
+and 1 is drawn for each token. The remaining tokens divide this interval in the order of their ids, each as wide as its
+probability, and the number falls into one of them. So a seed and the same logits give the same ids on every backend,
+and anyone can repeat it: the numbers come from NumPy's `Generator(PCG64(seed)).random()`.
 
 Chapter: Chat on your hardware. Cost: O(vocabulary), with top-p O(vocabulary · log(vocabulary)) at most. Sources: Fan et
 al. 2018 (top-k), Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (CTRL, the penalty);
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 LIMIT = 1_000.0
-"""A repetition penalty is at most this, and at least one through this: beyond, a logit could leave what floats hold."""
+"""The largest repetition penalty; the smallest is 1 / LIMIT. Beyond these, a logit could overflow a float."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Sampling:
     """How a token is chosen. The default is greedy: always the most likely one.
 
     Args:
-        temperature: what logits are divided by: below 1 the likely become likelier, above 1 less so. 0 is greedy: the
-            most likely token, of equal ones that with the lowest id, and no number is drawn.
-        top_k: only this many of the most likely tokens stay, and what is equal to the last of them; 0 for all.
-        top_p: only the most likely tokens stay, as many as it takes to reach this probability together.
-        min_p: only tokens stay that are at least this fraction as probable as the most likely one.
-        repetition_penalty: the logits of ids that occur in the row already are divided by it where they are positive
-            and multiplied where they are negative. 1 for none.
-        seed: for the same choices again; None for others each time.
+        temperature: the divisor of the logits: below 1, likely tokens become likelier, above 1 less so. 0 is greedy:
+            the most likely token, the lowest id among equals, and no number is drawn.
+        top_k: keep only this many of the most likely tokens, and any that tie with the last of them; 0 keeps all.
+        top_p: keep only the most likely tokens, as many as it takes for their probabilities to reach this sum.
+        min_p: keep only tokens that are at least this fraction as probable as the most likely one.
+        repetition_penalty: divide positive logits of ids already in the row by this, and multiply negative ones; 1 for
+            none.
+        seed: for repeatable choices; None for different ones each time.
 
     Raises ValueError for a value that a setting can't have.
 
@@ -73,10 +73,10 @@ class Sampling:
             _check("seed", self.seed, 0, whole=True)
 
     def chooser(self) -> "Callable[[Logits, Sequence[int]], tuple[int, float]]":
-        """Return a function from logits, of shape (vocabulary,), and the ids before to the next id and its probability.
+        """Return a function from logits, of shape (vocabulary,), and previous ids to the next id and its probability.
 
-        The probability is what the model gives that token, before any setting. Each chooser begins with a new random
-        state from the seed, and two never share one. It raises BackendError for logits that are not numbers.
+        The probability is the model's, before any settings. Each chooser starts with its own random state from the
+        seed. It raises BackendError if the largest logit isn't a finite number.
         """
         import numpy as np
 
@@ -140,6 +140,6 @@ def _check(name: str, value: Any, least: float, most: float = float_info.max, *,
 
 
 SETTINGS = tuple(field.name for field in fields(Sampling))
-"""The names of the settings, which are keywords of what answers."""
+"""The names of the settings, which are also keywords of `ChatSession`."""
 GREEDY = Sampling()
 """The most likely token, always."""

@@ -1,9 +1,9 @@
 """ChatSession: a conversation with a model, its history, its template, its context, and streamed responses.
 
-Every turn, the whole conversation goes through the template and the tokenizer, and those ids to the backend, which
-computes only what differs from the ids in its cache: the prompt of a turn begins with the turn before. It may differ
-near the end of the last answer, since a model can spell a text otherwise than the tokenizer does; there the template's
-ids win, which are those that the model was trained on, and the few after are computed again.
+Every turn, the whole conversation goes through the template and the tokenizer, and the ids go to the backend, which
+computes only what differs from the ids in its cache: a turn's prompt starts with the previous turn. It may differ near
+the end of the last answer, since a model can spell a text differently from the tokenizer. Then the template's ids win,
+since the model was trained on such ids, and the few ids after them are computed again.
 
 Chapter: Chat on your hardware. Cost: templates and tokens take milliseconds; the rest is the model's.
 """
@@ -39,29 +39,29 @@ if TYPE_CHECKING:
 
 
 ANYTHING: Message = {"role": "user", "content": "a"}
-"""A message that is rendered to find errors of a template at once, and not at the first question."""
+"""A message that is rendered to find a template's errors at once, rather than at the first question."""
 
 
 class ChatSession:
-    """A conversation with a model that runs here.
+    """A conversation with a model that runs on this machine.
 
     Args:
         model: a GGUF file, a folder, a Hub id, or what `find_model` returned; None for the model that bpelab ships.
-        tokenizer: by default the model's own, out of its files.
-        backend: one of BACKENDS, or "auto" for the best one that this machine has (the shipped model is so small that
-            "reference" is); or an opened Backend.
-        template: the name of a template, or Jinja; by default the tokenizer's own, and the model's where that has none.
+        tokenizer: by default the model's own, from its files.
+        backend: one of BACKENDS; "auto" for the best one on this machine ("reference" for the shipped model, which is
+            tiny); or an opened Backend.
+        template: the name of a template, or Jinja; by default the tokenizer's own, or the model's if that has none.
         system: the text of the system message.
         max_new_tokens: the most tokens of one answer.
-        n_ctx, n_gpu_layers, threads, device: as for `open_backend`. Where no device is asked for and a GPU fails, or
-            its memory is short, the processor is taken, with a warning (`bpelab.chat.opening.OnProcessor`).
+        n_ctx, n_gpu_layers, threads, device: as for `open_backend`. If no device is given and a GPU fails or runs out
+            of memory, the processor is used, with a warning (`bpelab.chat.opening.OnProcessor`).
         sampling: how tokens are chosen.
-        template_variables: what else the template reads, by name.
-        options: temperature, top_k, top_p, min_p, repetition_penalty and seed, each in place of that of `sampling`; and
-            variables that the template reads (`enable_thinking=False`, say), as for `apply_chat_template`.
+        template_variables: other variables that the template reads, by name.
+        options: temperature, top_k, top_p, min_p, repetition_penalty and seed, each overriding that of `sampling`; and
+            variables that the template reads (such as `enable_thinking=False`), as for `apply_chat_template`.
 
-    Not reentrant: raises ConversationError if an answer is in progress, in whatever thread.
-    Raises ModelFileError, BackendError, MissingDependencyError, TokenizerFileError; TemplateError where there is no
+    Not reentrant: raises ConversationError if an answer is in progress, in any thread.
+    Raises ModelFileError, BackendError, MissingDependencyError, TokenizerFileError; TemplateError if there is no
     template, or it can't be used with this tokenizer; TypeError for an option that is neither a setting nor read by the
     template.
 
@@ -101,7 +101,7 @@ class ChatSession:
         }
         self._opened = backend if isinstance(backend, Backend) else None
         self.files: ModelFiles | None = None
-        """The model's files; None where an opened backend and a tokenizer were given instead."""
+        """The model's files; None if an opened backend and a tokenizer were given instead."""
         if self._opened is None or model is not None or tokenizer is None:
             from .models.find import find_model
 
@@ -116,9 +116,9 @@ class ChatSession:
         self._turn: ActiveResponse | None = None
         self._lock = Lock()
         self.parity: Parity | None = None
-        """How the backend's own tokenizer reads the first prompt; None before it."""
+        """The comparison with the backend's own tokenizer on the first prompt; None before that."""
         self.last: Response | None = None
-        """The answer before."""
+        """The last answer; None before the first."""
         self.reset(system=system)
         known = () if self.files is None else self.files.stop_ids
         self.stop = stop_ids(tokenizer, self._template, known, self._variables)
@@ -129,14 +129,14 @@ class ChatSession:
 
     @property
     def backend(self) -> Backend:
-        """The loaded model. `open_backend` keeps two; one that was closed meanwhile is opened again."""
+        """The loaded model. `open_backend` keeps two; one that has since been closed is opened again."""
         if self._opened is not None:
             return self._opened
         assert self.files is not None and self.choice is not None
         return open_with_fallback(self.choice.backend, self.files, self._options)
 
     def _check_variables(self, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the template's variables. Raises TypeError for a keyword that is not one."""
+        """Return the template's variables. Raises TypeError for a keyword that isn't one."""
         known = [*own_keywords(ChatSession), *SETTINGS]
         source = find_template(self.tokenizer, self._template, False)
         return variables_for("ChatSession", known, source, given, keywords)
@@ -158,9 +158,9 @@ class ChatSession:
         return copies
 
     def reset(self, *, system: str | EllipsisType | None = ...) -> None:
-        """Begin a new conversation, with the same system message or with another (None for none).
+        """Start a new conversation, with the same system message or another (None for none).
 
-        Raises TemplateError for a template that refuses it; then nothing has changed.
+        Raises TemplateError if the template refuses it; then nothing changes.
         """
         self._raise_if_answering()
         if system is ...:
@@ -170,7 +170,7 @@ class ChatSession:
         self._check_template(messages)
         self._messages: list[dict[str, Any]] = messages
         self._in_context: list[Message] = list(messages)
-        """The messages that still go to the model. What was left out once stays out."""
+        """The messages that still go to the model. A message once dropped stays dropped."""
 
     def save(self, path: str | Path) -> None:
         """Write messages, max_new_tokens and sampling to a JSON file, whole or not at all. Raises ConversationError."""
@@ -180,8 +180,8 @@ class ChatSession:
     def load(self, path: str | Path) -> None:
         """Replace the conversation with one that `save` wrote; the model stays.
 
-        Raises ConversationError, which names the file and the key, for a file that is not one, and TemplateError for a
-        conversation that the template refuses; then nothing has changed.
+        Raises ConversationError, naming the file and the key, if the file isn't valid, and TemplateError if the
+        template refuses the conversation; then nothing changes.
         """
         self._raise_if_answering()
         saved = transcript.read(path)
@@ -190,7 +190,7 @@ class ChatSession:
         self._messages, self._in_context, self.last = saved.messages, list(saved.messages), None
 
     def take_back(self) -> str | None:
-        """Forget the last question, with what came after it, and return it; None before the first.
+        """Remove the last question and everything after it, and return the question; None if there is none.
 
         Raises ConversationError while an answer is in progress.
         """
@@ -207,11 +207,11 @@ class ChatSession:
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def ask(self, message: str | Sequence[Message]) -> Response:
-        """Return the answer to a user's message, or to several messages (a tool's results, say), which join the rest.
+        """Return the answer to a user's message, or to several messages (such as a tool's results).
 
-        As `stream`, but returns the whole answer.
+        Like `stream`, but returns the whole answer.
         """
-        deque(self.stream(message), 0)  # and no line of Python here that an interrupt could fall on
+        deque(self.stream(message), 0)  # in C, so that no interrupt can hit a line of Python here
         assert self.last is not None
         return self.last
 
@@ -222,13 +222,13 @@ class ChatSession:
             turn.cancelled = True
 
     def stream(self, message: str | Sequence[Message]) -> Generator[StreamedToken, None, None]:
-        """Yield the answer, token by token; when it has ended, `last` is the whole of it.
+        """Yield the answer, token by token; when it ends, `last` is the whole answer.
 
-        A KeyboardInterrupt while the model works ends the answer and goes no further; so does closing the iterator.
-        What the model said until then stays as the assistant's message; if it said nothing, the question is withdrawn.
+        A KeyboardInterrupt while the model works ends the answer, and isn't raised again; closing the iterator ends it
+        too. The text until then becomes the assistant's message; if there's none, the question is removed.
 
-        Raises ConversationError for what is not a message or doesn't fit into the context, TemplateError, BackendError;
-        then the conversation is as it was before, and the session goes on.
+        Raises ConversationError for an invalid message or one that doesn't fit into the context, TemplateError,
+        BackendError; then the conversation is unchanged, and the session can go on.
         """
         turn = ActiveResponse(self.tokenizer)
         try:  # around all of it: an interrupt between two lines must not leave the session locked
@@ -292,7 +292,7 @@ class ChatSession:
         turn.reason = yield from made
 
     def _check_template(self, messages: Sequence[Message]) -> None:
-        """Render and encode messages, and a question after them, for the errors. Raises TemplateError."""
+        """Render and encode messages with a question after them, to find errors early. Raises TemplateError."""
         apply_chat_template(
             self.tokenizer,
             [*messages, ANYTHING],
@@ -302,7 +302,7 @@ class ChatSession:
         )
 
     def _fit(self, messages: list[Message], context: int) -> FittedConversation:
-        """Return the conversation without its oldest turns, so that an answer fits after it, if only a short one."""
+        """Return the conversation without its oldest turns, so that at least a short answer fits after it."""
         reserve = min(self.max_new_tokens, context // 2)
         while True:
             try:

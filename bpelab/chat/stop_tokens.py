@@ -1,8 +1,8 @@
 """Stop tokens: the end-of-text and end-of-turn ids at which an answer ends.
 
-They are gathered from every source that may name them, since none is sure to: the model's files, the tokenizer's
-end-of-text token, and the template, which writes a control token right after what an assistant has said. They are ids,
-never strings: a text that spells a control token ends nothing.
+They are collected from every source that may name them, since none is certain to: the model's files, the tokenizer's
+end-of-text token, and the template, which writes a control token right after an assistant's text. They are ids, never
+strings: a text that spells a control token doesn't end an answer.
 
 Chapter: Chat on your hardware. Cost: one rendering of three short messages.
 """
@@ -30,7 +30,7 @@ def stop_ids(
     known: Iterable[int] = (),
     variables: Mapping[str, Any] | None = None,
 ) -> frozenset[int]:
-    """Return the ids at which an answer ends: `known` (those of the model's files) and what tokenizer and template add.
+    """Return the ids at which an answer ends: `known`, from the model's files, and the tokenizer's and template's.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("a", 259, special_tokens=["<|im_start|>", "<|im_end|>", "<|eos|>"], eos_token="<|eos|>")
@@ -42,10 +42,10 @@ def stop_ids(
 
 
 def _end_of_turn_token(tokenizer: "BPETokenizer", template: str | None, variables: Mapping[str, Any]) -> int | None:
-    """Return the control token that the template writes right after an assistant's words, if it does.
+    """Return the control token that the template writes right after an assistant's text, or None.
 
-    The assistant mask that training uses ends with that token. None for a template that refuses the three messages,
-    such as one for completions.
+    The assistant mask, as used in training, ends with that token. None also for a template that refuses the three
+    messages, such as one for completions.
     """
     try:
         ids, mask = apply_chat_template(

@@ -1,11 +1,11 @@
 """Bits per byte: how well a model predicts a text, in a unit that doesn't depend on its tokenizer.
 
-A model gives each next token a probability. The logarithms of these, to the base of 2, add up to the bits in which the
-text could be written down with the model's help; divided by the bytes of the text, they compare models whose tokens are
-not of one length. Less is better; a text whose bytes can't be guessed takes 8.
+A model gives each next token a probability. The negative base-2 logarithms of these add up to the bits that the text
+would take if it were compressed with the model. Divided by the text's bytes, they compare models whose tokens differ in
+length. Less is better; bytes that can't be predicted take 8 bits each.
 
-The text is cut into passages of so many bytes, whatever the tokenizer is, so that two models see the same text before
-each token. Only one way to write a passage in tokens is counted, the tokenizer's own.
+The text is cut into passages by bytes, independently of the tokenizer, so that two models see the same text before each
+token. Only one tokenization of a passage is counted, the tokenizer's own.
 
 Chapter: New words for an old model. Cost: one call of the model a token.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .models.find import ModelFiles
 
 LONGEST_PASSAGE = 1_024
-"""Bytes of a passage, where the model's context holds twice as many tokens."""
+"""The most bytes in a passage; fewer if the model's context holds less than twice as many tokens."""
 
 
 def bits_per_byte(
@@ -38,18 +38,18 @@ def bits_per_byte(
     progress: bool | None = False,
     **options: Any,
 ) -> float:
-    """Return the bits that a model needs for a byte of a text.
+    """Return the bits that a model needs per byte of a text.
 
     Args:
-        model: as for `ChatSession`; with an opened backend, the tokenizer has to be given.
+        model: as for `ChatSession`; an opened backend also needs `tokenizer`.
         tokenizer: by default the model's own.
-        start: the ids before each passage, such as those of a question whose answer is measured; by default the token
-            that begins texts, or else the one that ends them.
+        start: the ids before each passage, such as those of a question whose answer is measured; by default the
+            tokenizer's bos token, or else its eos token.
         backend: one of BACKENDS, or "auto".
-        progress: whether to show a progress bar of the tokens: True, False, or None for only in a terminal.
+        progress: whether to show a progress bar of the tokens: True, False, or None to show one only in a terminal.
         options: n_ctx, n_gpu_layers, threads, device, as for `open_backend`.
 
-    Raises ConversationError for an empty text, and for a tokenizer without a token to begin with; ModelFileError,
+    Raises ConversationError for an empty text, or if there is no token to start with; ModelFileError,
     BackendError and MissingDependencyError as `ChatSession` does.
 
     >>> from bpelab.chat import ChatSession
@@ -65,7 +65,7 @@ def bits_per_byte(
     if isinstance(model, Backend):
         opened = model
         if tokenizer is None:
-            raise TypeError("an opened backend doesn't have its tokenizer with it: pass it as tokenizer")
+            raise TypeError("an opened backend comes without a tokenizer: pass one as tokenizer")
     else:
         from .models.find import ModelFiles, find_model
 
@@ -92,7 +92,7 @@ def bits_per_byte(
 
 
 def passages(text: str, size: int) -> Iterator[str]:
-    """Yield a text in parts of at most `size` bytes each, cut before a space where there is one in the second half.
+    """Yield a text in parts of at most `size` bytes each, cut before a space if the second half has one.
 
     >>> list(passages("one two three four", 8)), list(passages("ééé", 4))
     (['one two', ' three', ' four'], ['éé', 'é'])
@@ -112,9 +112,7 @@ def passages(text: str, size: int) -> Iterator[str]:
 def _start(tokenizer: "BPETokenizer") -> list[int]:
     found = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
     if found is None:
-        raise ConversationError(
-            "the tokenizer names no token that begins or ends a text: pass the ids to begin with as start"
-        )
+        raise ConversationError("the tokenizer has neither a bos nor an eos token: pass the ids to start with as start")
     return [found]
 
 

@@ -1,10 +1,10 @@
 """Tokenizer parity: whether the backend's own tokenizer encodes a prompt as bpelab does.
 
-A model that is fed other ids than those it was trained on answers worse, without any error. So the first prompt of a
-session, as text, also goes through the backend's tokenizer where it has one, and the two lists of ids are compared.
-Only bpelab's are fed.
+A model that gets different ids from those it was trained on answers worse, without any error. So the first prompt of a
+session, as text, also goes through the backend's tokenizer if it has one, and the two lists of ids are compared. The
+model only gets bpelab's.
 
-Chapter: Chat on your hardware. Cost: as encoding the prompt twice.
+Chapter: Chat on your hardware. Cost: that of encoding the prompt twice.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .backends.base import Backend
 
 AROUND = 3
-"""Tokens that are shown on either side of a difference."""
+"""The number of tokens shown on either side of a difference."""
 
 Row = tuple[tuple[int, str], ...]
 
@@ -31,9 +31,9 @@ class Parity:
     Attributes:
         checked: whether the backend has a tokenizer to compare with.
         equal: whether the ids are the same; None if not checked.
-        first: the index of the first token that differs; None where there is none.
+        first: the index of the first token that differs, or None.
         ours, theirs: (id, token) of the tokens around it.
-        intended: whether they differ since a message spells a control token, which bpelab leaves the text that it is.
+        intended: whether they differ because a message spells a control token, which bpelab keeps as ordinary text.
         note: all of that in a sentence.
     """
 
@@ -67,7 +67,7 @@ def check_parity(tokenizer: "BPETokenizer", backend: "Backend", text: str, ids: 
     # Read as trusted text, with every special token that it spells, does the prompt give their ids?
     intended = tokenizer.encode(text, allowed_special="all", add_special_tokens=False) == theirs
     if intended:
-        note += ". A message spells a control token there; bpelab leaves it the text that it is"
+        note += ". A message spells a control token there; bpelab keeps it as ordinary text"
     return Parity(True, False, first, ours, others, intended, note)
 
 

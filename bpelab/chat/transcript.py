@@ -1,7 +1,7 @@
 """Saved conversations: readable JSON, written whole or not at all, and validated on load.
 
 The file is an object with "bpelab_conversation" (the version of this format), "model" (its name, for people),
-"max_tokens", "sampling" and "messages"; other programs find the messages where they look for them.
+"max_tokens", "sampling" and "messages", the key where other programs expect the messages.
 
 Chapter: Chat on your hardware. Cost: linear in the conversation.
 """
@@ -19,18 +19,18 @@ from ..errors import ConversationError, TokenizerFileError
 from .sampling import GREEDY, Sampling
 
 LARGEST = 1 << 24
-"""Bytes of the largest file that is read or written: a conversation of some million words."""
+"""The size in bytes of the largest file that is read or written: a conversation of a few million words."""
 VERSION = 1
 KEYS = {"bpelab_conversation": int, "model": str, "max_tokens": int, "sampling": dict, "messages": list}
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a file holds.
+    """The contents of a saved conversation.
 
     Attributes:
         messages: dicts with "role" and "content".
-        model: what the model was called, or "".
+        model: the model's name, or "".
         max_tokens: the limit of an answer.
         sampling: how tokens were chosen.
     """
@@ -55,14 +55,14 @@ def deep_copy_json(value: Any) -> Any:
 
 
 def copy_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Copy messages. Raises ConversationError, which names message and key, for what is not a message."""
+    """Copy messages. Raises ConversationError, naming the message and the key, for an invalid message."""
     check(messages)
-    taint_messages(messages)  # validates all that is in them
+    taint_messages(messages)  # validates their contents
     return [deep_copy_json(message) for message in messages]
 
 
 def write(path: str | Path, transcript: Transcript) -> None:
-    """Write a file, or leave the one that is there. Raises ConversationError, saying why it can't be written."""
+    """Write a file; if that fails, keep the old one. Raises ConversationError, saying why it can't be written."""
     path = expand_user(path)
     data = {"bpelab_conversation": VERSION, "model": valid_text(transcript.model), "max_tokens": transcript.max_tokens}
     data |= {"sampling": asdict(transcript.sampling), "messages": transcript.messages}
@@ -81,7 +81,7 @@ def write(path: str | Path, transcript: Transcript) -> None:
 
 
 def read(path: str | Path) -> Transcript:
-    """Return what `write` wrote. Raises ConversationError, which names the file and the key, for anything else."""
+    """Read what `write` wrote. Raises ConversationError, naming the file and the key, for anything else."""
     try:
         return _read(expand_user(path))
     except TokenizerFileError as error:  # what the reader of JSON files raises

@@ -1,10 +1,10 @@
-"""Appended ids: what a template adds to a conversation whose ids exist, and who wrote each of them.
+"""Appended ids: what a template adds to a conversation that is already encoded, and who wrote each new id.
 
-A rendering knows which message each character comes from. So the place where the last message ends can be found in it,
-whatever the template did with the messages before: what it writes from there on is new. A template that removes an
-earlier answer's thinking, say, still says exactly what stands between that answer and the next question.
+A rendering knows which message each character comes from. So the end of the last message can be located in it,
+whatever the template did to earlier messages, and everything after it is new. Even a template that removes an earlier
+answer's thinking shows exactly what stands between that answer and the next question.
 
-Chapter: Chat templates. Cost: as rendering and encoding the conversation once.
+Chapter: Chat templates. Cost: rendering and encoding the conversation once.
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 TEMPLATE = "template"
 ANY_WORD = "a"
-"""The content of a message without text while the place where it would be is looked for."""
+"""A placeholder put into a message without text, to locate where its text would go."""
 
 Renderer = Callable[[Sequence[Message]], TaintedStr]
 
 
 class Appended(NamedTuple):
-    """New ids, and who wrote each: "template", or the role of the message that it has text of."""
+    """New ids and the author of each: "template", or the role of the message whose text it contains."""
 
     ids: list[int]
     authors: list[str]
 
 
 def end_of_message(render: Renderer, messages: Sequence[Message], number: int, text: TaintedStr) -> int:
-    """Return where message `number` ends in `text`, which is the rendering of `messages`; 0 for the number -1.
+    """Return where message `number` ends in `text`, the rendering of `messages`; 0 if `number` is -1.
 
-    Raises ConversationError where the template writes nothing of it, nor anything that depends on it.
+    Raises ConversationError if the template leaves that message out.
     """
     if number < 0:
         return 0
@@ -58,10 +58,10 @@ def _ends(text: TaintedStr, number: int) -> list[int]:
 
 
 def end_of_answer(tokenizer: "Tokenizer", text: TaintedStr, end: int, ending: str) -> int:
-    """Return where the template goes on after an answer that the model produced, whose text ends at `end` of `text`.
+    """Return where the template continues after a generated answer whose text ends at `end` in `text`.
 
-    A model writes what follows its text as well: the end of a tool call, and the token that ends its turn, `ending`,
-    unless that is "".
+    The model also generates what follows its text: the end of a tool call, and `ending`, the token that ends its turn
+    (unless that is "").
     """
     if ending and (place := text.find(ending, end)) >= 0:
         return place + len(ending)
@@ -70,10 +70,10 @@ def end_of_answer(tokenizer: "Tokenizer", text: TaintedStr, end: int, ending: st
 
 
 def appended(tokenizer: "Tokenizer", text: TaintedStr, start: int, last: int | None, roles: Sequence[str]) -> Appended:
-    """Return the ids of `text` from `start` on, as they are in the whole.
+    """Return the ids of `text` from `start` on, as in the encoding of the whole text.
 
-    Where the text before ends inside a token of the whole, the rest is encoded by itself: ids are appended, and none
-    changes. A control token that also takes the white space after it is there already, if `last` is its id.
+    If `start` falls inside a token, the rest is encoded by itself: ids are only appended, and none changes. A control
+    token that absorbs the white space after it is already there if `last` is its id.
     """
     whole = encode(tokenizer, text)
     first = bisect_left(whole.offsets, start, key=lambda offset: offset[0])
@@ -84,7 +84,7 @@ def appended(tokenizer: "Tokenizer", text: TaintedStr, start: int, last: int | N
 
 
 def _authors(encoded: Encoded, roles: Sequence[str]) -> list[str]:
-    """Return who wrote each token: a token that has text of a message is its role's, and else the template's."""
+    """Return the author of each token: the role of the message whose text it contains, or else "template"."""
     edges = [0, *accumulate(length for length, _ in encoded.text.runs)]
     by_run = [
         TEMPLATE if origin.trusted or origin.message is None or origin.field == "role" else roles[origin.message]

@@ -1,10 +1,9 @@
 """Apply a chat template: encode a conversation, mask it, count its tokens, shorten it to fit a context.
 
-No character of a message becomes a control token, whatever the template does with it. That makes the formats that
-have control tokens safe. Alpaca's headers are ordinary text, which a message can contain as well, and nothing can make
-that safe.
+No character of a message becomes a control token, whatever the template does with it. That makes formats with control
+tokens safe. Alpaca's headers are ordinary text, which a message can also contain, so nothing can make that format safe.
 
-Chapter: Chat templates. Cost: as encoding the text.
+Chapter: Chat templates. Cost: that of encoding the text.
 """
 
 import re
@@ -49,24 +48,24 @@ def apply_chat_template(
     Args:
         messages: dicts with "role" and "content", and whatever else the template reads. They are not changed.
         template: "llama3", "chatml", "alpaca", "mistral", "gemma", "phi", the name of one of the tokenizer's own
-            templates, or Jinja; by default the tokenizer's.
-        add_generation_prompt: whether the beginning of the assistant's answer is added.
+            templates, or Jinja source; by default the tokenizer's template.
+        add_generation_prompt: whether to add the start of the assistant's answer.
         tools: JSON schemas of functions; documents: dicts. Both go to the template.
-        continue_final_message: leave the last message open, for the model to go on with.
-        tokenize: ids (a list of int) if true, else the text.
-        return_assistant_mask: return (ids, mask) instead, where mask has a 1 for each token of the assistant's.
+        continue_final_message: leave the last message open, for the model to continue.
+        tokenize: return ids (a list of int) if true, else the text.
+        return_assistant_mask: return (ids, mask) instead, where mask has a 1 for each of the assistant's tokens.
         end_of_turn: whether the mask includes the control token right after an assistant's message.
         system_prompt: the text of a system message, for conversations without one.
-        template_variables: what else the template reads, by name; their strings can't become control tokens.
-        variables: the same as keywords (`enable_thinking=False`, say), which must be names that the template reads.
+        template_variables: other variables that the template reads, by name; their strings can't become control tokens.
+        variables: the same, as keywords (such as `enable_thinking=False`); the template must read each of them.
 
-    A template's text is equal to that of transformers, and so are the ids of conversations in which no message has the
-    text of a control token in it. Such a text is encoded as what it is, text. The post-processor is not applied: the
-    template writes bos, if there is to be one. Alpaca's headers are ordinary text, and a message may forge them.
+    The text is the same as in transformers. So are the ids, unless a message spells a control token: here that stays
+    ordinary text. The post-processor isn't applied: the template writes the bos token if the model needs one. Alpaca's
+    headers are ordinary text, and a message may forge them.
 
-    Raises ConversationError for what is not a message, naming message and key; TemplateError for a template that
-    fails, that takes too long or writes too much, or that refuses the conversation; TypeError for a keyword that is not
-    an argument and that the template doesn't read; MissingDependencyError without jinja2.
+    Raises ConversationError for an invalid message, naming the message and the key; TemplateError if the template
+    fails, takes too long, writes too much, or refuses the conversation; TypeError for a keyword that is neither an
+    argument nor read by the template; MissingDependencyError without jinja2.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("hello", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -149,7 +148,7 @@ def _rendered(
 ) -> TaintedStr:
     if add_generation_prompt and continue_final_message:
         raise ValueError(
-            "add_generation_prompt begins a new message and continue_final_message goes on with the last: take one"
+            "add_generation_prompt starts a new message and continue_final_message continues the last: choose one"
         )
     check(messages)
     return render(
@@ -187,13 +186,13 @@ def count_conversation(
 
 
 class FittedConversation(NamedTuple):
-    """A conversation that fits.
+    """A conversation that fits the context.
 
     Attributes:
-        messages: those that stay, in order.
-        dropped: those that were left out, oldest first.
-        tokens: how many tokens the ones that stay take, with the template's own and the beginning of the answer.
-        text: the rendered text of the messages that stay.
+        messages: the remaining messages, in order.
+        dropped: the dropped messages, oldest first.
+        tokens: the number of `ids`, including the template's own and the generation prompt, if there is one.
+        text: the rendered text of the remaining messages.
         ids: the token ids of `text`, as `apply_chat_template` returns them.
     """
 
@@ -215,17 +214,17 @@ def fit_to_context(
     system_prompt: str | None = None,
     **options: Any,
 ) -> FittedConversation:
-    """Return the conversation without its oldest turns, as few of them as makes it fit.
+    """Return the conversation after dropping just enough of its oldest turns to make it fit.
 
     Args:
         max_tokens: the size of the model's context.
         reserve: tokens to leave free for the answer.
-        add_generation_prompt: whether the beginning of the answer counts.
+        add_generation_prompt: whether the generation prompt counts.
         options: as for `apply_chat_template`.
 
     A turn is a user's message and what follows it, tool calls and results included, up to the next user's message.
-    System messages and the last turn always stay. Raises ConversationError if they don't fit alone. Cost: as encoding
-    the conversation once where it fits, else once more for each doubling of the number of turns.
+    System messages and the last turn always stay. Raises ConversationError if those alone don't fit. Cost: encoding
+    the conversation once if it fits, else once more for each doubling of the number of turns.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -280,7 +279,7 @@ def _text_and_ids(
     template_variables: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> tuple[str, list[int]]:
-    """Return both the text and the ids of a conversation, which is rendered once."""
+    """Render a conversation once, and return both its text and its ids."""
     for option in ("tokenize", "return_assistant_mask"):
         if option in variables:
             raise TypeError(f"fit_to_context has no argument {option!r}")

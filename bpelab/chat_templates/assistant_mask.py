@@ -1,10 +1,10 @@
-"""Assistant mask: which tokens are the assistant's, as training needs to know.
+"""Assistant mask: which tokens belong to the assistant, for training.
 
-A token is the assistant's if it covers a character of an assistant's message, its role and name aside. That is exact:
-where a token covers the end of a header and the beginning of an answer, it is the assistant's, since the model has to
-say it. What the template writes between two parts of one message (`", "arguments": `) belongs to it too, and where a
-message has tool calls, so does what is between the beginning of an answer, as the generation prompt has it, and the
-end of the turn. In a template with `{% generation %}` blocks, these decide instead, as in transformers.
+A token is the assistant's if it covers a character of an assistant's message, apart from its role. That is
+exact: a token that covers the end of a header and the start of an answer is the assistant's, since the model has to
+generate it. What the template writes between two parts of one message (`", "arguments": `) also belongs to it. If a
+message has tool calls, so does everything from the end of the generation prompt to the end of the turn. In a template
+with `{% generation %}` blocks, the blocks decide instead, as in transformers.
 
 Chapter: Chat templates. Cost: linear in the tokens and runs.
 """
@@ -31,7 +31,7 @@ def assistant_mask(
     opening: str,
     end_of_turn: bool,
 ) -> list[int]:
-    """Return the mask: 1 for each token of the assistant's, else 0.
+    """Return the mask: 1 for each of the assistant's tokens, else 0.
 
     Args:
         blocks: whether the template has `{% generation %}` blocks, which then decide.
@@ -64,9 +64,10 @@ def _runs(encoded: Encoded) -> Iterator[tuple[int, int, Provenance]]:
 
 
 def _assistant_spans(encoded: Encoded, messages: Sequence[Message]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield (message, start, stop, before, after) of each run of text of one assistant's message.
+    """Yield (message, start, stop, before, after) for each run of text from one assistant message.
 
-    No other message's text is inside a run. `before` is where the last other text ends, `after` where the next begins.
+    No other message's text is inside a run. `before` is where the other text before it ends, `after` where the next
+    starts.
     """
     parts: list[tuple[int, int, int]] = []  # (message or -1, start, stop)
     for start, stop, origin in _runs(encoded):

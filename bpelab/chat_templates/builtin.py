@@ -1,7 +1,7 @@
 """Built-in templates: the six formats that most chat models were trained on.
 
-Each is written here anew after the format that its makers publish, with the special tokens that it is made of. A
-model's own template, where it has one, knows more (tools, dates, reasoning): these are for models that come without.
+Each is written from scratch after the format that its makers publish, with that format's special tokens. A model's own
+template does more (tools, dates, reasoning): these are for models that come without one.
 
 Chapter: Chat templates.
 """
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NamedTemplate:
-    """A format.
+    """A chat format with a name.
 
     Attributes:
-        source: Jinja.
-        tokens: the special tokens that it writes. A tokenizer that lacks one would read it as ordinary text.
-        stop: the tokens, of those, at which a model's answer ends.
-        after: who published the format, where.
+        source: its Jinja source.
+        tokens: the special tokens that it writes. A tokenizer that lacks one would encode it as ordinary text.
+        stop: the special tokens that end a model's answer.
+        after: who published the format, and where.
     """
 
     source: str
@@ -34,7 +34,7 @@ class NamedTemplate:
     after: str
 
     def missing_tokens(self, tokenizer: "Tokenizer") -> list[str]:
-        """Return those of `tokens` that a tokenizer doesn't have."""
+        """Return the special tokens that a tokenizer lacks."""
         return [name for name in self.tokens if tokenizer.token_to_id(name) is None]
 
 
@@ -150,9 +150,9 @@ NAMED = {
 
 
 def flatten(messages: Iterable[dict[str, Any]], name: str) -> None:
-    """Make the content of each message one text, as named templates need: parts are joined, None is empty.
+    """Turn each message's content into one string, as named templates need: parts are joined, None becomes empty.
 
-    Raises TemplateError for tool calls and for parts that are not text: these formats have no form for them.
+    Raises TemplateError for tool calls and for parts that aren't text: these formats can't express them.
     """
     for index, message in enumerate(messages):
         if message.get("tool_calls"):

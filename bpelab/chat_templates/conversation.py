@@ -1,8 +1,8 @@
-"""Conversation: the ids of a conversation with a model, to which ids are only appended.
+"""Conversation: the append-only ids of a conversation with a model.
 
-A model's answer is the ids that it produced. Encoding their text again may give other ids, since a model can spell a
-text otherwise than the tokenizer does; then a cache is thrown away, or a model is trained on ids that it never wrote.
-Here an answer stays as it is, and the template contributes what lies between answers.
+A model's answer is the ids that it generated. Encoding their text again may give different ids, since a model can
+spell a text differently from the tokenizer. Then a KV cache is lost, or a model is trained on ids that it never
+generated. Here an answer's ids never change, and the template only adds what lies between answers.
 
 Chapter: Chat templates. Cost: each step renders and encodes the conversation once.
 """
@@ -36,9 +36,9 @@ class Conversation:
     Args:
         template: as for `apply_chat_template`.
         tools: JSON schemas of functions; documents: dicts. Both go to the template.
-        template_variables: what else the template reads, by name; or as keywords.
+        template_variables: other variables that the template reads, by name; or pass them as keywords.
 
-    Raises what `apply_chat_template` raises, and ConversationError for a step that can't be taken.
+    Raises what `apply_chat_template` raises, and ConversationError for a step that isn't possible.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user hello hello", 260, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -71,13 +71,13 @@ class Conversation:
             "variables": variables_for("Conversation", own, self._source, template_variables, variables),
         }
         self.record = ConversationRecord()
-        """All that the conversation is."""
+        """The conversation's whole state."""
 
-    # -- what there is -----------------------------------------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------------------------------------
 
     @property
     def messages(self) -> list[Message]:
-        """The messages, as copies. A model's answer has the text of its ids, or what `add_generated` was given."""
+        """The messages, as copies. A model's answer is its decoded text, or the message given to `add_generated`."""
         return deepcopy(self.record.messages)
 
     @property
@@ -87,26 +87,26 @@ class Conversation:
 
     @property
     def authors(self) -> list[str]:
-        """Who wrote each id: "model" where it was produced, "template", or the role of the message that it's from."""
+        """The author of each id: "model" if it was generated, "template", or the role of the message it's from."""
         return list(self.record.authors)
 
     @property
     def mask(self) -> list[int]:
-        """1 for each id that the model produced, else 0: the ids that a training loss is about."""
+        """The loss mask for training: 1 for each id that the model generated, else 0."""
         return [int(author == MODEL) for author in self.record.authors]
 
     @property
     def logprobs(self) -> list[float | None]:
-        """The log-probability of each id, None where none was given."""
+        """The log-probability of each id, None if it's unknown."""
         return list(self.record.logprobs)
 
     def __len__(self) -> int:
         return len(self.record.ids)
 
     def diverges(self, *messages: Message) -> Divergence | None:
-        """Return where the template would write other ids than these, once `messages` are appended; None if nowhere.
+        """Return the first difference from the template's ids once `messages` are appended; None if there is none.
 
-        Cost: as rendering and encoding the conversation.
+        Cost: rendering and encoding the conversation once.
         """
         together = [*self.record.messages, *messages]
         text = self._render(together, self.record.prompted and not messages)
@@ -115,9 +115,9 @@ class Conversation:
     # -- steps -------------------------------------------------------------------------------------------------------
 
     def add(self, *messages: Message) -> None:
-        """Append messages that the model didn't produce: a user's, a tool's, an example of an answer.
+        """Append messages that the model didn't generate: a user's message, a tool's result, an example answer.
 
-        Raises ConversationError after `prompt`, and where the template now ends the message before in another way.
+        Raises ConversationError after `prompt`, and if the template now ends the previous message differently.
         """
         self._raise_if_prompted()
         together = [*self.record.messages, *deepcopy(messages)]
@@ -127,7 +127,7 @@ class Conversation:
         self.record.end_step(together[len(self.record.messages) :], str.__str__(text[end:]), generated=False)
 
     def prompt(self) -> list[int]:
-        """Append the beginning of an answer, unless it's there, and return all ids: what the model is given."""
+        """Append the generation prompt, unless it's already there, and return all ids: the model's input."""
         if not self.record.prompted:
             self._append(self._render(self.record.messages, True), self.record.messages)
             self.record.prompted = True
@@ -136,12 +136,12 @@ class Conversation:
     def add_generated(
         self, ids: Sequence[int], *, logprobs: Sequence[float | None] | None = None, message: Message | None = None
     ) -> None:
-        """Append what the model produced after `prompt`, as it is.
+        """Append the ids that the model generated after `prompt`, unchanged.
 
         Args:
-            ids: with the token that ended the answer, if the model produced it.
-            logprobs: the log-probability of each.
-            message: what the template is to read, where that isn't the text: tool calls, say.
+            ids: the answer, including the token that ended it, if the model generated one.
+            logprobs: the log-probability of each id.
+            message: the message for the template to read, if it's more than the text: tool calls, for example.
 
         Raises ConversationError without a prompt, and ValueError for an id that the tokenizer doesn't have.
         """
@@ -159,13 +159,13 @@ class Conversation:
         self.record.prompted = False
 
     def fork(self) -> "Conversation":
-        """Return a copy, which goes on by itself."""
+        """Return an independent copy."""
         return self._with(deepcopy(self.record))
 
     def rollback(self, messages: int) -> None:
-        """Go back to the step that ended with this number of messages, and withdraw a prompt without an answer.
+        """Go back to the step that ended with this number of messages, and remove an unanswered prompt.
 
-        Raises ConversationError, naming the numbers that there are, where several were added in one step.
+        Raises ConversationError, naming the possible numbers, if no step ended with that one.
         """
         numbers = [step.messages for step in self.record.steps]
         if messages not in numbers:
@@ -173,11 +173,11 @@ class Conversation:
         self.record.rollback(numbers.index(messages))
 
     def truncate(self, max_tokens: int) -> int | None:
-        """Leave out the oldest turns, as few as makes the ids fit, and return the first id that isn't what it was.
+        """Drop just enough of the oldest turns to make the ids fit, and return the index of the first changed id.
 
-        A turn is a user's message and what follows it, up to the next. System messages and the last turn stay. Answers
-        keep their ids. Returns None where everything fits. Raises ConversationError where the last turn doesn't, and
-        after `prompt`. Cost: as all steps, for each doubling of the number of turns.
+        A turn is a user's message and what follows it, up to the next one. System messages and the last turn stay.
+        Answers keep their ids. Returns None if everything fits. Raises ConversationError if the last turn doesn't fit,
+        and after `prompt`. Cost: that of all steps, for each doubling of the number of turns.
         """
         self._raise_if_prompted()
         if len(self) <= max_tokens:
@@ -193,7 +193,7 @@ class Conversation:
         return first_difference(before.ids, self.record.ids)
 
     def to_json(self) -> str:
-        """Return all of it but the tokenizer, the template and its variables, as JSON."""
+        """Return the conversation as JSON, without the tokenizer, the template and its variables."""
         return self.record.to_json()
 
     def load_json(self, text: str) -> None:
@@ -202,10 +202,10 @@ class Conversation:
         try:
             self.tokenizer.decode(record.ids)
         except ValueError as error:
-            raise ConversationError(f"the conversation is of another tokenizer: {error}") from error
+            raise ConversationError(f"the conversation belongs to another tokenizer: {error}") from error
         self.record = record
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------------
 
     def _render(self, messages: Sequence[Message], prompt: bool = False) -> TaintedStr:
         text = render(
@@ -219,7 +219,7 @@ class Conversation:
         return without_surrogates(text)
 
     def _append(self, text: TaintedStr, messages: Sequence[Message]) -> None:
-        """Append the ids of what `text` has after the last message that the ids have."""
+        """Append the ids of the part of `text` after the last message that is already encoded."""
         last = self.record.steps[-1]
         end = end_of_message(self._render, messages, last.messages - 1, text)
         if last.generated:
@@ -244,7 +244,7 @@ class Conversation:
         return other
 
     def _without(self, dropped: int, turns: Sequence[int | None]) -> "Conversation":
-        """Return the conversation without its first turns: the same steps, of the messages that stay."""
+        """Return the conversation without its first `dropped` turns: the same steps, for the remaining messages."""
         other, old = self._with(ConversationRecord()), self.record
         for before, step in zip(old.steps, old.steps[1:]):
             numbers = range(before.messages, step.messages)

@@ -1,4 +1,4 @@
-"""ConversationRecord: what a conversation is without its tokenizer and its template, and its JSON.
+"""ConversationRecord: a conversation's state, without its tokenizer and template, and its JSON format.
 
 Chapter: Chat templates. Cost: linear in the conversation.
 """
@@ -14,13 +14,13 @@ from .messages import Message, check
 
 
 class Step(NamedTuple):
-    """What the conversation was after a step.
+    """The state of a conversation after a step.
 
     Attributes:
-        messages: how many there were.
-        ids: how many there were.
-        after: what the ids hold of the text that the template writes after the last message; after an answer, the text
-            of the token that ended it.
+        messages: the number of messages.
+        ids: the number of ids.
+        after: the template's text after the last message, as far as the ids contain it; after an answer, the text of
+            the token that ended it.
         generated: whether the step was an answer.
     """
 
@@ -48,12 +48,12 @@ class ConversationRecord:
         self.logprobs += logprobs
 
     def end_step(self, messages: Sequence[Message], after: str, generated: bool) -> None:
-        """Append the messages of a step whose ids are there."""
+        """Append the messages of a step whose ids have already been appended."""
         self.messages += messages
         self.steps.append(Step(len(self.messages), len(self.ids), after, generated))
 
     def rollback(self, step: int) -> None:
-        """Forget what came after the step of that index."""
+        """Remove everything after the step with index `step`."""
         del self.steps[step + 1 :]
         del self.messages[self.steps[-1].messages :]
         for values in (self.ids, self.authors, self.logprobs):
@@ -66,7 +66,7 @@ class ConversationRecord:
 
     @classmethod
     def from_json(cls, text: str) -> "ConversationRecord":
-        """Return what `to_json` wrote. Raises ConversationError, which names what is wrong, for anything else.
+        """Read what `to_json` wrote. Raises ConversationError, saying what is wrong, for anything else.
 
         >>> ConversationRecord.from_json(ConversationRecord().to_json()) == ConversationRecord()
         True
@@ -80,14 +80,14 @@ class ConversationRecord:
         return record
 
     def _check(self) -> None:
-        """Raise ValueError or TypeError for a record that no conversation has."""
+        """Raise ValueError or TypeError for a record that no conversation can have."""
         if self.messages:
             check(self.messages)
         kinds: dict[str, type | tuple[type, ...]] = {"ids": int, "authors": str, "logprobs": (float, int, type(None))}
         for name, kind in kinds.items():
             values = getattr(self, name)
             if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
-                raise TypeError(f"{name} holds something else than what it is for")
+                raise TypeError(f"{name} isn't a list of the expected type")
             if len(values) != len(self.ids):
                 raise ValueError(f"there are {len(self.ids):,} ids and {len(values):,} {name}")
         shapes = [tuple(map(type, step)) for step in self.steps]

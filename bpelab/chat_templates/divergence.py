@@ -1,4 +1,4 @@
-"""Divergence: where a template writes other ids for a conversation than the conversation has, and why.
+"""Divergence: where a template's ids for a conversation differ from the conversation's own, and why.
 
 Chapter: Chat templates. Cost: linear in the ids.
 """
@@ -32,7 +32,7 @@ class Divergence(NamedTuple):
 
 
 def divergence(tokenizer: "Tokenizer", ids: Sequence[int], template_ids: Sequence[int]) -> Divergence | None:
-    """Return where `ids` stop being the beginning of `template_ids`; None if they are it.
+    """Return where `ids` stop being a prefix of `template_ids`; None if they are one.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("lo lo", 257)

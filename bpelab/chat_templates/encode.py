@@ -1,9 +1,9 @@
-"""Encode a tainted string: control tokens only where the template's own characters spell them, and offsets.
+"""Encode a tainted string: ids with offsets, and control tokens only if the template's own characters spell them.
 
 Ordinary text between two accepted control tokens is encoded whole, template and content together, so that the ids of a
 harmless conversation are the model's own. Each token is then aligned with the characters that it came from.
 
-Chapter: Chat templates. Cost: as encoding, and linear in the text.
+Chapter: Chat templates. Cost: that of encoding, plus time linear in the text.
 """
 
 from bisect import bisect_left, bisect_right
@@ -27,7 +27,7 @@ _PAIRS = (("<", ">"), ("[", "]"), ("{", "}"), ("(", ")"), ("|", "|"), ("ï½œ", "ï
 
 
 def is_control(token: AddedToken) -> bool:
-    """Whether a token is one that no message may speak: it is special, or looks like markup.
+    """Return whether a token is a control token, which no message may produce: it's special, or looks like markup.
 
     >>> [is_control(AddedToken(s, 9, special=False)) for s in ("<think>", "[INST]", "   ", "covid")]
     [True, True, False, False]
@@ -45,8 +45,9 @@ class Encoded:
 
     Attributes:
         ids: the token ids.
-        offsets: for each token, the (start, stop) of the characters of `text` that it covers; none if not asked for.
-        text: the text that was encoded, with its provenance: that of the template, with U+FFFD for lone surrogates.
+        offsets: for each token, the (start, stop) of the characters of `text` that it covers; complete only if asked
+            for.
+        text: the encoded text with its provenance: the template's output, with U+FFFD for lone surrogates.
         control: whether each token is an accepted control token.
     """
 
@@ -57,11 +58,11 @@ class Encoded:
 
 
 def encode(tokenizer: "Tokenizer", text: TaintedStr, with_offsets: bool = True, goes_on: bool = False) -> Encoded:
-    """Return the ids of a rendered conversation. No control token comes from a character that isn't trusted.
+    """Return the ids of a rendered conversation. No control token comes from an untrusted character.
 
-    `with_offsets` is whether the offsets of each token are computed, which takes longer than the ids; `goes_on`,
-    whether other text comes before, so that nothing is done that is done at the beginning of a text. Raises
-    TemplateError for a tokenizer that can't write a control token's text without that token.
+    `with_offsets` computes the offsets of each token too, which takes longer than the ids. `goes_on` means that other
+    text comes before, so the special treatment of a text's start is skipped. Raises TemplateError if the tokenizer
+    can't encode a control token's text without that token.
     """
     text = without_surrogates(text)
     encoder = _TaintedEncoder(tokenizer, text, with_offsets)
@@ -112,14 +113,14 @@ class _TaintedEncoder:
         self._chars_from_first = self.pipeline.chars_from_first(self._text)
 
     def _is_trusted(self, start: int, stop: int) -> bool:
-        """Whether the template wrote every character from `start` to `stop`."""
+        """Return whether the template wrote every character from `start` to `stop`."""
         first, last = bisect_right(self._edges, start) - 1, bisect_left(self._edges, stop)
         return all(self._trusted[first:last])
 
     def segments(self) -> Iterator[Segment]:
         """Yield (start, stop, id, None) for added tokens and (start, stop, normalized text, source) for text, in order.
 
-        `source` aligns the normalized text with the original; None if that was not computed.
+        `source` aligns the normalized text with the original; None if it wasn't computed.
         """
 
         matcher, text = self._special.raw_matcher, self._text
@@ -136,7 +137,7 @@ class _TaintedEncoder:
                 return self._is_trusted(start, stop)
             if token.content.isspace() or self._is_trusted(start, stop):
                 return True
-            if not begins:  # a message may not reach into a control token with a word of the vocabulary
+            if not begins:  # a word of the vocabulary in a message may not overlap a control token
                 deque(matcher.find_where(text, controls), 0)
                 begins.append(len(text))
             return begins[bisect_right(begins, start)] >= stop
@@ -151,9 +152,9 @@ class _TaintedEncoder:
             yield from self._match_normalized(done, len(text))
 
     def _match_normalized(self, start: int, stop: int) -> Iterator[Segment]:
-        """Yield the tokens that are found in normalized text.
+        """Yield the segments of a part whose added tokens are matched in normalized text.
 
-        A control token is accepted only where its exact source is trusted.
+        A control token is accepted only if its exact source is trusted.
         """
         normalizer = self.pipeline.normalizer
         raw = self._text[start:stop]
@@ -182,7 +183,7 @@ class _TaintedEncoder:
         return given if given.text == part else normalize_aligned(self.pipeline.normalizer, given)
 
     def _is_trusted_source(self, source: AlignedString, first: int, last: int, word: str) -> bool:
-        """Whether `word`, which occurs in normalized text, comes from trusted characters, and from them alone."""
+        """Return whether `word`, a match in normalized text, comes from trusted characters alone."""
         begin, end = source.starts[first], source.ends[last - 1]
         spelled, normalize = self._text[begin:end], self.pipeline.normalizer
         same = spelled == word or (normalize is not None and normalize(spelled) == source.text[first:last])
@@ -212,10 +213,10 @@ class _TaintedEncoder:
     def _split_forged_symbols(
         self, pieces: list[str], ids: list[int], source: AlignedString
     ) -> tuple[list[str], list[int]]:
-        """Pieces and ids where SentencePiece's user-defined symbols are found in the template's own text only.
+        """Return pieces and ids in which SentencePiece's user-defined symbols come only from the template's own text.
 
-        Such symbols are part of the model, which finds them in any piece. One that a message takes part in is cut in
-        two, at an offset that is not inside one of the template's own.
+        Such symbols are part of the model, which matches them in any piece. One that contains a message's characters
+        is cut in two, at an offset that isn't inside one of the template's own.
         """
         part = "".join(pieces)
         cuts = set(accumulate(map(len, pieces)))
@@ -244,9 +245,9 @@ class _TaintedEncoder:
             ids = self.pipeline.encode_pieces(pieces)
 
     def _without_control_tokens(self, piece: str) -> list[int]:
-        """Return the ids of a piece.
+        """Return the ids of a piece, without control tokens.
 
-        Merges, or `ignore_merges`, may make a control token of it: then its characters are encoded one by one.
+        Merges, or `ignore_merges`, may turn it into a control token: then its characters are encoded one by one.
         """
         ids = self.pipeline.encode_pieces([piece])
         if self._forbidden.isdisjoint(ids):

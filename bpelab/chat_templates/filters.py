@@ -20,7 +20,7 @@ from .tainted_string import Runs, TaintedStr, join_tainted, untrusted
 
 
 class TaintedMarkup(Markup):
-    """What the filter `safe` returns: other strings are escaped when they are added to it, as Jinja does."""
+    """The result of the filter `safe`: other strings are escaped when they are added to it, as in Jinja."""
 
     __slots__ = ("runs",)
     runs: Runs
@@ -34,7 +34,7 @@ class TaintedMarkup(Markup):
 
 
 class TemplateRefusal(JinjaError):
-    """What a template says with `raise_exception`."""
+    """The error that a template raises with `raise_exception`."""
 
 
 def as_tainted(value: Any) -> Any:
@@ -43,7 +43,7 @@ def as_tainted(value: Any) -> Any:
 
 
 def finish(result: Any, sources: Any) -> Any:
-    """Return a result as the template gets it: its size charged, its provenance set from `sources`."""
+    """Prepare a result for the template: charge for its size, and set its provenance from `sources`."""
     if isinstance(result, str):
         if not hasattr(result, "runs"):
             charge(len(result))
@@ -95,12 +95,12 @@ def safe(value: Any) -> Markup:
 
 @pass_environment
 def raise_exception(environment: Any, message: Any) -> None:
-    """Refuse a conversation, as templates do."""
+    """Raise TemplateRefusal: the template refuses the conversation."""
     raise TemplateRefusal(environment.output(message))
 
 
 def strftime_now(format: str) -> str:
-    """Return the current time in a format of strftime."""
+    """Return the current time in a strftime format."""
     if len(format) > 200 or re.search(r"%[^A-Za-z%]*\d", format):
         raise TemplateError("strftime_now takes directives without widths, 200 characters at most")
     return datetime.now().strftime(str.__str__(format))

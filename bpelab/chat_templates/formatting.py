@@ -1,6 +1,6 @@
-"""String formatting for templates: `%`, `format`, `tojson`, `indent`, with provenance kept where that is simple.
+"""String formatting for templates: `%`, `format`, `tojson`, `indent`, keeping provenance where that's simple.
 
-Chapter: Chat templates. Cost: linear in what is written, which is charged first.
+Chapter: Chat templates. Cost: linear in the output, which is charged first.
 """
 
 import json
@@ -88,7 +88,7 @@ class Formatter(string.Formatter):
         return untrusted(str(super().convert_field(value, conversion)), value)
 
     def format_tainted(self, pattern: TaintedStr, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TaintedStr:
-        """Return `pattern.format(*args, **kwargs)`; where braces are nested or doubled, all of it is untrusted."""
+        """Return `pattern.format(*args, **kwargs)`; if braces are nested or doubled, the whole result is untrusted."""
         parts: list[str] = []
         position = number = 0
         for literal, name, spec, conversion in self.parse(pattern):
@@ -112,7 +112,7 @@ def tojson(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> TaintedStr:
-    """Return JSON without HTML's escapes, as transformers writes it. Never trusted: its text is the values'."""
+    """Return JSON without HTML escapes, as transformers writes it. It's never trusted: its text is the values'."""
     budget = current.get()
     extra = len(indent) if isinstance(indent, str) else max(indent or 0, 0)
     extra += sum(map(len, separators or ()))
@@ -131,7 +131,7 @@ def tojson(
 
 
 def indented(text: TaintedStr, width: int | str = 4, first: bool = False, blank: bool = False) -> TaintedStr:
-    """Apply Jinja's `indent`, keeping provenance; what it inserts is unknown, and need not be trusted."""
+    """Apply Jinja's `indent`, keeping provenance. What it inserts has unknown provenance; it needn't be trusted."""
     space = TaintedStr(width if isinstance(width, str) else " " * min(width, MOST_WIDTH))
     lines = (text + TaintedStr("\n")).splitlines()
     charge(len(text) + len(space) * len(lines))

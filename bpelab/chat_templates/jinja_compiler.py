@@ -1,7 +1,7 @@
 """Compile chat templates: mark their own strings as trusted and route all else through the environment.
 
-Chapter: Chat templates. Source: Jinja's `compiler.py`; the tag `generation` is that of
-`transformers/utils/chat_template_utils.py`.
+Chapter: Chat templates. Source: Jinja's `compiler.py`; `transformers/utils/chat_template_utils.py` for the tag
+`generation`.
 """
 
 from collections.abc import Callable, Iterable
@@ -105,7 +105,7 @@ class TaintCodeGenerator(CodeGenerator):
         super().visit_For(node, frame)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        """Begin the body of every loop, condition and macro with a check of the time."""
+        """Start the body of every loop, condition and macro with a check of the time."""
         self.writeline("environment.tick()")
         super().blockvisit(nodes, frame)
 
@@ -114,12 +114,12 @@ class TaintCodeGenerator(CodeGenerator):
 
 
 class GenerationTag(Extension):
-    """`{% generation %}`: what the assistant generates is inside."""
+    """The tag `{% generation %}`, a block around what the assistant generates."""
 
     tags = {"generation"}  # noqa: RUF012 (Jinja's)
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """Return the block as a call with its body for a caller."""
+        """Return a call of `mark_generated` with the block's body as its caller."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.CallBlock(self.call_method("mark_generated"), [], [], body).set_lineno(line)

@@ -10,15 +10,15 @@ from ..errors import ConversationError
 from .tainted_string import TEMPLATE, Provenance, TaintedDict, TaintedList, TaintedStr
 
 Message = Mapping[str, Any]
-# The words that messages name their speaker with. Templates build control tokens of them ("<|" + role + "|>"), so each
-# of them, and nothing else that a message holds, counts as the template's own text.
+# The known roles. Templates build control tokens from them ("<|" + role + "|>"), so they count as the template's own
+# text; nothing else in a message does.
 ROLES = frozenset(("system", "user", "assistant", "tool", "developer", "function", "ipython", "model"))
 SPEAKERS = frozenset(("assistant", "model"))
 DEEPEST = 100
 
 
 def check(messages: Sequence[Message]) -> None:
-    """Raise ConversationError, which names the message and the key, for what no template could render.
+    """Raise ConversationError, naming the message and the key, for anything that no template could render.
 
     >>> check([{"role": "user", "content": "hi"}, {"content": "hello"}])
     Traceback (most recent call last):
@@ -68,7 +68,7 @@ def _shown(value: object) -> str:
 
 
 def taint_messages(messages: Sequence[Message]) -> list[TaintedDict]:
-    """Return the messages for the template: every string knows its message and key."""
+    """Return the messages for the template, every string tagged with its message and key."""
     prepared = []
     for index, message in enumerate(messages):
         record = TaintedDict()
@@ -84,7 +84,7 @@ def taint_messages(messages: Sequence[Message]) -> list[TaintedDict]:
 
 
 def taint(value: Any, origin: Provenance, where: str, depth: int = 0) -> Any:
-    """Return `value` with the provenance of every string in it. Raises ConversationError for what is not JSON."""
+    """Return `value` with the provenance of every string in it. Raises ConversationError for anything but JSON."""
     if isinstance(value, str):
         return TaintedStr.of(str.__str__(value), origin)
     if value is None or isinstance(value, (bool, int, float)):
@@ -111,7 +111,7 @@ def _key(key: Any, origin: Provenance, where: str) -> TaintedStr:
 
 
 def taint_tools(tools: Sequence[Any] | None, name: str) -> Any:
-    """Return tools or documents with their provenance; each is a dict."""
+    """Return tools or documents, a list of dicts, with their provenance."""
     if tools is None:
         return None
     if not isinstance(tools, (list, tuple)):
@@ -124,14 +124,14 @@ def taint_tools(tools: Sequence[Any] | None, name: str) -> Any:
 
 
 def with_system_prompt(messages: Sequence[Message], system_prompt: str | None) -> Sequence[Message]:
-    """Return the messages, with a system message in front where none of them is one."""
+    """Return the messages, with a system message in front if there is none."""
     if system_prompt is None or any(message["role"] in ("system", "developer") for message in messages):
         return messages
     return [{"role": "system", "content": system_prompt}, *messages]
 
 
 def turns_of(messages: Sequence[Message]) -> list[int | None]:
-    """Return the number of the turn that each message belongs to; None for a system message.
+    """Return each message's turn number; None for a system message.
 
     A turn is a user's message and what follows it, tool calls and results included, up to the next user's message.
 

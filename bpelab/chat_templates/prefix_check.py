@@ -1,9 +1,9 @@
-"""Prefix check: whether a template only appends, so that the ids of a conversation begin with those of its beginning.
+"""Prefix check: whether a template only appends, so that a conversation's earlier ids are a prefix of its later ones.
 
-Where it does, a cache of the ids before stays valid, and what a model produced is what it's trained on. Where it
-doesn't, a counterexample is a short conversation: the template takes thinking out of earlier answers, trims white
-space, writes a date, or begins answers otherwise than the generation prompt does. That search is by example. That a
-template writes its text in order can be proved: `template_order` reads its source.
+If it does, the KV cache of the earlier ids stays valid, and a model is trained on exactly what it generated. If it
+doesn't, a short conversation shows it: the template removes thinking from earlier answers, trims white space, writes a
+date, or starts answers differently from the generation prompt. This search only tries examples. That a template writes
+its text in order can be proved: `template_order` reads its source.
 
 Chapter: Chat templates. Cost: a few hundred renderings of short conversations, less than a second for most templates.
 """
@@ -38,15 +38,15 @@ ANSWERS: tuple[Mapping[str, Any], ...] = (
 
 
 class PrefixCheck(NamedTuple):
-    """What the check says of a template.
+    """The result of the check.
 
     Attributes:
-        preserving: whether no counterexample is known.
-        proved: whether the template's source shows that it writes each message after those before it and never
-            otherwise. Tokens and the beginning of an answer are checked by example in any case.
+        preserving: whether no counterexample was found.
+        proved: whether the template's source proves that it always writes the messages in order. Tokens and the start
+            of an answer are only checked by example.
         conversations: how many were tried.
-        counterexample: the messages of the shortest that shows it, or None.
-        divergence: where the ids of all messages differ from those of all but the last; or None.
+        counterexample: the messages of the first conversation that isn't preserved, or None.
+        divergence: where the ids of all its messages differ from those of all but the last; or None.
     """
 
     preserving: bool
@@ -74,11 +74,11 @@ def check_prefixes(
 
     Args:
         template: as for `apply_chat_template`.
-        conversations: what to try, by default short ones with what templates treat in ways of their own.
+        conversations: what to try; by default short ones with content that some templates treat specially.
         options: tools, documents and variables, as for `apply_chat_template`.
 
-    Before an answer, the ids are those with the beginning of the answer: what the model was given. Conversations that
-    the template refuses are passed over. Raises what `apply_chat_template` raises for the options.
+    Before an answer, the ids include the generation prompt, like the model's input. Conversations that the template
+    refuses are skipped. Raises what `apply_chat_template` raises for the options.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user assistant", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -89,7 +89,7 @@ def check_prefixes(
     rendered: dict[str, list[int] | None] = {}
 
     def render(messages: Sequence[Message], prompt: bool) -> list[int] | None:
-        """Return the ids, or None where the template refuses; short conversations share their beginnings."""
+        """Return the ids, or None if the template refuses; cached, since conversations share their beginnings."""
         key = json.dumps([messages, prompt])
         if key not in rendered:
             try:

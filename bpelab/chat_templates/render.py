@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from ..core.tokenizer import Tokenizer
 
 LONGEST = 1 << 17
-CONTINUE = "CONTINUE_FINAL_MESSAGE_TAG "  # transformers' word; found again by its origin, not by its letters
+CONTINUE = "CONTINUE_FINAL_MESSAGE_TAG "  # transformers' marker; located by its provenance, not by its text
 CONTINUED = "the place to go on from"
 
 
 def find_template(tokenizer: "Tokenizer", template: str | None, tools: bool) -> str:
-    """Return the source of a template: the tokenizer's own, a named one of its or bpelab's, or `template` itself.
+    """Return a template's source: the tokenizer's default, the tokenizer's or bpelab's by name, or `template` itself.
 
-    As in transformers, a tokenizer's template named "tool_use" is taken where there are tools, else "default". Raises
-    TemplateError where there is none.
+    As in transformers, the tokenizer's template named "tool_use" is used if there are tools, else "default". Raises
+    TemplateError if there is no such template.
     """
     own = tokenizer.spec.metadata.get("chat_template")
     named: dict[str, str] = {}
@@ -122,7 +122,7 @@ def render(
     continue_final_message: bool,
     variables: Mapping[str, Any],
 ) -> TaintedStr:
-    """Return a conversation as a template writes it. Raises ConversationError, TemplateError."""
+    """Render a conversation with a template. Raises ConversationError, TemplateError."""
     check(messages)
     prepared = taint_messages(messages)
     if (named := next((name for name, known in NAMED.items() if known.source == source), None)) is not None:
@@ -164,7 +164,7 @@ def _truncate_at_mark(text: TaintedStr, final: str) -> TaintedStr:
         if origin.field == CONTINUED:
             offset = position
         position += length
-    if offset < 0:  # the template did something to it that provenance doesn't survive
+    if offset < 0:  # the template changed it in a way that loses provenance
         offset = text.rfind(CONTINUE.strip())
     if offset < 0 or final.strip() not in text:
         raise TemplateError("it leaves out or changes the final message, so that continue_final_message can't go on")

@@ -1,9 +1,9 @@
-"""Resource limits of templates: time, and characters written. Operations that can grow are charged beforehand.
+"""Resource limits for templates: time and characters written. Operations with large results are charged beforehand.
 
-A template is a program that somebody else wrote. Loops and calls look at the clock (processor time of this thread, so
-that a busy machine refuses nobody), and operations whose result can be large say how large before they make it.
+A template is a program that somebody else wrote. Loops and calls check the clock (this thread's processor time, so that
+a busy machine makes no difference), and operations that can have a large result state its size before they compute it.
 
-Chapter: Chat templates. Cost: a tenth of a microsecond a step.
+Chapter: Chat templates. Cost: a tenth of a microsecond per step.
 """
 
 import time
@@ -21,7 +21,7 @@ _clock = getattr(time, "thread_time", time.perf_counter)
 
 
 class Budget:
-    """The time and the characters of one rendering; both grow with the size of the conversation.
+    """The limits of one rendering in time and characters; both grow with the size of the conversation.
 
     Attributes:
         largest: the most characters in one string, or items in one list.
@@ -35,18 +35,18 @@ class Budget:
         self._steps = 0
 
     def tick(self) -> None:
-        """Count one iteration or call. Raises TemplateError when the time is over."""
+        """Count one iteration or call. Raises TemplateError when time is up."""
         self._steps += 1
         if not self._steps & 31:
             self.check_deadline()
 
     def check_deadline(self) -> None:
-        """Raise TemplateError when the time is over."""
+        """Raise TemplateError when time is up."""
         if _clock() > self._deadline:
-            raise TemplateError("it takes too long: templates of models need milliseconds")
+            raise TemplateError("it takes too long: real templates need milliseconds")
 
     def charge(self, size: int) -> None:
-        """Charge for a result of `size` characters. Raises TemplateError when that is too much."""
+        """Charge for a result of `size` characters. Raises TemplateError if that's too much."""
         if size > self.largest:
             raise TemplateError(f"it makes a string or a list of size {size:,}; {self.largest:,} is the most here")
         self.remaining -= size
@@ -56,14 +56,14 @@ class Budget:
             self.check_deadline()
 
     def measure(self, value: Any) -> int:
-        """Return the characters and items in `value`, all that is nested in it included, as a tree is counted.
+        """Return the size of `value` in characters and items, counting everything nested in it as a tree.
 
-        A list that holds another twice is small in memory and doubles when it is written: this is where that ends.
+        A list that holds another twice is small in memory but doubles when it's written; counting a tree catches that.
         """
         if isinstance(value, str):
             return len(value)
         if hasattr(type(value), "__setitem__") and not isinstance(value, CONTAINERS):
-            raise TemplateError("it writes or compares a namespace, and not what is in it")
+            raise TemplateError("it writes or compares a namespace instead of its contents")
         if not isinstance(value, CONTAINERS):
             return 1
         total = 0
@@ -82,13 +82,13 @@ class Budget:
                 else:
                     total += 8 * len(item)
             elif hasattr(type(item), "__setitem__"):
-                raise TemplateError("it writes or compares a namespace, and not what is in it")
+                raise TemplateError("it writes or compares a namespace instead of its contents")
             if total > self.largest:
                 raise TemplateError(f"it works on lists of more than {self.largest:,} characters, counted as written")
         return total
 
     def charge_each(self, values: Iterable[Any]) -> Iterator[Any]:
-        """Yield the values one by one, each charged as if written before the caller can hash or compare it."""
+        """Yield the values one by one, charging for each as if written before the caller can hash or compare it."""
         for value in values:
             self.tick()
             self.charge(self.measure(value))
@@ -100,5 +100,5 @@ current: ContextVar[Budget] = ContextVar("budget", default=UNLIMITED)
 
 
 def charge(size: int) -> None:
-    """Call `Budget.charge` of the current rendering."""
+    """Charge the current rendering's budget."""
     current.get().charge(size)

@@ -2,7 +2,7 @@
 
 Jinja compiles a template to Python. Here the template's own strings become trusted `TaintedStr` strings on the way, and
 whatever joins, prints, compares or calls goes through the environment, which keeps provenance, checks the time and
-refuses what would grow too large. What an object lets a template see is a list of names, not a list of exceptions.
+refuses results that would be too large. What a template can see of an object is an allowlist, not a blocklist.
 
 Templates get what transformers gives them (`raise_exception`, `strftime_now`, `tojson`, loop controls, `{% generation
 %}`, trim_blocks and lstrip_blocks). They don't get filters that write HTML, `autoescape`, `lipsum`, or a loader.
@@ -40,16 +40,16 @@ DICT_METHODS = frozenset({"copy", "get", "items", "keys", "values"})
 LIST_METHODS = frozenset({"copy", "count", "index", "grouper", "list"})
 JINJA_OBJECTS = (LoopContext, Macro, Cycler, Joiner, Namespace, TemplateReference, BlockReference, Undefined)
 NO_FILTERS = ("urlize", "xmlattr", "striptags", "forceescape", "filesizeformat", "escape", "e", "pprint")
-# Filters that look at no more of their arguments than they give, or only one level deep.
+# Filters that look at no more of their arguments than they return, or only one level deep.
 SHALLOW = {"attr", "batch", "count", "d", "default", "first", "int", "items", "last", "length", "list", "map", "random"}
 SHALLOW |= {"reject", "rejectattr", "reverse", "select", "selectattr", "slice"}
-# Filters that begin by making text of whatever they get.
+# Filters that first turn their argument into text.
 TEXT = {"capitalize", "center", "format", "lower", "replace", "string", "title", "trim", "truncate", "upper"}
 TEXT |= {"wordcount", "wordwrap"}
-# Tests that look at the type of a value, or whether it is another one; all others may walk through it.
+# Tests that look only at a value's type or identity; all others may traverse the value.
 OF_TYPE = {"boolean", "callable", "defined", "escaped", "even", "false", "float", "integer", "iterable", "mapping"}
 OF_TYPE |= {"none", "number", "odd", "sameas", "sequence", "string", "true", "undefined"}
-PASSED = {"_loop_vars", "_block_vars", "caller"}  # what compiled code adds to the arguments of a call
+PASSED = {"_loop_vars", "_block_vars", "caller"}  # arguments that compiled code adds to a call
 BOUNDED = {"batch", "indent", "round", "slice", "truncate", "wordwrap"}
 
 
@@ -78,13 +78,13 @@ class Environment(ImmutableSandboxedEnvironment):
     # -- what compiled templates call --------------------------------------------------------------------------------
 
     def literal(self, text: str) -> TaintedStr:
-        """Return a string of the template's own; the same object for the same text."""
+        """Return one of the template's own strings, trusted; the same object for the same text."""
         if (marked := self._literals.get(text)) is None:
             marked = self._literals[text] = TaintedStr.of(text, TEMPLATE)
         return marked
 
     def tick(self) -> None:
-        """Check the time, at the beginning of each iteration, branch and macro."""
+        """Check the time, at the start of each iteration, branch and macro."""
         current.get().tick()
 
     @property
@@ -116,7 +116,7 @@ class Environment(ImmutableSandboxedEnvironment):
         return value
 
     def measured(self, value: Any, contains: bool = False) -> Any:
-        """Charge for a value that is to be compared, hashed or searched, and return it."""
+        """Charge for a value that will be compared, hashed or searched, and return it."""
         if contains and isinstance(value, Iterator):
             return current.get().charge_each(value)
         if isinstance(value, CONTAINERS) and not (contains and isinstance(value, Mapping)):
@@ -171,7 +171,7 @@ class Environment(ImmutableSandboxedEnvironment):
     # -- what templates see of objects -------------------------------------------------------------------------------
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Return `obj.attribute`: the method before the item, as in Jinja."""
+        """Return `obj.attribute`; methods take precedence over items, as in Jinja."""
         if isinstance(obj, (str, dict, list, tuple)):
             return self._lookup_method(obj, attribute, True)
         if isinstance(obj, JINJA_OBJECTS):
@@ -179,7 +179,7 @@ class Environment(ImmutableSandboxedEnvironment):
         return self.undefined(obj=obj, name=attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Return `obj[argument]`: the item before the method."""
+        """Return `obj[argument]`; items take precedence over methods."""
         if not isinstance(argument, (str, int, Undefined)):
             charge(self._measure(argument))
         if isinstance(obj, (str, dict, list, tuple, range)):
@@ -218,7 +218,7 @@ class Environment(ImmutableSandboxedEnvironment):
         return formatted
 
     def _wrap_filter(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a filter or test with checks of its arguments before, and of its result after."""
+        """Wrap a filter or test, to check its arguments before the call and its result afterwards."""
 
         receiver = int(hasattr(function, "jinja_pass_arg"))  # what Jinja itself passes comes first
 
@@ -239,7 +239,7 @@ class Environment(ImmutableSandboxedEnvironment):
             if name not in SHALLOW:
                 charge(sum(map(self._measure, values)))
                 args = tuple(budget.charge_each(value) if isinstance(value, Iterator) else value for value in args)
-            if name == "unique":  # its set compares what has one hash
+            if name == "unique":  # its set compares values with equal hashes
                 args = (*args[:receiver], budget.charge_each(args[receiver]), *args[receiver + 1 :])
             if name == "wordwrap":
                 text, *others = (value for value in values if isinstance(value, str))

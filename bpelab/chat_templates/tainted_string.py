@@ -1,11 +1,10 @@
 """Tainted strings: strings that know the provenance of each of their characters.
 
-A template mixes its own text with that of messages and trims, joins, slices and replaces in it. `TaintedStr` is a str
-whose operations carry along, for each character, its `Provenance`. What it doesn't know how to carry is lost, and lost
-means untrusted: a mistake here can make a control token ordinary text, never the other way round.
+A template mixes its own text with the messages' text, and trims, joins, slices and replaces it. `TaintedStr` is a str
+whose operations carry each character's `Provenance` along. If an operation can't, the provenance is lost, and lost
+means untrusted: a mistake here can turn a control token into ordinary text, never the other way round.
 
-Chapter: Chat templates. Cost: as str's operations, and a step for each run of characters
-with one origin.
+Chapter: Chat templates. Cost: that of str's operations, plus a step for each run of characters with one origin.
 """
 
 import operator
@@ -21,8 +20,8 @@ class Provenance(NamedTuple):
     """Where characters come from.
 
     Attributes:
-        trusted: whether the template's author wrote them: only then can they be a control token's.
-        message: the index of the message that they come from, if one can be named.
+        trusted: whether the template's author wrote them: only then can they become a control token.
+        message: the index of the message that they come from, if it's known and only one.
         field: its key ("content", "tool_calls"), "tools", or another variable's name.
         generated: whether they were written inside a `{% generation %}` block.
     """
@@ -34,24 +33,24 @@ class Provenance(NamedTuple):
 
 
 TEMPLATE, UNKNOWN = Provenance(True), Provenance(False)
-PRICE = 16  # what a run takes, in characters
+PRICE = 16  # the charge for a run, in characters
 Runs = tuple[tuple[int, Provenance], ...]
 
 
 class TaintedDict(dict[str, Any]):
-    """A dict out of a message: what is made of it comes from there, even where it holds no text."""
+    """A dict from a message: text made from it comes from that message, even if the dict holds no text."""
 
     origin: Provenance
 
 
 class TaintedList(list[Any]):
-    """A list out of a message."""
+    """A list from a message."""
 
     origin: Provenance
 
 
 class TaintedStr(str):
-    """A str with the origins of its characters, as (length, origin) of runs.
+    """A str that knows the origin of its characters, as runs of (length, origin).
 
     >>> text = TaintedStr.of("<|user|>", TEMPLATE) + TaintedStr.of("hi", Provenance(False, 0, "content")).strip()
     >>> [(length, origin.trusted) for length, origin in text.runs], text[6:9].runs[-1]
@@ -112,7 +111,7 @@ class TaintedStr(str):
             charge(len(range(start, stop, step)))
             return untrusted(str.__getitem__(self, key), self)
         index = operator.index(key)
-        str.__getitem__(self, index)  # raises for what is outside
+        str.__getitem__(self, index)  # raises IndexError if out of range
         index += len(self) * (index < 0)
         return self._slice(index, index + 1)
 
@@ -138,7 +137,7 @@ class TaintedStr(str):
         return percent(self, values)
 
     def format(self, *args: Any, **kwargs: Any) -> str:
-        """Raise TypeError: templates call the environment's formatter, which looks at no attributes."""
+        """Raise TypeError: templates use the environment's sandboxed formatter instead."""
         raise TypeError("the environment formats")
 
     format_map = format
@@ -159,7 +158,7 @@ class TaintedStr(str):
         return self._slice(0, len(str.removesuffix(self, suffix)))
 
     def _located(self, parts: Iterable[str]) -> list["TaintedStr"]:
-        """Parts of this string that occur in it in this order, with something or nothing between them."""
+        """Return `parts`, which occur in this string in this order, as slices of it."""
         found, position = [], 0
         for part in parts:
             position = self.index(part, position)
@@ -228,7 +227,7 @@ class TaintedStr(str):
         return untrusted(str.expandtabs(self, tabsize), self)
 
     def _recased(self, text: str) -> str:
-        """Return `text`, a change of case: runs are kept if the length is, else all of it is untrusted."""
+        """Return `text`, this string in another case; if its length differs, all of it is untrusted."""
         charge(len(text))
         return TaintedStr.with_runs(text, self.runs) if len(text) == len(self) else untrusted(text, self)
 
@@ -246,7 +245,7 @@ class TaintedStr(str):
 
 
 def provenance_spans(text: str) -> Runs:
-    """Return the runs of any string; what has none is unknown."""
+    """Return the runs of any string; one without runs has unknown provenance."""
     runs: Runs | None = getattr(text, "runs", None)
     if runs is None:
         return ((len(text), UNKNOWN),) if text else ()
@@ -277,7 +276,7 @@ def join_tainted(separator: str, parts: list[str]) -> TaintedStr:
 def provenances(values: Iterable[Any]) -> Iterator[Provenance]:
     """Yield the origins of all strings in lists and dicts; an object that occurs twice is visited once."""
     waiting = list(values)
-    seen: dict[int, Any] = {}  # an object that is kept can't give its id to another
+    seen: dict[int, Any] = {}  # keeps the objects alive, so that no id is reused
     while waiting:
         value = waiting.pop()
         if id(value) in seen:
@@ -294,9 +293,9 @@ def provenances(values: Iterable[Any]) -> Iterator[Provenance]:
 
 
 def untrusted(text: str, *sources: Any) -> TaintedStr:
-    """Return `text`, made of `sources` by an operation that isn't followed, as untrusted.
+    """Return `text`, the result of an operation on `sources` that loses provenance, as untrusted.
 
-    It keeps their message if all untrusted characters in the sources come from one, and then their field if it is one.
+    It keeps the message if all untrusted characters in the sources come from one, and then also the field.
 
     >>> untrusted('"hi"', TaintedStr.of("hi", Provenance(False, 3, "content"))).runs
     ((4, Provenance(trusted=False, message=3, field='content', generated=False)),)

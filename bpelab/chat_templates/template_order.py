@@ -1,10 +1,10 @@
-"""Template order: whether a template's source shows that it writes message after message and changes nothing later.
+"""Template order: whether a template's source proves that it writes the messages in order and never changes old text.
 
-It does if what it writes for a message depends on this message and on those before it alone. That can be read off the
-syntax tree: before the loop over the messages it reads at most the first of them; the loop reads no other message than
-its own, nor how many follow; after the loop comes at most the beginning of an answer. Then the text of a conversation
-begins with the text of its first messages, whatever they say. The condition is sufficient: a template that fails it may
-write in order all the same.
+It does if what it writes for a message depends only on that message and the ones before it. The syntax tree can show
+that: before the loop over the messages, the template reads at most the first message; the loop doesn't look at later
+messages, or at how many follow; after the loop comes at most the generation prompt. Then a conversation's text starts
+with the text of its first messages, whatever they say. The condition is sufficient, not necessary: a template that
+fails it may still write in order.
 
 Chapter: Chat templates. Cost: the template is parsed once.
 """
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 MESSAGES, PROMPT, LOOP = "messages", "add_generation_prompt", "loop"
 LOOKS_BACK = frozenset(("index", "index0", "first", "previtem", "changed", "cycle", "depth", "depth0"))
-"""What of `loop` doesn't depend on the messages that follow."""
+"""Attributes of `loop` that don't depend on later messages."""
 CLOCK = "strftime_now"
 
 
 def writes_in_order(source: str) -> bool:
-    """Whether the source shows that a conversation's text begins with the text of its first messages.
+    """Return whether the source proves that a conversation's text starts with the text of its first messages.
 
     >>> writes_in_order("{% for m in messages %}[{{ m.content }}]{% endfor %}")
     True
@@ -50,7 +50,7 @@ def writes_in_order(source: str) -> bool:
 
 
 def _is_prompt(node: "Node") -> bool:
-    """Whether a statement after the loop writes nothing without `add_generation_prompt`."""
+    """Return whether a statement after the loop writes nothing without `add_generation_prompt`."""
     from jinja2 import nodes
 
     if isinstance(node, nodes.If) and not node.elif_ and not node.else_:
@@ -64,14 +64,14 @@ def _is_prompt(node: "Node") -> bool:
 
 
 class _Reader:
-    """Goes through a template in the order of its execution and knows which names are the messages."""
+    """Walks through a template in execution order and tracks which names hold the messages."""
 
     def __init__(self) -> None:
-        self._lists = {MESSAGES}  # or their end, from a place on that doesn't depend on how many there are
+        self._lists = {MESSAGES}  # or a tail of them, from a fixed index on
         self._first_is_first = True  # whether `messages[0]` is still the first message
 
     def is_messages(self, node: "Node") -> bool:
-        """Whether an expression is the messages, or all of them from a place on."""
+        """Return whether an expression is the list of messages, or all of them from a fixed index on."""
         from jinja2 import nodes
 
         if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
@@ -81,7 +81,7 @@ class _Reader:
         return isinstance(node, nodes.Name) and node.name in self._lists
 
     def looks_ahead(self, statements: Iterable["Node"], inner: bool = False) -> bool:
-        """Whether one of the nodes may depend on later messages, or on their number; `inner`, in a loop of its own."""
+        """Return whether a node may depend on later messages or their number; `inner`: inside a nested loop."""
         return any(self._looks_ahead(node, inner) for node in statements)
 
     def _looks_ahead(self, node: "Node", inner: bool) -> bool:

@@ -1,7 +1,7 @@
 """Template variables as keywords of a chat call: a keyword that neither the call nor the template reads is an error.
 
-A keyword that nobody reads is a mistake: a misspelt one, or one of another library's. What a template reads is found in
-its source. `template_variables=` takes any names, for templates that are not known beforehand.
+A keyword that nobody reads is a mistake: it's misspelt, or belongs to another library. A template's source shows what
+it reads. `template_variables=` accepts any names, for templates that aren't known beforehand.
 
 Chapter: Chat templates. Cost: the template is parsed once.
 """
@@ -23,7 +23,7 @@ ELSEWHERE = {
     "return_dict": "tokenize: the answer is a list of ids, or with tokenize=False a text",
     "return_tensors": "numpy.array or torch.tensor on the ids, which are a list",
 }
-"""What other libraries' keywords are called here, where the names are not alike."""
+"""Keywords of other libraries, and what to use here instead, if the names aren't alike."""
 
 
 @lru_cache(32)
@@ -47,9 +47,10 @@ def own_keywords(call: Callable[..., Any]) -> list[str]:
 def variables_for(
     call: str, own: Iterable[str], source: str, given: Mapping[str, Any] | None, keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `given` and `keywords` together, if the template reads each keyword.
+    """Merge `given` and `keywords`, if the template reads each keyword.
 
-    Raises TypeError naming a keyword that is not, or that is in both, and the nearest of `own` and the template's.
+    Raises TypeError for a keyword that it doesn't read, naming the nearest of `own` and the template's names, and for
+    one that is in both.
     """
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"template_variables must be a dict of names and values, not {type(given).__name__}")
@@ -60,6 +61,6 @@ def variables_for(
         if name not in read:
             if name in ELSEWHERE:
                 raise TypeError(f"{call} has no argument {name!r}: use {ELSEWHERE[name]}")
-            otherwise = "nor does the template read it; template_variables={...} gives it nevertheless"
+            otherwise = "nor does the template read it; template_variables={...} passes it anyway"
             raise wrong_keyword(call, name, [*own, *sorted(read)], otherwise)
     return {**(given or {}), **keywords}

@@ -148,14 +148,14 @@ def test_bits_per_byte_of_long_texts_and_of_what_can_not_be_measured():
     for arguments, options, message in (
         (("",), {}, "the text is empty"),
         (("a",), {"start": []}, "start is empty"),
-        (("a",), {"tokenizer": plain}, "pass the ids to begin with as start"),
+        (("a",), {"tokenizer": plain}, "pass the ids to start with as start"),
         (("a",), {"start": [1] * 510}, "no room for text after 510"),
     ):
         with pytest.raises(ConversationError, match=message):
             bits_per_byte(None, *arguments, **options)
     with pytest.raises(TypeError, match="no option 'context'"):
         bits_per_byte(None, "a", context=5)
-    with pytest.raises(TypeError, match="pass it as tokenizer"):
+    with pytest.raises(TypeError, match="pass one as tokenizer"):
         bits_per_byte(opened(SHIPPED), "a")
 
 

@@ -140,9 +140,9 @@ def test_packages_that_do_not_load(tmp_path, monkeypatch):
         (
             RuntimeError("failed to ALLOCate 8 GB"),
             BackendError,
-            "not enough memory for it: failed to ALLOCate 8 GB. Tak",
+            "doesn't have enough memory for it: failed to ALLOCate 8 GB. Tak",
         ),
-        (MemoryError(), BackendError, "not enough memory for it: MemoryError. Take"),
+        (MemoryError(), BackendError, "doesn't have enough memory for it: MemoryError. Take"),
         (
             ValueError("unknown\n  tensor."),
             ModelFileError,

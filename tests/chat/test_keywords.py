@@ -49,7 +49,7 @@ def test_template_variables_may_be_more_than_is_read():
         ("return_tensors", "use numpy.array or torch.tensor on the ids"),
         ("return_assistant_tokens_mask", "did you mean return_assistant_mask?"),
         ("chat_template", "did you mean template?"),
-        ("qqq", "template_variables={...} gives it nevertheless"),
+        ("qqq", "template_variables={...} passes it anyway"),
         ("raise_exception", "template_variables"),  # the environment's, and no variable
     ],
 )

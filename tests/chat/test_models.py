@@ -300,11 +300,11 @@ def test_a_config_that_is_none(copy, content, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, more than the weights"),
-        ({"vocab_size": 10**7}, "vocab_size is 10,000,000, more than the weights"),
+        ({"hidden_size": 10**9}, "hidden_size is 1,000,000,000, more than these weights"),
+        ({"vocab_size": 10**7}, "vocab_size is 10,000,000, more than these weights"),
         ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1,000,000, more"),
         ({"intermediate_size": 10**5}, "intermediate_size is 100,000, more"),
-        ({"head_dim": 10**6}, "is .*more than the weights"),
+        ({"head_dim": 10**6}, "is .*more than these weights"),
         ({"num_attention_heads": 10**6}, "num_attention_heads is 1,000,000, more"),
         ({"num_key_value_heads": 3}, "not a multiple of num_key_value_heads"),
         ({"num_hidden_layers": 0}, "num_hidden_layers is 0; a whole number from 1 on"),

@@ -361,7 +361,7 @@ def test_tensors_that_are_not_known(tmp_path):
     arrays = load_file(tmp_path / "model.safetensors")
     strange = {"model.layers.0.self_attn.q_norm.weight": np.ones(32, np.float32)}
     save_file(arrays | strange, tmp_path / "model.safetensors")
-    with pytest.raises(ModelFileError, match=r"q_norm\.weight is in no Llama"):
+    with pytest.raises(ModelFileError, match=r"q_norm\.weight isn't in any Llama"):
         open_backend("reference", find_model(tmp_path))
     old = {"model.layers.0.self_attn.rotary_emb.inv_freq": np.ones(16, np.float32)}  # in checkpoints of 2023
     save_file(arrays | old, tmp_path / "model.safetensors")

@@ -107,7 +107,7 @@ def test_special_tokens_that_are_missing():
 
 def test_options_that_exclude_each_other():
     one = [{"role": "user", "content": "a"}]
-    with pytest.raises(ValueError, match="take one"):
+    with pytest.raises(ValueError, match="choose one"):
         apply_chat_template(tokenizer(), one, "chatml", add_generation_prompt=True, continue_final_message=True)
     with pytest.raises(ValueError, match="about tokens"):
         apply_chat_template(tokenizer(), one, "chatml", tokenize=False, return_assistant_mask=True)

@@ -1,9 +1,9 @@
 """Backends run models: five of them implement one small protocol; the two models used last are kept loaded.
 
 A backend is a module of this package with `open(files, ...)` and `supports(files)`; `base` defines the protocol. Each
-needs packages of its own, and only that of the backend that is opened is imported.
+needs its own packages, which are imported only when that backend is opened.
 
-Chapter: Chat on your hardware. Cost: the model's loading, the first time.
+Chapter: Chat on your hardware. Cost: loading the model, the first time.
 """
 
 import os
@@ -24,9 +24,9 @@ BACKENDS = ("mlx", "llama_cpp", "openvino", "transformers", "reference")
 """The names of the backends."""
 KEPT = 2
 CONTEXT = 4_096
-"""The most ids of a context whose size was not asked for: keys and values take memory."""
+"""The largest default context length, in ids: keys and values take memory."""
 
-_opened: dict[Hashable, Backend] = {}  # the one used last is last
+_opened: dict[Hashable, Backend] = {}  # the most recently used is last
 _lock = Lock()
 
 
@@ -39,19 +39,19 @@ def open_backend(
     device: str | None = None,
     threads: int | None = None,
 ) -> Backend:
-    """Return a model, loaded: the one from before if the same was asked for, as long as its files haven't changed.
+    """Load a model, or return the one already loaded with the same options, if its files haven't changed.
 
     Args:
         name: one of BACKENDS.
-        files: what `find_model` found.
-        n_ctx: how many ids it is to hold; by default as many as the model was made for, but at most 4,096.
-        n_gpu_layers: how many layers go to the GPU, where the backend can divide a model; by default all that fit.
-        device: "cpu", "gpu", or the backend's own name for what it is to run on; by default what it prefers.
-        threads: how many of the CPU's it may use; by default as many as the backend thinks right.
+        files: what `find_model` returned.
+        n_ctx: the context length in ids; by default what the model was made for, but at most 4,096.
+        n_gpu_layers: how many layers go to the GPU, if the backend can split a model; by default all that fit.
+        device: "cpu", "gpu", or the backend's own name for a device; by default what the backend prefers.
+        threads: how many CPU threads it may use; by default the backend decides.
 
-    The two that were used last are kept; an older one is closed, and raises BackendError if it is still used: open it
-    again. Threads may call this at the same time. Raises BackendError for a name that is not one and for what can't
-    run here, ModelFileError for a model in a form that this backend can't run, naming those that can;
+    The two most recently used models stay loaded. An older one is closed, and raises BackendError if it's still used:
+    open it again. Threads may call this at the same time. Raises BackendError for an unknown name and for anything that
+    can't run here; ModelFileError for a model in a format that this backend can't run, naming the backends that can;
     MissingDependencyError.
     """
     if name not in BACKENDS:
@@ -81,14 +81,14 @@ def open_backend(
 
 
 def close_backends() -> None:
-    """Close all that is kept, and give back the memory."""
+    """Close all loaded models and free their memory."""
     with _lock:
         while _opened:
             _opened.popitem()[1].close()
 
 
 def _module(name: str) -> Any:
-    """Return a backend's module. Those of engines import them when they are used; the reference is NumPy throughout."""
+    """Return a backend's module. An engine is imported only when it's used; only the reference needs NumPy at once."""
     try:
         return import_module(f".{name}", __package__)
     except ImportError as error:
@@ -96,7 +96,7 @@ def _module(name: str) -> Any:
 
 
 def _state(files: "ModelFiles") -> Hashable:
-    """Return the paths, times and sizes of the files: they are the same files if these are equal."""
+    """Return the files' paths, times and sizes; if these are equal, the files count as unchanged."""
     paths = [path for path in (files.gguf, *files.safetensors, files.folder / "config.json") if path]
     try:
         found = [(path, os.stat(path)) for path in paths if path.suffix != ".json" or path.exists()]
@@ -110,4 +110,4 @@ def _others(name: str, files: "ModelFiles") -> str:
     for other in BACKENDS:
         with suppress(MissingDependencyError):
             able += [other] if other != name and _module(other).supports(files) is None else []
-    return f"Backends for it: {', '.join(able)}" if able else "No other backend is for it either"
+    return f"Backends for it: {', '.join(able)}" if able else "No other backend can run it either"

@@ -1,10 +1,10 @@
 """The protocol of a backend, which runs a model: ids go in, the logits of the next token come out.
 
-All else is the same for every backend and is here or above: which part of a prompt is already in the model's keys
-and values, how a token is chosen (`sampling`), when to stop (`generation`). So the same logits give the same ids
-everywhere, and a new backend is two short methods.
+Everything else is the same for every backend, and is here or above: which part of a prompt is already in the KV cache,
+how a token is chosen (`sampling`), when to stop (`generation`). So the same logits give the same ids everywhere, and a
+new backend is two short methods.
 
-Chapter: Chat on your hardware. Cost of a call: the model's, for the ids that the call before didn't share.
+Chapter: Chat on your hardware. Cost of a call: the model's, for the ids that the previous call didn't share.
 """
 
 from abc import ABC, abstractmethod
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     Logits = NDArray[np.float32]
 
 CHUNK = 256
-"""Ids that are fed at once: a cancelled answer ends between two chunks of a long prompt."""
+"""Ids that are fed at once; an answer can be cancelled between two chunks of a long prompt."""
 
 
 class Cancelled(Exception):
-    """The caller asked to stop while a prompt was read."""
+    """The caller cancelled while the model was reading a prompt."""
 
 
 def not_cancelled() -> bool:
@@ -39,10 +39,10 @@ class Backend(ABC):
 
     Attributes:
         name: the backend's name in BACKENDS.
-        device: what it runs on, for people: "CPU", "NVIDIA H200".
-        context: the most ids that it can hold.
-        vocab_size: how many logits it returns.
-        kv_bytes: the bytes of keys and values that one id takes.
+        device: the device it runs on, for people: "CPU", "NVIDIA H200".
+        context: the context length, in ids.
+        vocab_size: the number of logits it returns.
+        kv_bytes: the bytes of keys and values per id.
         closed: whether the model was closed. Asking it for logits then raises BackendError.
     """
 
@@ -53,7 +53,7 @@ class Backend(ABC):
         self.closed, self._lock = False, Lock()
         self._cached_ids: list[int] = []
         self.reused = 0
-        """How many ids of the last call were in the cache from the call before."""
+        """How many ids of the last call were already in the cache."""
 
     def next_logits(self, ids: Sequence[int], cancelled: Callable[[], bool] = not_cancelled) -> "Logits":
         """Return the logits of the token after `ids`: float32, of the shape (vocab_size,).
@@ -87,7 +87,7 @@ class Backend(ABC):
     def native_encode(self, text: str) -> list[int] | None:
         """Encode a prompt with the backend's own tokenizer; None if it has none.
 
-        Special tokens that the text spells are special tokens, and none are added.
+        Special tokens that the text spells become special tokens; none are added.
         """
         return None
 

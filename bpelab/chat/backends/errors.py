@@ -1,7 +1,7 @@
 """Translate errors of engines into actionable ones: missing packages, too little memory, the engine's own errors.
 
-An engine says what went wrong in its own words, if it says it; some are ended by the system when memory runs out. So
-what a model needs is compared with what is free before it is loaded, and what an engine raises becomes a sentence of
+An engine reports errors in its own words, if at all; some are killed by the system when memory runs out. So the memory
+that a model needs is compared with the free memory before loading, and an engine's error becomes a sentence that says
 what to do. Chapter: Chat on your hardware.
 """
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from ..models.find import ModelFiles
 
 SHORT = ("memory", "alloc", "resource temporarily")
-"""One of these words is in what engines say when memory runs out."""
+"""Words that mark an engine's message as an out-of-memory error."""
 LONGEST = 300
-"""Characters of an engine's own words that are passed on."""
+"""The most characters of an engine's own message that are quoted."""
 LESS = "Take a model of fewer or smaller weights (a 4-bit quantization, say), or a smaller context"
 SPARE = 300 << 20
-"""Bytes of a process's own limit that are not given to a model: all that threads and code reserve counts there."""
+"""Bytes of a process's own memory limit that a model can't have: what threads and code reserve counts there too."""
 
 
 def import_extra(name: str, extra: str) -> Any:
     """Import a package that one of bpelab's extras installs.
 
-    Raises MissingDependencyError where it isn't installed, BackendError where it is and doesn't load.
+    Raises MissingDependencyError if it isn't installed, BackendError if it's installed but doesn't load.
     """
     try:
         with warnings.catch_warnings():
@@ -40,7 +40,7 @@ def import_extra(name: str, extra: str) -> Any:
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise missing_error(name, error.name, extra) from error
-    except Exception as error:  # a driver or a library of the system that is missing, of any kind
+    except Exception as error:  # such as a missing driver or system library
         raise BackendError(
             f"{name} is installed, but does not load here: {_said(error)}. Install it again, for this machine: "
             f"{install_command(extra, pip='pip install --force-reinstall')}"
@@ -70,7 +70,7 @@ def load_error(engine: str, files: "ModelFiles", message: str, out_of_memory: bo
     """Return the error for a model that `engine` refuses to load, with the message that it raised."""
     if out_of_memory or any(word in message.lower() for word in SHORT):
         return BackendError(
-            f"{files.name}: {engine} has not enough memory for it: {message}. {LESS}, or fewer GPU layers"
+            f"{files.name}: {engine} doesn't have enough memory for it: {message}. {LESS}, or fewer GPU layers"
         )
     return ModelFileError(
         f"{files.name}: {engine} doesn't load it: {message}. Its architecture is {files.architecture}: if this "
@@ -93,7 +93,7 @@ def translating_run_errors(engine: str) -> Iterator[None]:
 
 
 def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
-    """Raise BackendError if the main memory that is free is known, and is less than a model needs.
+    """Raise BackendError if the free main memory is known and less than a model needs.
 
     Args:
         weights: bytes of the weights in memory.
@@ -116,9 +116,9 @@ def check_memory(files: "ModelFiles", weights: int, cache: int) -> None:
 
 
 def free_memory() -> int | None:
-    """Return the bytes of main memory that this process can take, by the system and its own limit; None if unknown."""
+    """Return the bytes of main memory that this process can still take, within its own limit; None if unknown."""
     free = host.windows().get("free") if sys.platform == "win32" else host.memory()[1]
-    with suppress(ImportError, OSError):  # no such limits, or a system that doesn't say what is taken
+    with suppress(ImportError, OSError):  # no such limits, or a system that doesn't report what is in use
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]

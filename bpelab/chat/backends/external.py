@@ -1,4 +1,4 @@
-"""The base class of backends around external engines: the first use measures the model, and closing is safe.
+"""The base class of backends that wrap an external engine: opening a model also runs and measures it once.
 
 Chapter: Chat on your hardware.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class ExternalBackend(Backend):
-    """A backend that finds out by feeding one id how many logits there are, and what an id takes.
+    """A backend that feeds one id on opening, to find the number of logits and the cache bytes per id.
 
-    It also is the first use: what an engine puts off until then happens while a model is opened, errors included.
+    This is also the model's first use: whatever an engine defers until then happens on opening, errors included.
     """
 
     def __init__(self, *, device: str, context: int) -> None:
@@ -42,7 +42,7 @@ class ExternalBackend(Backend):
 
     @abstractmethod
     def _truncate(self, count: int) -> bool:
-        """Drop all but the first `count` ids; False, with nothing or all dropped, if this model can't."""
+        """Drop all but the first `count` ids. If this model can't, drop nothing or everything, and return False."""
 
     @abstractmethod
     def _cache_size(self) -> int:
@@ -54,16 +54,16 @@ class ExternalBackend(Backend):
 
 
 def float32_bytes(files: "ModelFiles") -> int:
-    """Return the bytes of the weights of safetensors files when those of 16 bits are held in 32.
+    """Return the bytes of a model's safetensors weights once 16-bit numbers are expanded to 32 bits.
 
-    Cost: reads the headers.
+    Cost: reading the headers.
     """
     tensors = (tensor for path in files.safetensors for tensor in safetensors_tensors(path))
     return sum(tensor.size * (2 if tensor.type in ("F16", "BF16") else 1) for tensor in tensors)
 
 
 def cache_bytes(files: "ModelFiles", context: int) -> int:
-    """Return the bytes of a full context's keys and values at 32 bits by a config.json; 0 if it doesn't say."""
+    """Return the bytes of a full context's keys and values in float32; 0 if config.json doesn't say."""
     config = files.config.get("text_config") or files.config
     layers, heads = config.get("num_hidden_layers", 0), config.get("num_attention_heads", 1)
     size = config.get("head_dim") or config.get("hidden_size", 0) // heads
@@ -71,19 +71,19 @@ def cache_bytes(files: "ModelFiles", context: int) -> int:
 
 
 def native_tokenizer(files: "ModelFiles") -> Any:
-    """Return the tokenizer that transformers makes of a model's files, None if it makes none.
+    """Load the tokenizer from a model's files with transformers; None if that fails.
 
-    No code of the model's runs.
+    No code from the model runs.
     """
     transformers = import_extra("transformers", "transformers")
-    with suppress(Exception), quiet(transformers):  # whatever it dislikes: the ids that the model gets are bpelab's
+    with suppress(Exception), quiet(transformers):  # any error is harmless: the model gets bpelab's ids
         return transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, trust_remote_code=False)
     return None
 
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Suppress progress bars and messages of transformers on stderr; afterwards both are as before."""
+    """Suppress transformers' progress bars and messages on stderr, and restore both afterwards."""
     settings = transformers.utils.logging
     shown, level = settings.is_progress_bar_enabled(), settings.get_verbosity()
     settings.disable_progress_bar()

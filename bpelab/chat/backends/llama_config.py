@@ -1,7 +1,7 @@
 """The sizes and constants of a Llama, read from its files, and why some models are refused.
 
-Many models are Llamas but for one thing, and run wrongly where that is overlooked. So what is known is listed, and all
-else that the files name is refused by that name. Chapter: Chat on your hardware. Sources: transformers
+Many models are Llamas except for one detail, and give wrong results if it's overlooked. So known features are listed,
+and any other that the files name is refused by name. Chapter: Chat on your hardware. Sources: transformers
 `configuration_llama.py`, `modeling_rope_utils.py`; llama.cpp `src/llama-arch.cpp` for a GGUF file's keys.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ARCHITECTURES = ("llama", "mistral", "qwen2")
 UNKNOWN = ("attention_bias", "mlp_bias", "quantization", "quantization_config", "num_local_experts")
-"""Entries of config.json that say of a model that it computes otherwise."""
+"""Entries of config.json which say that a model computes differently."""
 GGUF_KEYS = {
     "hidden_size": "embedding_length",
     "intermediate_size": "feed_forward_length",
@@ -35,14 +35,14 @@ GGUF_KEYS = {
     "sliding_window": "attention.sliding_window",
     "num_local_experts": "expert_count",
 }
-"""What a GGUF file calls the entries of a config.json."""
+"""GGUF keys of the entries of config.json."""
 
 
 @dataclass(frozen=True)
 class ModelShape:
     """A Llama's sizes and constants.
 
-    `frequencies` has, for each pair of a head's numbers, by how much it is turned from one position to the next.
+    `frequencies` has RoPE's angle per position for each pair of a head's numbers.
     """
 
     hidden: int
@@ -58,9 +58,9 @@ class ModelShape:
 
 
 def read_model_shape(files: "ModelFiles") -> ModelShape:
-    """Return the shape by config.json, or by the keys of a lone GGUF file.
+    """Return the shape from config.json, or from a GGUF file's keys if there are no safetensors.
 
-    Raises ModelFileError for what is no such Llama.
+    Raises ModelFileError for a model that isn't such a Llama.
     """
     kind = files.architecture
     if kind not in ARCHITECTURES:
@@ -71,7 +71,7 @@ def read_model_shape(files: "ModelFiles") -> ModelShape:
     others += ["hidden_act"] * (config.get("hidden_act", "silu") != "silu")
     if others:
         raise ModelFileError(
-            f"its {others[0]} is {short_repr(config[others[0]])}, which the reference backend doesn't have"
+            f"its {others[0]} is {short_repr(config[others[0]])}, which the reference backend doesn't support"
         )
     hidden, heads = _size(config, "hidden_size"), _size(config, "num_attention_heads")
     head_dim, kv_heads = _size(config, "head_dim", hidden // heads), _size(config, "num_key_value_heads", heads)
@@ -92,7 +92,7 @@ def read_model_shape(files: "ModelFiles") -> ModelShape:
 
 
 def _like_config(metadata: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return a GGUF file's keys under the names that config.json has for them."""
+    """Return a GGUF file's metadata under config.json's names."""
     config = {name: metadata.get(f"{kind}.{key}") for name, key in GGUF_KEYS.items()}
     scaling = metadata.get(f"{kind}.rope.scaling.type", "none")
     return config | {"rope_scaling": None if scaling == "none" else {"rope_type": scaling}}
@@ -101,20 +101,20 @@ def _like_config(metadata: Mapping[str, Any], kind: str) -> dict[str, Any]:
 def _frequencies(config: Mapping[str, Any], head_dim: int) -> NDArray[np.float32]:
     """Return RoPE's frequencies, of shape (head_dim / 2,).
 
-    Llama 3.1 lowers the low ones, for a context longer than it was trained with first.
+    Llama 3.1 lowers the low ones, for a context longer than the one it was first trained with.
     """
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     if not isinstance(rope, Mapping):
         raise ModelFileError(f"the parameters of RoPE are {short_repr(rope)}, and an object was expected")
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind not in ("default", "llama3") or rope.get("partial_rotary_factor", 1) != 1:
-        raise ModelFileError(f"its RoPE is scaled or partial ({kind!r}), which the reference backend doesn't have")
+        raise ModelFileError(f"its RoPE is scaled or partial ({kind!r}), which the reference backend doesn't support")
     theta = _positive(rope if "rope_theta" in rope else config, "rope_theta", 10_000.0)
     plain = (1 / theta ** (np.arange(0, head_dim, 2) / head_dim)).astype(np.float32)
     if kind == "default":
         return plain
     low, high = _positive(rope, "low_freq_factor"), _positive(rope, "high_freq_factor")
-    turns = _positive(rope, "original_max_position_embeddings") * plain / (2 * pi)  # within the first context
+    turns = _positive(rope, "original_max_position_embeddings") * plain / (2 * pi)  # within the original context
     share = np.clip((turns - low) / max(high - low, 1e-9), 0, 1)
     return np.asarray(share * plain + (1 - share) * plain / _positive(rope, "factor"), np.float32)
 

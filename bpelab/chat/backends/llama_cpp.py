@@ -1,8 +1,8 @@
 """llama.cpp: GGUF files, of any quantization, on CPUs, CUDA, ROCm, Vulkan and Metal.
 
 Its C functions are called directly, through the bindings of llama-cpp-python: load, `llama_decode`, logits, and
-`llama_memory_seq_rm` to forget what follows a shared prefix. Keys and values are float32 for a model whose weights are
-all float32, so that nothing is rounded that others don't round, and float16 for all else. Chapter: Chat on your
+`llama_memory_seq_rm` to drop what follows a shared prefix. Keys and values are float32 for a model whose weights are
+all float32, so that llama.cpp rounds nothing that other backends don't, and float16 otherwise. Chapter: Chat on your
 hardware. Source: llama.cpp `include/llama.h`.
 """
 
@@ -27,8 +27,8 @@ ALL_LAYERS = 2**31 - 1
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Return why llama.cpp can't run a model, None if nothing is known against it."""
-    return None if files.gguf else "llama.cpp runs GGUF files, and there is none of this model"
+    """Return why llama.cpp can't run a model, or None if no reason is known."""
+    return None if files.gguf else "llama.cpp runs GGUF files, and this model has none"
 
 
 def open(
@@ -38,11 +38,11 @@ def open(
 
     Args:
         gpu_layers: how many layers go to the GPU; None for all, if this llama.cpp can use one.
-        device: "cpu", or "gpu" for an error where none can be used.
-        threads: None for half of the machine's, and all of them for a prompt.
+        device: "cpu"; or "gpu", which raises an error if none can be used.
+        threads: None for half of the machine's cores, and all of them for a prompt.
 
-    Raises MissingDependencyError; ModelFileError for a file that llama.cpp refuses, with what it says; BackendError
-    where memory is short.
+    Raises MissingDependencyError; ModelFileError for a file that llama.cpp refuses, with its reason; BackendError if
+    memory is short.
     """
     problem = supports(files)
     if problem:
@@ -60,7 +60,7 @@ def open(
 
 
 class LlamaCppBackend(ExternalBackend):
-    """A model in llama.cpp."""
+    """A model run by llama.cpp."""
 
     name = "llama_cpp"
 
@@ -107,7 +107,7 @@ class LlamaCppBackend(ExternalBackend):
 
     def native_encode(self, text: str) -> list[int]:
         data = text.encode("utf-8", "surrogateescape")
-        room = (self._engine.llama_token * (len(data) + 16))()  # a token is a byte at least, but for a space in front
+        room = (self._engine.llama_token * (len(data) + 16))()  # a token has at least a byte, but for a leading space
         with self._in_use():
             count = self._engine.llama_tokenize(self._vocabulary, data, len(data), room, len(room), False, True)
         return list(room[:count])
@@ -140,7 +140,7 @@ class LlamaCppBackend(ExternalBackend):
 
 
 def _values_of_an_id(engine: Any, model: int) -> int:
-    """Return how many numbers the keys and values of one id have."""
+    """Return how many numbers one id's keys and values hold."""
 
     def noted(key: str) -> str:
         room = ctypes.create_string_buffer(64)

@@ -1,7 +1,8 @@
-"""Capture llama.cpp's log: nothing on the screen, and the reason where something fails.
+"""Capture llama.cpp's log, to keep it off the screen and to give the reason when something fails.
 
-It has one log for a process, written to by C++ in whatever thread works. What a thread writes while it listens goes to
-that thread; all else goes where it went before, so other users of llama.cpp in the process see no difference.
+llama.cpp has one log per process, and any thread's C++ code may write to it. What a thread writes while it captures
+goes to that thread; everything else goes where it went before, so other users of llama.cpp in the process see no
+difference.
 Chapter: Chat on your hardware. Source: llama.cpp `include/llama.h`, llama_log_set.
 """
 
@@ -13,24 +14,24 @@ from contextlib import contextmanager
 from typing import Any
 
 ERROR = 4
-"""ggml's number of the level of an error."""
+"""ggml's log level for errors."""
 Log = list[tuple[int, str]]
-"""Levels and texts."""
+"""Log levels and texts."""
 
 
 class _Listener(threading.local):
-    """Each thread has its own."""
+    """The log that each thread captures, or None."""
 
     log: Log | None = None
 
 
 _listener = _Listener()
-_callbacks: list[Any] = []  # ours, which llama.cpp holds without counting references
+_callbacks: list[Any] = []  # keeps ours alive, which llama.cpp holds without counting references
 
 
 @contextmanager
 def captured_log(engine: Any) -> Iterator[Log]:
-    """Capture what llama.cpp writes meanwhile in a list, instead of on the screen."""
+    """Capture what llama.cpp logs inside the `with` block in a list, instead of printing it."""
     if not _callbacks:
         before, data = engine.llama_log_callback(), ctypes.c_void_p()
         engine.llama_log_get(ctypes.byref(before), ctypes.byref(data))
@@ -52,6 +53,6 @@ def captured_log(engine: Any) -> Iterator[Log]:
 
 
 def first_error(log: Log) -> str:
-    """Return the first error: those that follow say that something failed."""
+    """Return the first error, which names the cause; the later ones only say that something failed."""
     errors = [text.strip() for level, text in log if level == ERROR and text.strip()]
     return re.sub(r"^\w+: (error loading model: )?", "", errors[0]).rstrip(".") if errors else "it doesn't say why"

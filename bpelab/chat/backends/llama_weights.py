@@ -1,10 +1,10 @@
-"""The weights of a Llama, out of safetensors or GGUF files, as float32 arrays that are laid out for multiplying.
+"""The weights of a Llama, from safetensors or GGUF files, as float32 arrays laid out for multiplication.
 
-The two hold the same numbers under other names, and one thing differs: llama.cpp's rows of queries and keys are
-shuffled, since it turns neighbouring numbers by their position where Hugging Face turns the halves of a head. Shapes
-are compared with the file's list before anything is read, so nothing makes more be allocated than the files hold.
+Both formats hold the same numbers under different names, with one difference: llama.cpp permutes the rows of queries
+and keys, since its RoPE turns neighbouring numbers where Hugging Face's turns the halves of a head. Shapes are compared
+with the file's list before anything is read, so no more memory is allocated than the files can fill.
 
-Chapter: Chat on your hardware. Cost: reads the weights once; four bytes of memory a weight. Sources: transformers
+Chapter: Chat on your hardware. Cost: reads the weights once; four bytes of memory per weight. Sources: transformers
 `modeling_llama.py`; llama.cpp `convert_hf_to_gguf.py`.
 """
 
@@ -36,7 +36,7 @@ NAMES = {
     "up": ("model.layers.{}.mlp.up_proj", "blk.{}.ffn_up"),
     "down": ("model.layers.{}.mlp.down_proj", "blk.{}.ffn_down"),
 }
-"""What is called what in Hugging Face's files and in llama.cpp's."""
+"""Tensor names in Hugging Face's files and in llama.cpp's."""
 STORED = {"F32": "f4", "F16": "f2", "BF16": "u2"}
 FACTORS = "rope_freqs.weight"
 KNOWN = {f"{name}.weight" for names in NAMES.values() for name in names} | {FACTORS}
@@ -44,7 +44,7 @@ BIASES = {f"{name}.bias" for what in ("q", "k", "v") for name in NAMES[what]}
 
 
 class Layer(NamedTuple):
-    """One layer's weights. A matrix has a row for each number that goes in and a column for each that comes out."""
+    """One layer's weights. A matrix has a row for each input and a column for each output."""
 
     attention_norm: Array
     qkv: Array
@@ -56,7 +56,7 @@ class Layer(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """All weights. `embedding` has a row for each token; `head` a column."""
+    """All weights. `embedding` has a row for each token; `head` has a column for each."""
 
     embedding: Array
     layers: list[Layer]
@@ -65,7 +65,7 @@ class Weights(NamedTuple):
 
 
 class LlamaFile:
-    """The tensors of a Llama under the names of NAMES."""
+    """The tensors of a Llama, by their names in NAMES."""
 
     def __init__(self, files: "ModelFiles", shape: ModelShape) -> None:
         self.shape, self.is_gguf, self.order = shape, not files.safetensors, "<"
@@ -83,19 +83,19 @@ class LlamaFile:
                 )
             plain = re.sub(r"\.\d+\.", ".{}.", tensor.name)
             if plain not in KNOWN and not (shape.biased and plain in BIASES) and not plain.endswith(".inv_freq"):
-                raise ModelFileError(f"its tensor {tensor.name} is in no Llama that the reference backend has")
+                raise ModelFileError(f"its tensor {tensor.name} isn't in any Llama that the reference backend has")
         self.vocab_size = self.find("embedding").shape[0]
         self.memory = sum(tensor.size * (1 if tensor.type == "F32" else 2) for tensor in found)
 
     def find(self, what: str, layer: int = 0, kind: str = "weight") -> Tensor:
-        """Return where a tensor is. Raises ModelFileError where there is none."""
+        """Return a tensor's place in its file. Raises ModelFileError if it's missing."""
         name = f"{NAMES[what][self.is_gguf].format(layer)}.{kind}"
         if name not in self.tensors:
             raise ModelFileError(f"its tensor {name} is missing")
         return self.tensors[name]
 
     def read(self, tensor: Tensor, *shape: int) -> Array:
-        """Return a tensor's numbers. Raises ModelFileError for another shape than the model's sizes ask for."""
+        """Read a tensor's numbers. Raises ModelFileError if its shape isn't `shape`."""
         if tensor.shape != shape:
             raise ModelFileError(f"its tensor {tensor.name} has the shape {tensor.shape}, and {shape} was expected")
         stored = self.order + STORED[tensor.type]
@@ -109,12 +109,12 @@ class LlamaFile:
         """Return the rows of `count` heads, or their biases, in Hugging Face's order."""
         width = () if kind == "bias" else (self.shape.hidden,)
         rows = self.read(self.find(what, layer, kind), count * self.shape.head_dim, *width)
-        if not self.is_gguf or what == "v" or self.shape.biased:  # llama.cpp shuffles no others than Llama's own
+        if not self.is_gguf or what == "v" or self.shape.biased:  # llama.cpp permutes only Llama's own
             return rows
         return rows.reshape(count, -1, 2, *width).swapaxes(1, 2).reshape(rows.shape)
 
     def frequencies(self) -> Array:
-        """Return RoPE's frequencies, divided by the factors that GGUF files of Llama 3.1 and later have for them."""
+        """Return RoPE's frequencies, divided by the factors in GGUF files of Llama 3.1 and later."""
         if FACTORS not in self.tensors:
             return self.shape.frequencies
         return self.shape.frequencies / self.read(self.tensors[FACTORS], self.shape.head_dim // 2)

@@ -1,7 +1,7 @@
-"""MLX: models of Hugging Face's form, or converted for MLX, on Apple's GPUs, and on CPUs elsewhere.
+"""MLX: models in Hugging Face's format, or converted for MLX, on Apple's GPUs, and on CPUs elsewhere.
 
-The models are those of mlx-lm. On a CPU weights become float32, so that nothing is rounded that others don't round; on
-a GPU they stay as they are. MLX computes when a value is asked for: the logits are, and with them all keys and values.
+The models are mlx-lm's. On a CPU, weights become float32, so that MLX rounds nothing that other backends don't round;
+on a GPU they stay as they are. MLX is lazy: each step evaluates the logits together with all keys and values.
 Chapter: Chat on your hardware. Source: mlx-lm `utils.py` and `models/cache.py`.
 """
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Return why MLX can't run a model, None if nothing is known against it."""
+    """Return why MLX can't run a model, or None if no reason is known."""
     if not files.safetensors:
-        return "MLX runs models whose weights are safetensors, and there are none of this one"
+        return "MLX runs models whose weights are safetensors, and this model has none"
     if files.config.get("model_file"):
         return f"its config.json names code to run, {files.config['model_file']}; bpelab runs no code that models bring"
     return None
@@ -32,11 +32,11 @@ def open(
     """Load a model.
 
     Args:
-        gpu_layers: 0 for the CPU; else all are where `device` says.
-        device: "cpu" or "gpu"; None for the GPU where MLX has one.
+        gpu_layers: 0 for the CPU; otherwise `device` decides for all layers.
+        device: "cpu" or "gpu"; None for the GPU if MLX has one.
         threads: has no effect: MLX chooses.
 
-    Raises MissingDependencyError; ModelFileError for a model that mlx-lm refuses; BackendError where memory is short.
+    Raises MissingDependencyError; ModelFileError for a model that mlx-lm refuses; BackendError if memory is short.
     """
     problem = supports(files)
     if problem:
@@ -45,7 +45,7 @@ def open(
 
 
 class MlxBackend(ExternalBackend):
-    """A model in MLX."""
+    """A model run by MLX."""
 
     name = "mlx"
     _cache: Any
@@ -97,9 +97,9 @@ class MlxBackend(ExternalBackend):
 
 
 def _rope(config: Mapping[str, Any]) -> dict[str, Any]:
-    """rope_theta and rope_scaling, which mlx-lm reads, from rope_parameters, which transformers 5 writes instead.
+    """Return rope_theta and rope_scaling for mlx-lm from rope_parameters, which transformers 5 writes instead.
 
-    Without them mlx-lm takes a default, and the model talks nonsense that nothing warns of.
+    Without them mlx-lm uses a default, and the model talks nonsense without any warning.
     """
     rope = config.get("rope_parameters")
     if not isinstance(rope, Mapping) or "rope_theta" in config or "rope_theta" not in rope:

@@ -1,9 +1,9 @@
 """OpenVINO: Intel's GPUs, NPUs and CPUs (and other makers' CPUs).
 
-Its own form of a model is made by optimum-intel when the model is first opened, in a process of its own, which takes
-seconds to minutes and is kept; from then on only OpenVINO's runtime is loaded, not PyTorch. The model holds its keys
-and values itself, as states that can be read, cut and put back. On a CPU all is float32; on other devices what they
-prefer. Chapter: Chat on your hardware. Source: optimum-intel `modeling_decoder.py`.
+When a model is first opened, optimum-intel converts it to OpenVINO's format in a separate process, which takes seconds
+to minutes. The result is kept; from then on only OpenVINO's runtime is loaded, not PyTorch. The model holds its keys
+and values itself, as states that can be read, cut and written back. On a CPU everything is float32; other devices use
+the type they prefer. Chapter: Chat on your hardware. Source: optimum-intel `modeling_decoder.py`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,24 +21,24 @@ EXACT = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Return why OpenVINO can't run a model, None if nothing is known against it."""
+    """Return why OpenVINO can't run a model, or None if no reason is known."""
     if files.safetensors:
         return None
-    return "OpenVINO converts models whose weights are safetensors, and there are none of this one"
+    return "OpenVINO converts models whose weights are safetensors, and this model has none"
 
 
 def open(
     files: "ModelFiles", *, context: int, gpu_layers: int | None, device: str | None, threads: int | None
 ) -> "OpenvinoBackend":
-    """Load a model, converting it if that wasn't done before. A sentence on stderr says so meanwhile.
+    """Load a model, converting it first if necessary, with a message on stderr.
 
     Args:
-        gpu_layers: 0 for the CPU; else all are where `device` says.
-        device: as OpenVINO names it: "CPU", "GPU", "GPU.1", "NPU"; None for the GPU where it finds one.
-        threads: for the CPU; None for what OpenVINO chooses.
+        gpu_layers: 0 for the CPU; otherwise `device` decides for all layers.
+        device: as OpenVINO names it: "CPU", "GPU", "GPU.1", "NPU"; None for the GPU if there is one.
+        threads: CPU threads; None lets OpenVINO choose.
 
     Raises MissingDependencyError; ModelFileError for a model that can't be converted; BackendError for a device that
-    isn't there, or where memory is short.
+    isn't there, or if memory is short.
     """
     problem = supports(files)
     if problem:
@@ -47,7 +47,7 @@ def open(
 
 
 class OpenvinoBackend(ExternalBackend):
-    """A model in OpenVINO."""
+    """A model run by OpenVINO."""
 
     name = "openvino"
     _request: Any
@@ -114,12 +114,12 @@ class OpenvinoBackend(ExternalBackend):
 
 
 def _axis_of_ids(shape: Any) -> int | None:
-    """Return the axis of a state along which there is one entry an id; None for states of other kinds."""
+    """Return the axis of a state that has one entry per id; None for states of other kinds."""
     free = [axis for axis, length in enumerate(shape) if axis and length.is_dynamic]
     return free[0] if len(free) == 1 else None
 
 
 def _own_tokenizer(files: "ModelFiles") -> Any:
-    """Return the model's tokenizer.json as Hugging Face's tokenizers reads it, None without one."""
+    """Load the model's tokenizer.json with Hugging Face's tokenizers; None if it has none."""
     path = files.folder / "tokenizer.json"
     return import_extra("tokenizers", "openvino").Tokenizer.from_file(str(path)) if path.is_file() else None

@@ -1,7 +1,7 @@
-"""A model in OpenVINO's form, made by optimum-intel when it is first asked for, and kept.
+"""Convert a model to OpenVINO's format with optimum-intel when it's first needed, and keep the result.
 
-The conversion runs in a process of its own: it needs PyTorch and the model twice, all of which is given back at its
-end, and if memory runs out, that process ends and not this one. Chapter: Chat on your hardware. Source: optimum-intel
+The conversion runs in a separate process: it needs PyTorch and two copies of the model, whose memory is freed when it
+ends. If memory runs out, that process is killed and not this one. Chapter: Chat on your hardware. Source: optimum-intel
 `modeling_decoder.py`.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..models.find import ModelFiles
 
 INVENTED = "newly initialized"
-"""What transformers writes of tensors that it didn't find, before it goes on with random ones."""
+"""What transformers prints about missing tensors before it fills them with random numbers."""
 KILLED = -9
-"""How Linux and macOS end a process when memory has run out."""
+"""The exit code of a process that Linux or macOS kills when memory has run out."""
 CONVERT = """
 import sys
 from optimum.intel import OVModelForCausalLM
@@ -37,13 +37,13 @@ OVModelForCausalLM.from_pretrained(source, **options).save_pretrained(target)
 
 
 def converted_folder(files: "ModelFiles") -> Path:
-    """Return the folder of a model in OpenVINO's form, converted now if that wasn't done before.
+    """Return the folder of a model in OpenVINO's format, converting the model first if necessary.
 
-    Needs optimum-intel then.
+    A conversion needs optimum-intel.
 
-    It lies in `openvino` in bpelab's cache, which can be deleted at any time, under the hash of the paths, sizes and
-    times of the model's files; or in a folder of this process where nothing is to be kept. It is there whole or not at
-    all. Cost: once, what PyTorch needs to load the model and write it again; the same room on the disk.
+    The folder is in `openvino` in bpelab's cache, which can be deleted at any time, under a hash of the paths, sizes
+    and times of the model's files; without a cache, it's in a temporary folder of this process. It's complete or not
+    there at all. Cost: once, the time and disk space for PyTorch to load the model and save it again.
     """
     digest = hashlib.sha256()
     for path in (*files.safetensors, files.folder / "config.json"):
@@ -59,9 +59,9 @@ def converted_folder(files: "ModelFiles") -> Path:
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=".", dir=target.parent))
     try:
-        print(f"{files.name}: converting it to OpenVINO's form, once; kept in {target} ...", file=sys.stderr)
+        print(f"{files.name}: converting it once to OpenVINO's format, in {target} ...", file=sys.stderr)
         _convert(files, part)
-        with contextlib.suppress(OSError):  # another process has it there by now
+        with contextlib.suppress(OSError):  # another process may have finished first
             part.rename(target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -82,11 +82,11 @@ def _convert(files: "ModelFiles", target: Path) -> None:
     if done.returncode == KILLED:
         raise load_error("OpenVINO", files, "the system ended the conversion: out of memory")
     if done.returncode:
-        # The last error, from the line on that begins with its name.
+        # The last error, from the line that starts with its name.
         message = one_line(re.split(r"^(?=[\w.]*(?:Error|Exception)\b)", done.stderr, flags=re.MULTILINE)[-1])
         message = message or f"the conversion ended with code {done.returncode}"
         if message.startswith("ModuleNotFoundError"):
             raise missing_error("optimum-intel", message.split("'")[1], "openvino")
         raise load_error("OpenVINO", files, message)
     if INVENTED in done.stderr:
-        raise load_error("OpenVINO", files, "tensors are missing in the files, which transformers would make up")
+        raise load_error("OpenVINO", files, "the files lack tensors, which transformers would fill with random numbers")

@@ -1,11 +1,11 @@
-"""The reference: a Llama in NumPy, as plainly as it can be written, and fast enough to chat with a small one.
+"""The reference backend: Llama in NumPy, written as plainly as possible, and fast enough to chat with a small model.
 
-A token becomes a row of numbers. Each layer adds to it twice: attention brings in what the tokens before have to say,
-and a small network (SwiGLU) works on the row by itself. After the last layer the row is compared with the row of every
-token of the vocabulary: these are the logits. Keys and values of tokens that were fed stay in two arrays, the KV cache,
-so a new token costs its own row only. To forget the end of a prompt is to count less of the arrays as filled.
+A token becomes a row of numbers, its embedding. Each layer adds to it twice: attention brings in information from
+earlier tokens, and a small network (SwiGLU) transforms the row by itself. After the last layer the row is compared with
+the row of every token in the vocabulary: the results are the logits. Keys and values of earlier tokens stay in two
+arrays, the KV cache, so a new token only costs its own row. To drop the end of a prompt, count fewer rows as filled.
 
-Chapter: Chat on your hardware. Cost of a token: two operations a weight, and for attention O(cached ids) a layer;
+Chapter: Chat on your hardware. Cost per token: two operations per weight, plus O(cached ids) per layer for attention;
 float32 throughout. Sources: Touvron et al. 2023 (Llama), Su et al. 2021 (RoPE), Zhang and Sennrich 2019 (RMSNorm),
 Ainslie et al. 2023 (shared keys and values), Shazeer 2020 (SwiGLU); transformers `modeling_llama.py`, with which the
 logits agree.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceBackend(Backend):
-    """A Llama in NumPy, on the CPU. NumPy's own settings say how many threads it takes (OPENBLAS_NUM_THREADS)."""
+    """Llama in NumPy, on the CPU. NumPy's own settings control the number of threads (OPENBLAS_NUM_THREADS)."""
 
     name = "reference"
 
@@ -64,7 +64,7 @@ class ReferenceBackend(Backend):
             return logits
 
     def _project(self, rows: Array, layer: Layer, turn: tuple[Array, Array]) -> tuple[Array, Array, Array]:
-        """Each row's queries, keys and values, of the shape (heads, rows, head_dim); all but values are turned."""
+        """Return each row's queries, keys and values, of shape (heads, rows, head_dim); RoPE turns all but values."""
         heads, kv_heads = self.shape.heads, self.shape.kv_heads
         mixed = normalized(rows, layer.attention_norm, self.shape.epsilon) @ layer.qkv + layer.qkv_bias
         by_head = mixed.reshape(len(rows), -1, self.shape.head_dim).swapaxes(0, 1)
@@ -76,22 +76,22 @@ class ReferenceBackend(Backend):
 
 
 def normalized(rows: Array, weight: Array, epsilon: float) -> Array:
-    """RMSNorm: rows brought to the length that a row of ones has, then each number weighted."""
+    """Apply RMSNorm: scale each row to a mean square of 1, then multiply by the weights."""
     mean_square: Array = np.mean(rows * rows, axis=-1, keepdims=True)
     even: Array = rows / np.sqrt(mean_square + np.float32(epsilon))
     return even * weight
 
 
 def rotated(heads: Array, cosines: Array, sines: Array) -> Array:
-    """RoPE: number i of a head's first half and number i of its second are a point, turned by an angle that grows with
-    the position. The product of two turned heads depends on how far apart they are, and not on where."""
+    """Apply RoPE: number i of a head's first half and number i of its second half form a point, turned by an angle that
+    grows with the position. The product of two turned heads depends only on their distance, not on their positions."""
     half = heads.shape[-1] // 2
     across: Array = np.concatenate([-heads[..., half:], heads[..., :half]], axis=-1)
     return heads * cosines + across * sines
 
 
 def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
-    """How much each query takes of each key's value, (heads, rows, cached rows): a row adds up to 1."""
+    """Return how much each query takes of each key's value, (heads, rows, cached rows); each row adds up to 1."""
     heads, rows, size = queries.shape
     grouped = queries.reshape(len(keys), -1, size)  # heads that share keys, one below the other: one product for all
     scores = (grouped @ keys.swapaxes(1, 2) / np.float32(np.sqrt(size))).reshape(heads, rows, -1) + future
@@ -101,8 +101,8 @@ def attention_weights(queries: Array, keys: Array, future: Array) -> Array:
 
 
 def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
-    """Attention: every query weighs the keys before it, and mixes their values by these weights. Neighbouring heads of
-    queries share one of keys and values. Returns rows, the heads side by side."""
+    """Apply attention: every query weighs the keys up to its own, and mixes their values by these weights. Neighbouring
+    query heads share one head of keys and values. Returns rows with the heads side by side."""
     heads, rows, size = queries.shape
     weights = attention_weights(queries, keys, future)
     mixed: Array = weights.reshape(len(keys), -1, weights.shape[-1]) @ values
@@ -110,7 +110,7 @@ def attend(queries: Array, keys: Array, values: Array, future: Array) -> Array:
 
 
 def feed_forward(rows: Array, layer: Layer) -> Array:
-    """SwiGLU: a layer of numbers, each of them let through as far as its gate is open, and brought back to a row."""
+    """Apply SwiGLU: project each row up, scale each number by its gate, and project the result back down."""
     both: Array = rows @ layer.gate_up
     gate, up = both[:, : both.shape[1] // 2], both[:, both.shape[1] // 2 :]
     added: Array = (gate / (1 + np.exp(-gate)) * up) @ layer.down
@@ -118,7 +118,7 @@ def feed_forward(rows: Array, layer: Layer) -> Array:
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Return why the reference can't run a model, None if it can."""
+    """Return why the reference backend can't run a model, None if it can."""
     try:
         LlamaFile(files, read_model_shape(files))
     except ModelFileError as error:
@@ -129,7 +129,7 @@ def supports(files: "ModelFiles") -> str | None:
 def open(
     files: "ModelFiles", *, context: int, gpu_layers: int | None, device: str | None, threads: int | None
 ) -> ReferenceBackend:
-    """Load a model; `gpu_layers` and `threads` say nothing to NumPy. Raises ModelFileError, BackendError."""
+    """Load a model; `gpu_layers` and `threads` have no effect. Raises ModelFileError, BackendError."""
     if device not in (None, "cpu"):
         raise BackendError(f"the reference backend runs on the CPU, and not on {device!r}: leave the device out")
     try:

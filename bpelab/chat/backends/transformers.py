@@ -1,7 +1,7 @@
 """transformers: Hugging Face's own models, in PyTorch, on CUDA, ROCm, Apple's MPS, Intel's XPU and CPUs.
 
-On a CPU all is float32; elsewhere the type that the model's config.json names. The keys and values are a DynamicCache,
-which is cut where a prompt differs from the one before. Chapter: Chat on your hardware. Source: transformers
+On a CPU everything is float32; elsewhere it's the type that the model's config.json names. The keys and values are a
+DynamicCache, cropped where a prompt differs from the last. Chapter: Chat on your hardware. Source: transformers
 `cache_utils.py`.
 """
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def supports(files: "ModelFiles") -> str | None:
-    """Return why transformers can't run a model, None if nothing is known against it."""
+    """Return why transformers can't run a model, or None if no reason is known."""
     if files.safetensors:
         return None
-    return "transformers runs models whose weights are safetensors, and there are none of this one"
+    return "transformers runs models whose weights are safetensors, and this model has none"
 
 
 def open(
@@ -29,13 +29,13 @@ def open(
     """Load a model.
 
     Args:
-        gpu_layers: 0 for the CPU; else all are where `device` says.
+        gpu_layers: 0 for the CPU; otherwise `device` decides for all layers.
         device: as PyTorch names it: "cuda", "cuda:1" (AMD's too), "mps", "xpu", "cpu"; "gpu" for the first
-            that is not the CPU; None for the first there is.
-        threads: for the CPU, of the whole process; None leaves them as they are.
+            that isn't the CPU; None for the first available.
+        threads: CPU threads of the whole process; None leaves the setting unchanged.
 
     Raises MissingDependencyError; ModelFileError for a model that transformers refuses; BackendError for a device that
-    isn't there, or where memory is short.
+    isn't there, or if memory is short.
     """
     problem = supports(files)
     if problem:
@@ -44,7 +44,7 @@ def open(
 
 
 class TransformersBackend(ExternalBackend):
-    """A model in PyTorch."""
+    """A model run by transformers, in PyTorch."""
 
     name = "transformers"
     _cache: Any
@@ -71,13 +71,13 @@ class TransformersBackend(ExternalBackend):
                 use_safetensors=True,
                 output_loading_info=True,
             )
-            if found["missing_keys"]:  # which transformers makes up
+            if found["missing_keys"]:  # transformers fills them with random numbers
                 raise load_error("transformers", files, f"{min(found['missing_keys'])} is missing in the files")
             self._model.eval().to(device)
             self._clear()
             self._tokenizer = native_tokenizer(files)
             super().__init__(device=_name_of(torch, device), context=context)
-            if not self.kv_bytes:  # it would forget what came before, and nothing would say so
+            if not self.kv_bytes:  # it would silently forget earlier ids
                 raise load_error("transformers", files, "it holds no keys and values, which this backend relies on")
 
     def native_encode(self, text: str) -> list[int] | None:
@@ -96,7 +96,7 @@ class TransformersBackend(ExternalBackend):
         self._cache = self._library.DynamicCache(config=self._model.config)
 
     def _truncate(self, count: int) -> bool:
-        # Layers of other kinds (sliding windows, recurrent states) have lost what a cut would need.
+        # Layers of other kinds (sliding windows, recurrent states) have dropped what cropping would need.
         plain = all(type(layer) is self._library.cache_utils.DynamicLayer for layer in self._cache.layers)
         if plain:
             self._cache.crop(count)
@@ -113,7 +113,7 @@ class TransformersBackend(ExternalBackend):
 
 
 def _devices(torch: Any) -> list[str]:
-    """Return the devices of PyTorch that are here, the best first."""
+    """Return PyTorch's devices on this machine, the best first."""
     others = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": getattr(torch, "xpu", None)}
     return [*(name for name, module in others.items() if module and module.is_available()), "cpu"]
 

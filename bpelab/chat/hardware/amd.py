@@ -1,7 +1,7 @@
-"""AMD's GPUs, by whichever of ROCm's tools is there: rocm-smi, amd-smi, rocminfo, or Linux's own list of them.
+"""AMD's GPUs, from whichever of ROCm's tools is installed (rocm-smi, amd-smi, rocminfo), or from Linux's own list.
 
-rocm-smi alone says what memory is free, so it is believed first. Chapter: Chat on your hardware. Source: ROCm's
-documentation of these tools, and their outputs as people report them.
+Only rocm-smi reports free memory, so it comes first. Chapter: Chat on your hardware. Source: ROCm's documentation of
+these tools, and their output as users report it.
 """
 
 import json
@@ -21,7 +21,7 @@ _FIELD = re.compile(r"^  ([A-Z][A-Za-z ]{1,30}):[ \t]+(\S.*?)\s*$", re.MULTILINE
 
 
 def json_in(text: str) -> Any:
-    """Return the first JSON object or list that begins a line; tools print warnings before it. Raises ValueError."""
+    """Parse the first JSON object or list that starts a line, since warnings may precede it. Raises ValueError."""
     start = re.search(r"^\s*[{\[]", text, re.MULTILINE)
     if start is None:
         raise ValueError("no JSON")
@@ -29,7 +29,7 @@ def json_in(text: str) -> Any:
 
 
 def rocm_smi(text: str) -> list[Device]:
-    """Return the cards in `rocm-smi --json`, of which old and new versions differ in capital letters."""
+    """Return the cards in `rocm-smi --json`, whose old and new versions capitalize keys differently."""
     data = json_in(text)
     driver = data.get("system", {}).get("Driver version")
     found = []
@@ -60,10 +60,10 @@ def amd_smi(text: str) -> list[Device]:
 
 
 def rocminfo(text: str) -> list[Device]:
-    """Return the agents of rocminfo that are GPUs; the first pool of such an agent is its memory."""
+    """Return the GPU agents in rocminfo's output; an agent's first pool is its memory."""
     found = []
     for agent in re.split(r"^Agent [0-9]+\s*$", text, flags=re.MULTILINE)[1:]:
-        values = dict(reversed(_FIELD.findall(agent)))  # of fields that come again, the first
+        values = dict(reversed(_FIELD.findall(agent)))  # the first of repeated fields counts
         if values.get("Device Type") == "GPU":
             size = _SIZE.search(agent)
             name = values.get("Marketing Name") or values.get("Name") or "AMD GPU"
@@ -72,7 +72,7 @@ def rocminfo(text: str) -> list[Device]:
 
 
 def kfd(nodes: Any) -> list[Device]:
-    """Return what `host.kfd` found."""
+    """Return devices for the nodes that `host.kfd` lists."""
     return [
         Device("rocm", f"AMD GPU {sanitize(node['name'] or '')}".strip(), parse_count(node["memory"])) for node in nodes
     ]

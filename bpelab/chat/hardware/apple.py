@@ -1,4 +1,4 @@
-"""A Mac's processor, memory and GPU, by sysctl, vm_stat and system_profiler, which every macOS has.
+"""A Mac's processor, memory and GPU, from sysctl, vm_stat and system_profiler, which every macOS has.
 
 Chapter: Chat on your hardware. Source: sysctl(8), vm_stat(1), system_profiler(8).
 """
@@ -13,11 +13,11 @@ from .host import fields, number
 SYSCTL = ("machdep.cpu.brand_string", "hw.memsize", "hw.ncpu", "hw.optional.arm64", "sysctl.proc_translated")
 PROFILE = ("SPDisplaysDataType", "-json")
 FREE = ("Pages free", "Pages inactive", "Pages speculative")
-"""What vm_stat counts as free, or as free when it is asked for."""
+"""The lines of vm_stat that count as free memory: free pages, and pages freed on demand."""
 
 
 def sysctl(text: str) -> dict[str, Any]:
-    """Return the processor, its cores and the memory; whether it is Apple's, and whether code is translated for it."""
+    """Return the processor, cores and memory, whether it's Apple's, and whether this process runs translated."""
     found = fields(text)
     return {
         "cpu": found.get("machdep.cpu.brand_string"),
@@ -29,7 +29,7 @@ def sysctl(text: str) -> dict[str, Any]:
 
 
 def vm_stat(text: str) -> int | None:
-    """Return the bytes of memory that are free.
+    """Return the bytes of free memory.
 
     >>> vm_stat("(page size of 16384 bytes)\\nPages free: 10.\\nPages inactive: 5.\\nPages speculative: 1.\\n")
     262144
@@ -45,7 +45,7 @@ def cards(text: str) -> list[Any]:
 
 
 def graphics(machine: dict[str, Any], profiles: list[Any], free: int | None) -> list[Device]:
-    """Return Apple's GPU, which shares the machine's memory: by `sysctl`, with details if system_profiler answered."""
+    """Return Apple's GPU, which shares the machine's memory: from sysctl, with system_profiler's details if any."""
     if not machine.get("apple"):
         return []
     name, metal = machine["cpu"] or "Apple GPU", None

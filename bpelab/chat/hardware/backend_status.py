@@ -1,6 +1,6 @@
-"""What each backend can do here: which of its packages are installed, what they answered, what would have to change.
+"""The status of each backend: which of its packages are installed, what they answered, and what would have to change.
 
-Chapter: Chat on your hardware. Cost: microseconds; the packages were asked before.
+Chapter: Chat on your hardware. Cost: microseconds; the packages were probed before.
 """
 
 import importlib.metadata
@@ -21,7 +21,7 @@ PACKAGES = {
     "transformers": (("transformers", "transformers"), ("torch", "torch")),
     "reference": (("numpy", "numpy"),),
 }
-"""What each backend imports: packages by the names they are installed under, and their modules."""
+"""The packages that each backend imports, as pairs of distribution name and module."""
 ASKED = {
     "mlx": "mlx",
     "llama_cpp": "llama_cpp",
@@ -38,17 +38,17 @@ GGML = (
     (r"SYCL\d*", "sycl"),
     (r"CPU", "cpu"),
 )
-"""llama.cpp's names of devices, and kinds of devices; others (BLAS, RPC) are none that a model is put on."""
+"""Patterns of llama.cpp's device names, and kinds of devices; models don't go on others (BLAS, RPC)."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the statuses follow from.
+    """The facts that determine the status of backends.
 
     Attributes:
-        devices: the machine's.
-        versions: of the installed packages, by the names they are installed under.
-        answers: of libraries, by the names in `ASKED`; {"problem": ...} where something went wrong.
+        devices: the machine's devices.
+        versions: the versions of installed packages, by distribution name.
+        answers: the answers of libraries, by the names in `ASKED`; {"problem": ...} if something went wrong.
         tools: which of `install.TOOLS` are on the path.
         inaccessible: device files that this user may not open.
     """
@@ -72,7 +72,7 @@ class Facts:
 
 
 def installed_version(package: str, module: str) -> str | None:
-    """Return the version of an installed package, None if it isn't; nothing is imported.
+    """Return a package's version without importing it; None if it isn't installed.
 
     >>> installed_version("surely-not-installed", "surely_not_installed")
     """
@@ -84,7 +84,7 @@ def installed_version(package: str, module: str) -> str | None:
         return None
     try:
         return sanitize(importlib.metadata.version(package), 30)
-    except Exception:  # no metadata, or broken ones: a folder that is only named so, or a copy without its records
+    except Exception:  # metadata missing or broken: a folder of that name, or a copy without its records
         return "unknown version" if found.origin else None
 
 
@@ -109,14 +109,14 @@ def _status(name: str, look: Look, facts: Facts) -> BackendStatus:
         problem = f"{listed} {'is' if len(missing) == 1 else 'are'} not installed"
     else:
         answer = facts.answers.get(ASKED[name], {})
-        if answer.get("unasked") and name == "reference":  # where no process starts, a browser say, NumPy still runs
+        if answer.get("unasked") and name == "reference":  # NumPy runs even where no process can start
             devices = ["cpu"]
         elif answer.get("problem"):
             problem = sanitize(answer["problem"], 300)
         else:
             try:
                 devices, problem = look(facts, answer)
-            except Exception as error:  # an answer of another form than any version gives
+            except Exception as error:  # an answer that no known version gives
                 problem = f"{packages[-1]} gave an answer that can't be read ({type(error).__name__})"
     mend = not missing and problem is not None and (not devices or name in ("llama_cpp", "transformers"))
     command, note = _command(name, facts, mend)

@@ -1,17 +1,17 @@
 """Detect this machine's devices and the backends that could use them, and choose the best for a model.
 
-Devices are asked for by the tools of their drivers and by the libraries that would use them, each in a process of its
-own with a time limit: a driver that crashes or hangs is a sentence in `Machine.problems`. Nothing is guessed; what
-is unknown is None.
+Drivers' tools and the libraries that would use the devices are run as probes, each in its own process with a time
+limit: a driver that crashes or hangs becomes a sentence in `Machine.problems`. Nothing is guessed; what is unknown is
+None.
 
-The order of preference is `PREFERENCE`: the first line whose backend can use such a device, and can run the model's
-files. Any GPU comes before any processor: MLX on Apple's, since it is made for it; llama.cpp, whose quantized files
-need the least memory; transformers on NVIDIA's and AMD's, OpenVINO on Intel's GPUs and NPUs, transformers on what is
-left. On a processor a GGUF file goes to llama.cpp, and safetensors to OpenVINO, transformers, MLX, in this order.
-`reference` runs the shipped model, which is so small that nothing else pays, and otherwise what no other can. An
-argument comes before the environment variable BPELAB_BACKEND, and that before the order.
+`PREFERENCE` is the order of preference: the first line wins whose backend can use such a device and run the model's
+files. Any GPU comes before any processor: MLX on Apple's, since it's made for them; llama.cpp, whose quantized files
+need the least memory; transformers on NVIDIA's and AMD's, OpenVINO on Intel's GPUs and NPUs, transformers on all
+others. On a processor a GGUF file goes to llama.cpp, and safetensors to OpenVINO, transformers, MLX, in this order.
+`reference` runs the shipped model, which is so small that nothing else pays off, and models that no other backend can
+run. An argument overrides the environment variable BPELAB_BACKEND, and that overrides the order.
 
-Chapter: Chat on your hardware. Cost of `detect`: the slowest library's import, seconds; once a process.
+Chapter: Chat on your hardware. Cost of `detect`: the slowest library's import, seconds; once per process.
 """
 
 import os
@@ -46,13 +46,13 @@ PREFERENCE = (
     ("mlx", {"cuda", "cpu"}),
     ("reference", {"cpu"}),
 )
-"""Backends and the kinds of devices they would use, the best first."""
+"""Backends and the kinds of devices that they would use, the best first."""
 VARIABLE = "BPELAB_BACKEND"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A backend, and in a sentence why it and no other."""
+    """The chosen backend, and the reason for it in a sentence."""
 
     backend: str
     why: str
@@ -60,18 +60,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, as a process on it may use it.
+    """A machine, as far as this process may use it.
 
     Attributes:
         system: "Linux", "macOS", "Windows".
         cpu: the processor's name.
         cores: processors that this process may use; a container may have fewer than its machine.
-        memory_bytes: main memory that this process may have. None: unknown.
-        free_bytes: what of it was free. None: unknown.
+        memory_bytes: main memory that this process may use. None: unknown.
+        free_bytes: how much of it was free. None: unknown.
         devices: the processor, and whatever else a model can run on.
-        backends: the state of each backend, in the order of BACKENDS.
-        architecture: of this Python: "x86_64", "arm64".
-        problems: sentences about what could not be asked, or is not as it should be.
+        backends: the status of each backend, in the order of BACKENDS.
+        architecture: this Python's architecture: "x86_64", "arm64".
+        problems: sentences about failed probes, and about devices that can't be used as they are.
     """
 
     system: str
@@ -85,12 +85,12 @@ class Machine:
     problems: tuple[str, ...] = ()
 
     def choose(self, files: "ModelFiles | None" = None, backend: str | None = None) -> str:
-        """Return the name of the best backend for a model; of None, the shipped model.
+        """Return the name of the best backend for a model; None is the shipped model.
 
         Args:
-            backend: take this one, as the environment variable BPELAB_BACKEND would; "auto" for neither.
+            backend: use this one; None or "auto" for the one in the environment variable BPELAB_BACKEND, or the best.
 
-        Raises BackendError if that one can't run here, or none can, with the reason of each and what to do.
+        Raises BackendError if that one can't run here, or none can, with each one's reason and what to do.
 
         >>> cpu = BackendStatus("reference", "2.4", ("cpu",), None, "")
         >>> Machine("Linux", "a CPU", 2, None, None, (), (cpu,)).choose()
@@ -111,7 +111,7 @@ class Machine:
                 raise BackendError(f"{who} asks for the backend {asked}, which can't be used: {obstacle}")
             return Choice(asked, f"{who} asks for it")
         if _is_shipped(files) and "reference" in statuses and not _why_unsupported(statuses["reference"], files):
-            return Choice("reference", "the shipped model is so small that nothing else pays")
+            return Choice("reference", "the shipped model is so small that nothing else pays off")
         obstacles: dict[str, str | None] = {}
         for name, kinds in PREFERENCE:  # a backend is asked about the files only when it is its turn
             if status := statuses.get(name):
@@ -143,14 +143,14 @@ _lock = Lock()
 
 
 def detect(*, time_limit: float = 20.0, fresh: bool = False) -> Machine:
-    """Detect this machine. It is surveyed once in a process; `fresh` surveys it again.
+    """Detect this machine's hardware, once per process; `fresh` detects it again.
 
     Args:
-        time_limit: seconds after which whatever has not answered is stopped, and is a problem of the machine.
+        time_limit: seconds after which unanswered probes are stopped and reported as problems.
 
-    Never raises, and takes no more than `time_limit` and two seconds.
+    Never raises, and takes at most `time_limit` plus two seconds.
     """
-    global _known  # noqa: PLW0603 - one machine a process
+    global _known  # noqa: PLW0603 - one machine per process
     with _lock:
         if _known is None or fresh:
             system = SYSTEMS.get(sys.platform, sys.platform)
@@ -170,7 +170,7 @@ def _why_unsupported(status: BackendStatus, files: "ModelFiles | None") -> str |
         return None
     try:
         refusal: str | None = import_module(f"..backends.{status.name}", __package__).supports(files)
-    except ImportError as error:  # its package is there, and can't be imported
+    except ImportError as error:  # its package is installed, but can't be imported
         return str(error)
     return refusal
 

@@ -1,6 +1,6 @@
-"""Devices and the status of backends; sanitizing of text and numbers that come from other programs.
+"""Devices and the status of backends, and sanitizing text and numbers from other programs.
 
-Names and sizes come from tools that may print anything: a number that can't be one is unknown, and never a guess.
+Names and sizes come from tools that may print anything: an impossible number becomes unknown, never a guess.
 Chapter: Chat on your hardware.
 """
 
@@ -15,14 +15,14 @@ LARGEST = 1 << 56
 
 @dataclass(frozen=True)
 class Device:
-    """Something that a model can run on.
+    """A device that a model can run on.
 
     Attributes:
-        kind: "cpu", or by what it is driven: "cuda", "rocm", "mlx", "openvino-gpu", "openvino-npu", "vulkan", "xpu". A
-            GPU that two of them drive is there twice.
+        kind: "cpu", or the interface to it: "cuda", "rocm", "mlx", "openvino-gpu", "openvino-npu", "vulkan", "xpu". A
+            GPU with two interfaces is listed twice.
         name: its maker's name for it.
-        memory_bytes: all of its memory; of an Apple GPU the machine's, which it shares. None: unknown.
-        free_bytes: what of it was free. None: unknown.
+        memory_bytes: its total memory; for an Apple GPU the machine's, which it shares. None: unknown.
+        free_bytes: how much of it was free. None: unknown.
         driver: the driver's version.
     """
 
@@ -35,14 +35,14 @@ class Device:
 
 @dataclass(frozen=True)
 class BackendStatus:
-    """What a backend can do on this machine, as things are.
+    """What a backend can currently do on this machine.
 
     Attributes:
         name: its name in BACKENDS.
         installed: the version of its package. None: not installed.
         devices: what it can use now, the best first, as "kind" or "kind: name"; none if it can't run.
-        problem: what is in the way, of running at all or of using more.
-        install: the command that installs or mends it on this machine; "" where there is none.
+        problem: what keeps it from running, or from using more devices; or None.
+        install: the command that installs or repairs it on this machine; "" if there is none.
         note: what to know before running that command.
     """
 
@@ -75,7 +75,7 @@ def sanitize(text: object, most: int = 120) -> str:
 
 
 def parse_count(value: Any, unit: int = 1, least: int = 1) -> int | None:
-    """Return a number of bytes from what a tool says, in units of `unit` bytes; None where it is not one.
+    """Return the bytes in a tool's answer, which counts units of `unit` bytes; None if it isn't a valid number.
 
     >>> [parse_count(size, MIB) for size in ("143771", "[N/A]", -1, True, "9" * 5000)]
     [150754820096, None, None, None, None]

@@ -1,7 +1,7 @@
-"""Probe of the machine: run as a program, this file prints its processor, its memory, and what is on its PCI bus.
+"""The machine probe: run as a program, this file prints the processor, the memory and the devices on the PCI bus.
 
-Cores and memory are those that this process may use: a container, a batch system or `taskset` leaves it fewer than the
-machine has. It imports nothing of this package, so that it runs as a file, `python host.py`.
+Cores and memory are those that this process may use: a container, a batch system or `taskset` can allow it less than
+the machine has. The file imports nothing from this package, so it runs as `python host.py`.
 
 Chapter: Chat on your hardware. Sources: proc(5), cgroups(7), Linux's Documentation/admin-guide/cgroup-v2.rst.
 """
@@ -21,7 +21,7 @@ DEVICE_FILES = ("dev/kfd", "dev/dri/renderD*", "dev/accel/accel*")
 
 
 def read(path: Path) -> str:
-    """Return the beginning of a file, or "" if it can't be read."""
+    """Return the first 64 KiB of a file as text, or "" if it can't be read."""
     try:
         with path.open("rb") as file:
             return file.read(1 << 16).decode("utf-8", "replace")
@@ -30,7 +30,7 @@ def read(path: Path) -> str:
 
 
 def number(text: str) -> int | None:
-    """Return the number that a file holds, or None.
+    """Parse a file's text as a number; None if it isn't one.
 
     >>> number("1024\\n"), number("max")
     (1024, None)
@@ -50,13 +50,13 @@ def fields(text: str, mark: str = ":") -> dict[str, str]:
 
 
 def cpu_name(root: Path = ROOT) -> str | None:
-    """Return the processor's name as Linux knows it; many ARM machines don't."""
+    """Return the processor's name according to Linux; None on many ARM machines."""
     found = fields(read(root / "proc/cpuinfo"))
     return next((found[name] for name in CPU_NAMES if found.get(name)), None)
 
 
 def control_groups(controller: str, root: Path = ROOT) -> Iterator[Path]:
-    """Yield the folders whose limits hold for this process: its own cgroup and all above it, in both versions."""
+    """Yield the folders whose limits apply to this process: its cgroup and all above it, in cgroup v1 and v2."""
     base = root / "sys/fs/cgroup"
     for line in read(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
@@ -65,12 +65,12 @@ def control_groups(controller: str, root: Path = ROOT) -> Iterator[Path]:
             continue
         parts = [part for part in path.split("/") if part not in ("", ".", "..")]
         for top in (base, base / "unified") if number == "0" and not names else (base / controller,):
-            for depth in range(len(parts), -1, -1):  # in a container the upper part of the path is not there
+            for depth in range(len(parts), -1, -1):  # a container doesn't have the upper part of the path
                 yield top.joinpath(*parts[:depth])
 
 
 def memory(root: Path = ROOT) -> tuple[int | None, int | None]:
-    """Return the bytes of memory that this process may have, and how many of them are free; Linux."""
+    """Return the bytes of memory that this process may use, and how many of them are free, on Linux."""
     sizes = {name: number(value.removesuffix("kB")) for name, value in fields(read(root / "proc/meminfo")).items()}
     total, free = (None if size is None else size * 1024 for size in (sizes.get("MemTotal"), sizes.get("MemAvailable")))
     for folder in control_groups("memory", root):
@@ -106,7 +106,7 @@ def cores(root: Path = ROOT) -> int:
 
 
 def pci(root: Path = ROOT) -> list[dict[str, str | None]]:
-    """Display controllers and processing accelerators on the PCI bus, by numbers: what is there without any driver."""
+    """Return the display controllers and accelerators on the PCI bus by their ids, which need no driver."""
     found = []
     for folder in sorted((root / "sys/bus/pci/devices").glob("*")):
         kind = read(folder / "class").strip().removeprefix("0x")
@@ -119,7 +119,7 @@ def pci(root: Path = ROOT) -> list[dict[str, str | None]]:
 
 
 def kfd(root: Path = ROOT) -> list[dict[str, Any]]:
-    """AMD GPUs by the compute part of Linux's driver, which is there before any of ROCm's tools."""
+    """Return AMD GPUs from KFD, the compute part of Linux's driver, which works without ROCm's tools."""
     found = []
     for node in sorted((root / "sys/class/kfd/kfd/topology/nodes").glob("*")):
         values = fields(read(node / "properties"), " ")
@@ -132,7 +132,7 @@ def kfd(root: Path = ROOT) -> list[dict[str, Any]]:
 
 
 def inaccessible_devices(root: Path = ROOT) -> list[str]:
-    """Return the device files of accelerators that exist and that this user may not open."""
+    """Return the existing device files of accelerators that this user may not open."""
     there = [path for pattern in DEVICE_FILES for path in sorted(root.glob(pattern))]
     return ["/" + str(path.relative_to(root)) for path in there if not os.access(path, os.R_OK | os.W_OK)]
 
@@ -144,7 +144,7 @@ def windows_memory(status: bytes) -> tuple[int, int]:
 
 
 def windows() -> dict[str, Any]:
-    """Return what Windows says: its registry, and its kernel by ctypes."""
+    """Return what Windows reports in its registry and, through ctypes, its kernel."""
     found: dict[str, Any] = {"cores": os.cpu_count() or 1, "architecture": os.environ.get("PROCESSOR_ARCHITECTURE")}
     if sys.platform == "win32":
         import ctypes
@@ -165,7 +165,7 @@ def windows() -> dict[str, Any]:
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """Return all of it, for Linux; on a Mac only what needs no tool of its own."""
+    """Return everything above for Linux; on a Mac, only what needs no extra tool."""
     total, free = memory(root)
     found = {"cpu": cpu_name(root), "cores": cores(root), "memory": total, "free": free}
     return found | {

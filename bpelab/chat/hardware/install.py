@@ -1,8 +1,8 @@
-"""The command that installs a backend on this machine, or that mends one which can't use all that the machine has.
+"""The command that installs a backend on this machine, or repairs one that can't use all of the machine's devices.
 
-PyTorch's packages for other accelerators than the usual one are on indexes of its own, which `uv` knows by name:
-`--torch-backend=auto` takes the one for the GPU and driver that it finds. llama.cpp is compiled where it is installed,
-and what for is said in CMAKE_ARGS. Chapter: Chat on your hardware. Sources: the installation pages of llama-cpp-python,
+PyTorch's packages for less common accelerators are on separate indexes, which `uv` knows by name:
+`--torch-backend=auto` takes the one for the GPU and driver that it finds. llama.cpp is compiled during installation,
+and CMAKE_ARGS sets the target. Chapter: Chat on your hardware. Sources: the installation pages of llama-cpp-python,
 MLX, OpenVINO and PyTorch, and uv's guide for PyTorch.
 """
 
@@ -18,18 +18,18 @@ FLAGS = (
     ("rocm", "-DGGML_HIP=on", "hipcc", "ROCm's HIP compiler"),
     ("vulkan", "-DGGML_VULKAN=on", "glslc", "the Vulkan SDK"),
 )
-"""What llama.cpp is built for: the kind of device, the flag, the compiler that is needed, and what brings it."""
+"""Targets for building llama.cpp: the kind of device, the flag, the compiler it needs, and what provides that."""
 COMPILERS = ("c++", "g++", "clang++", "cl")
 TOOLS = (*COMPILERS, *(tool for _, _, tool, _ in FLAGS))
 
 
 def llama(system: str, kinds: Collection[str], there: Collection[str], again: bool) -> tuple[str, str | None]:
-    """Return the command for llama.cpp, and what to know about it.
+    """Return the command for llama.cpp, and a note about it.
 
     Args:
-        kinds: of the machine's devices.
+        kinds: the kinds of the machine's devices.
         there: which of `TOOLS` are on the path.
-        again: whether it is installed, and not for the device.
+        again: whether it's already installed, but not for the device.
 
     >>> llama("Linux", {"cuda", "cpu"}, {"g++", "nvcc"}, again=False)[0]
     'CMAKE_ARGS="-DGGML_CUDA=on" pip install --no-cache-dir -e ".[llama]"'
@@ -39,7 +39,7 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
         command = "pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python"
     missing = [] if any(tool in there for tool in COMPILERS) else ["a C++ compiler"]
     for kind, flag, tool, brought in FLAGS:
-        if kind in kinds:  # Metal, on Apple's machines, is built without being asked for
+        if kind in kinds:  # on Apple's machines, Metal is built by default
             command = (
                 f'$env:CMAKE_ARGS="{flag}"; {command}' if system == "Windows" else f'CMAKE_ARGS="{flag}" {command}'
             )
@@ -50,7 +50,7 @@ def llama(system: str, kinds: Collection[str], there: Collection[str], again: bo
 
 
 def transformers(system: str, architecture: str, kinds: Collection[str], again: bool) -> tuple[str, str | None]:
-    """Return the command for transformers with PyTorch, and what to know about it; the arguments are those of `llama`.
+    """Return the command for transformers with PyTorch, and a note about it; the arguments are those of `llama`.
 
     >>> transformers("Linux", "x86_64", {"cpu"}, again=False)[0]
     'pip install -e ".[transformers]"'

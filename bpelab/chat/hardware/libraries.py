@@ -1,7 +1,7 @@
 """Probes of libraries: `python libraries.py torch` imports a library and prints which devices it can use.
 
-It imports nothing of this package. What the library itself prints goes ahead of the answer, which is the last line.
-Chapter: Chat on your hardware. Cost: what importing the library costs, up to seconds.
+It imports nothing from this package. The answer is the last line, after anything that the library itself prints.
+Chapter: Chat on your hardware. Cost: importing the library, which can take seconds.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ SHOWN = 64
 
 
 def torch() -> dict[str, Any]:
-    """Return PyTorch's devices, each tested with one addition: a GPU can be visible without code for it being there."""
+    """Return PyTorch's devices, each tested with one addition: PyTorch may see a GPU that it has no code for."""
     import torch as library
 
     devices: list[dict[str, Any]] = []
@@ -51,7 +51,7 @@ def torch() -> dict[str, Any]:
 
 
 def llama_cpp() -> dict[str, Any]:
-    """Return llama.cpp's devices, asked of the library itself: its Python package has no function for that."""
+    """Return llama.cpp's devices, from the library itself: its Python package has no function for that."""
     import llama_cpp as package
     import llama_cpp.llama_cpp as bindings
 
@@ -63,7 +63,7 @@ def llama_cpp() -> dict[str, Any]:
     package.llama_backend_init()
     folder = os.path.join(os.path.dirname(package.__file__), "lib")
     libraries = [bindings._lib]  # noqa: SLF001 - the library that is loaded has no public name
-    for name in ("ggml.dll", "ggml-base.dll"):  # on Windows a library hands on none of its parts' functions
+    for name in ("ggml.dll", "ggml-base.dll"):  # on Windows a library doesn't re-export its parts' functions
         if os.path.exists(os.path.join(folder, name)):
             libraries.append(ctypes.CDLL(os.path.join(folder, name)))
 
@@ -99,7 +99,7 @@ def mlx() -> dict[str, Any]:
 
 
 def openvino() -> dict[str, Any]:
-    """Return OpenVINO's devices by its own names (CPU, GPU, GPU.1, NPU) and their full ones."""
+    """Return OpenVINO's devices, with its own names (CPU, GPU, GPU.1, NPU) and their full names."""
     import openvino as library
 
     core = library.Core()
@@ -132,7 +132,7 @@ PROBES: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def main(name: str) -> None:
-    """Print the answer, and leave before a library can crash while it is taken down."""
+    """Print the answer, and exit before a library can crash while it shuts down."""
     try:
         answer = PROBES[name]()
     except BaseException as error:

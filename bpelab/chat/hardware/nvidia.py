@@ -1,4 +1,4 @@
-"""NVIDIA's GPUs, by what `nvidia-smi` prints; it comes with the driver, on Linux, on Windows and under WSL.
+"""NVIDIA's GPUs, from `nvidia-smi`, which comes with the driver on Linux, on Windows and under WSL.
 
 Chapter: Chat on your hardware. Source: `nvidia-smi --help-query-gpu`.
 """
@@ -16,7 +16,7 @@ ADVICE = (
     ("Insufficient Permissions", "this user may not open /dev/nvidia*"),
     ("Unknown Error", "restart the container or the machine"),
 )
-"""Words in its error messages, and what to do then."""
+"""Words in its error messages, and what to do about them."""
 
 
 def nvidia(text: str) -> list[Device]:
@@ -35,5 +35,5 @@ def nvidia(text: str) -> list[Device]:
 
 
 def advice(problem: str) -> str:
-    """Return `problem` and, if it is a known one, what to do."""
+    """Return `problem` and, if it's a known one, what to do about it."""
     return next((f"{problem}: {words}" for known, words in ADVICE if known in problem), problem)

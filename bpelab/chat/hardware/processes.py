@@ -1,9 +1,9 @@
-"""Run probes, programs that may crash, hang or print without end, all at the same time.
+"""Run probes in parallel: programs that may crash, hang or print without end.
 
-Each runs in a process group of its own, which is killed as a whole when the time is over or when it prints too much.
-A thread a process reads what it prints; none of them can hold up the caller, who leaves when the time is over.
+Each runs in its own process group, which is killed as a whole when time is up or when it prints too much. One thread
+per process reads the output; none can hold up the caller, who stops waiting when time is up.
 
-Chapter: Chat on your hardware. Cost: as long as the slowest answer, at most the limit and a second.
+Chapter: Chat on your hardware. Cost: the time of the slowest answer, at most the limit plus a second.
 """
 
 import os
@@ -19,22 +19,22 @@ from time import monotonic
 from .device import sanitize
 
 MOST = 1 << 18
-"""Bytes that are read from one process; the longest true answer, of a machine with eight GPUs, is a fifth of it."""
+"""The most bytes read from one process; the longest real answer, from a machine with eight GPUs, is a fifth of it."""
 GRACE = 1.0
-"""Seconds for processes to end after they were killed."""
+"""Seconds that killed processes get to end."""
 PATIENCE = 0.2
-"""Seconds of one wait: on Windows an interrupt comes only between two waits."""
+"""Seconds per wait: on Windows an interrupt only arrives between two waits."""
 REMOVED_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY")
-"""Environment variables that probes don't get: none needs a screen, and a dead connection to one makes tools wait."""
+"""Environment variables that probes don't get: none needs a display, and a dead connection to one makes tools hang."""
 
 
 @dataclass(frozen=True)
 class ProbeOutput:
-    """What a process printed, errors included, and a sentence about what went wrong with it.
+    """The output of a process, stderr included, and a sentence about what went wrong, if anything.
 
     Attributes:
-        mild: it ended by itself, and only its exit code says that something was wrong.
-        started: there was a process at all.
+        mild: whether the process ended by itself, and only its exit code reports a problem.
+        started: whether there was a process at all.
     """
 
     text: str = ""
@@ -55,7 +55,7 @@ class _Probe(Thread):
     def run(self) -> None:
         try:
             self.output = self._run()
-        except Exception as error:  # whatever an operating system refuses: it is told, never raised in the caller
+        except Exception as error:  # whatever an operating system refuses: reported, never raised in the caller
             why = (
                 error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
             )
@@ -97,7 +97,7 @@ class _Probe(Thread):
         return ProbeOutput(bytes(data).decode("utf-8", "replace"), problem)
 
     def stop(self) -> None:
-        """Kill the process with all that it started; one that has not started never will."""
+        """Kill the process with everything it started; one that hasn't started yet never will."""
         with self._lock:
             self._timed_out = True
             if self._process is not None:
@@ -105,16 +105,16 @@ class _Probe(Thread):
 
 
 def run_probes(commands: Mapping[str, Sequence[str]], seconds: float) -> dict[str, ProbeOutput]:
-    """Run all commands, and return the output of each by its name.
+    """Run all commands in parallel, and return the output of each by name.
 
-    None raises, and none takes longer than `seconds` and `GRACE`.
+    Never raises, and takes at most `seconds` plus `GRACE`.
 
     >>> run_probes({"echo": [sys.executable, "-c", "print('hello')"]}, 20)
     {'echo': ProbeOutput(text='hello\\n', problem=None, mild=False, started=True)}
     """
     environment = {name: value for name, value in os.environ.items() if name not in REMOVED_VARIABLES}
     environment["LC_ALL"] = "C"
-    # A library that the caller finds must be found: the caller's own list, without "", which is wherever one is.
+    # Probes must find the libraries that the caller finds: its own path, without "", the current folder.
     environment["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
     questions = [_Probe(name, command, environment, seconds) for name, command in commands.items()]
     end = monotonic() + seconds
@@ -128,7 +128,7 @@ def run_probes(commands: Mapping[str, Sequence[str]], seconds: float) -> dict[st
         for question in questions:
             while not question.done.is_set() and (left := end - monotonic()) > 0:
                 question.done.wait(min(left, PATIENCE))
-    finally:  # an interrupt too leaves nothing behind
+    finally:  # an interrupt leaves nothing behind either
         running = [question for question in questions if not question.done.is_set()]
         for question in running:
             question.stop()
@@ -156,7 +156,7 @@ def _start(command: list[str], environment: Mapping[str, str]) -> "subprocess.Po
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a process, and whatever it started and didn't put into a session of its own."""
+    """Kill a process and everything it started, except processes in their own sessions."""
     if sys.platform == "win32":
         with suppress(OSError, subprocess.TimeoutExpired):
             tree = ["taskkill", "/F", "/T", "/PID", str(process.pid)]

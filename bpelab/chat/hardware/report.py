@@ -1,4 +1,4 @@
-"""What `bpelab doctor` prints: this machine, what each backend can do on it, and which one would be taken, and why.
+"""The report of `bpelab doctor`: this machine, what each backend can do on it, and which one it would use, and why.
 
 Chapter: Chat on your hardware. Cost: that of `hardware.detect`.
 """
@@ -22,13 +22,13 @@ FORMS = (
     ModelFiles("a GGUF file", NOWHERE, NOWHERE / "model.gguf", (), {}, (), {}),
     ModelFiles("safetensors files", NOWHERE, None, (NOWHERE / "model.safetensors",), {}, (), {}),
 )
-"""What models come as."""
+"""The two formats that models come in."""
 WIDTH = 96
 NAME = 44
 
 
 def report(machine: Machine) -> str:
-    """Return the machine, as tables of no more than 96 columns."""
+    """Return the report on a machine, as text of at most 96 columns."""
     lines = [f"{machine.system} {machine.architecture}, {machine.cores} cores to use", ""]
     lines += [*_table(device_rows(machine)), "", *_table(backend_rows(machine))]
     for status in machine.backends:
@@ -44,7 +44,7 @@ def report(machine: Machine) -> str:
 
 
 def _encoder() -> str:
-    """Whether text is encoded in C here; else what to do."""
+    """Return a sentence on whether text is encoded in C here and, if not, what to do."""
     from ...native import extension, require_extension
 
     if extension() is not None:
@@ -57,7 +57,7 @@ def _encoder() -> str:
 
 
 def as_json(machine: Machine) -> dict[str, Any]:
-    """Return the same for programs: the fields of `Machine`, for each backend whether it is usable, and the choice."""
+    """Return the report for programs: the fields of `Machine`, whether each backend is usable, and the choice."""
     data: dict[str, Any] = json.loads(json.dumps(asdict(machine)))  # lists for tuples, as JSON has them
     for entry, status in zip(data["backends"], machine.backends):
         entry["usable"] = bool(status.devices)
@@ -82,7 +82,7 @@ def _json_text(machine: Machine) -> str:
 
 
 def device_rows(machine: Machine) -> list[list[str]]:
-    """Return a table of the devices, its head included."""
+    """Return a table of the devices, including its header."""
     rows = [["device", "name", "memory", "free", "driver"]]
     for device in machine.devices:
         memory, free = size(device.memory_bytes), size(device.free_bytes)
@@ -91,7 +91,7 @@ def device_rows(machine: Machine) -> list[list[str]]:
 
 
 def backend_rows(machine: Machine) -> list[list[str]]:
-    """Return a table of the backends, its head included."""
+    """Return a table of the backends, including its header."""
     rows = [["backend", "installed", "can run on"]]
     for status in machine.backends:
         devices = list(dict.fromkeys(status.devices))
@@ -101,7 +101,7 @@ def backend_rows(machine: Machine) -> list[list[str]]:
 
 
 def size(count: int | None) -> str:
-    """Return a number of bytes for people.
+    """Format a number of bytes for people.
 
     >>> size(150754820096), size(512 << 20), size(None)
     ('140.4 GiB', '512 MiB', 'unknown')
@@ -112,7 +112,7 @@ def size(count: int | None) -> str:
 
 
 def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
-    """Return a command in lines that can be pasted together.
+    """Split a command into lines that can be pasted together.
 
     >>> shell_lines('CMAKE_ARGS="-DGGML_CUDA=on" pip install llama-cpp-python', 40)
     ['CMAKE_ARGS="-DGGML_CUDA=on" \\\\', '  pip install llama-cpp-python']
@@ -127,9 +127,9 @@ def shell_lines(command: str, width: int = WIDTH - 2) -> list[str]:
 
 
 def _choices(machine: Machine) -> list[str]:
-    """Return what would be taken for the shipped model and, unless that is settled, for models of either form.
+    """Return the choice for the shipped model and, unless BPELAB_BACKEND is set, for models of either format.
 
-    Of the latter "reference" runs few, and would have to be loaded to say which.
+    "reference" is left out of the latter: it runs only a few, and would have to load them to say which.
     """
     others = replace(machine, backends=tuple(status for status in machine.backends if status.name != "reference"))
     asked: list[tuple[Machine, ModelFiles | None]] = [(machine, None)]

@@ -1,6 +1,6 @@
-"""Survey a machine: which probes run on which system, and what their output says.
+"""Survey a machine: choose the probes for its system, and interpret their output.
 
-Chapter: Chat on your hardware. Cost: microseconds beside the answers themselves.
+Chapter: Chat on your hardware. Cost: microseconds, apart from the probes themselves.
 """
 
 import json
@@ -18,13 +18,13 @@ from .processes import ProbeOutput
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows", "emscripten": "a browser"}
 FOLDERS = ("/opt/rocm/bin", "/usr/lib/wsl/lib", "/usr/local/cuda/bin", r"C:\Windows\System32")
-"""Where tools are that are not on everybody's path."""
+"""Folders of tools that may not be on the path."""
 ROCM = {"rocm-smi": amd.rocm_smi, "amd-smi": amd.amd_smi, "rocminfo": amd.rocminfo}
-"""Tools for AMD's GPUs; the first that sees any is believed."""
+"""Tools for AMD's GPUs; the first that finds any is used."""
 
 
 class MachineFacts(NamedTuple):
-    """A machine, in the order of `Machine`'s fields."""
+    """The facts about a machine, in the order of `Machine`'s fields."""
 
     system: str
     cpu: str
@@ -43,7 +43,7 @@ def find_tool(name: str) -> str | None:
 
 
 def questions(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the commands to run, by the names of their answers: tools that are found, packages that are installed."""
+    """Return the probe commands by name, for the tools on this machine and the packages that are installed."""
     tools: dict[str, tuple[str, ...]] = {"nvidia-smi": nvidia.ARGUMENTS, "vulkaninfo": vulkan.ARGUMENTS}
     if system == "Linux":
         tools |= {"rocm-smi": amd.ROCM_SMI, "amd-smi": amd.AMD_SMI, "rocminfo": ()}
@@ -60,14 +60,14 @@ def questions(system: str, versions: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 class _Answers:
-    """The output of probes as it is parsed, and the problems found."""
+    """Parses the output of probes, and collects their problems."""
 
     def __init__(self, outputs: Mapping[str, ProbeOutput]) -> None:
         self.outputs = outputs
         self.problems: list[str] = []
 
     def read(self, name: str, parse: Callable[[str], Any], otherwise: Any) -> Any:
-        """Return what `parse` makes of an answer; `otherwise` if there is none, or none that can be read."""
+        """Return an answer, parsed by `parse`; `otherwise` if it's missing or can't be parsed."""
         answer = self.outputs.get(name)
         if answer is None:
             return otherwise
@@ -82,7 +82,7 @@ class _Answers:
         return otherwise if found is None else found
 
     def library(self, name: str) -> Mapping[str, Any]:
-        """Return what a library answered; what went wrong is a problem of its backend."""
+        """Return a library's answer; if the probe failed, only the problem, for the status of its backend."""
         answer = self.outputs.get(name) or ProbeOutput(
             problem=f"{name} can't be asked: this program starts no Python", started=False
         )
@@ -95,7 +95,7 @@ class _Answers:
 
 
 def parse_marked(text: str) -> dict[str, Any]:
-    """Return the JSON object after the last mark of ours. Raises ValueError if there is none."""
+    """Return the JSON object after our last mark. Raises ValueError if there is none."""
     found = json.loads(text.rpartition("\n" + host.MARK)[2] if host.MARK in text else "")
     if not isinstance(found, dict):
         raise ValueError("no object")
@@ -105,7 +105,7 @@ def parse_marked(text: str) -> dict[str, Any]:
 def understand(
     system: str, outputs: Mapping[str, ProbeOutput], versions: Mapping[str, str], tools: Collection[str] = ()
 ) -> MachineFacts:
-    """Return a machine from the output of its tools and libraries; what can't be understood becomes a problem.
+    """Return a machine's facts from the output of its probes; whatever can't be parsed becomes a problem.
 
     >>> understand("Linux", {}, {}).cores == os.cpu_count()
     True
@@ -136,7 +136,7 @@ def understand(
 
 
 def _devices_from_libraries(answers: Mapping[str, Mapping[str, Any]]) -> list[Device]:
-    """Return Intel's devices, which no tool lists: those that OpenVINO and PyTorch see."""
+    """Return Intel's devices, which no tool lists, as OpenVINO and PyTorch see them."""
     found = []
     for device in _listed(answers["openvino"]):
         kind = {"GPU": "openvino-gpu", "NPU": "openvino-npu"}.get(str(device.get("device")).partition(".")[0])
@@ -154,7 +154,7 @@ def _listed(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _devices_from_pci(bus: Any, known: list[Device], nvidia_smi: bool, problems: list[str]) -> list[Device]:
-    """Return what is on the PCI bus and no tool and no library showed: Intel's devices, and problems for the others."""
+    """Return Intel's devices that only the PCI bus shows, and add problems for other makers' such devices."""
     kinds = {device.kind for device in known}
     found = []
     for entry in bus:

@@ -1,6 +1,6 @@
-"""GPUs that Vulkan can use, by `vulkaninfo --summary`.
+"""GPUs that Vulkan can use, from `vulkaninfo --summary`.
 
-Vulkan also lists implementations in software (llvmpipe, SwiftShader) as devices; they are the processor under another
+Vulkan also lists software implementations (llvmpipe, SwiftShader) as devices; they are the processor under another
 name, slower than using it directly, and don't count. Chapter: Chat on your hardware. Source: Vulkan-Tools.
 """
 
@@ -14,7 +14,7 @@ SOFTWARE = re.compile(r"llvmpipe|lavapipe|swiftshader|softpipe|basic render", re
 
 
 def vulkan(text: str) -> list[Device]:
-    """Return the devices in the summary that are hardware, each once."""
+    """Return the hardware devices in the summary, each once."""
     found: dict[tuple[str, ...], Device] = {}
     for index, block in enumerate(re.split(r"^GPU[0-9]+:\s*$", text, flags=re.MULTILINE)[1:]):
         about = fields(block, "=")

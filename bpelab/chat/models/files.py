@@ -1,7 +1,7 @@
 """The files of a model: weights in one file or in parts, and the files that say how to read them.
 
-All are validated: parts may be missing, and a configuration may ask for sizes that no weights here have, which an
-engine would allocate before it looks. Chapter: Chat on your hardware. Cost: the files' headers.
+All are validated: parts may be missing, and a configuration may name sizes that the weights don't have, which an engine
+would allocate before it checks. Chapter: Chat on your hardware. Cost: reading the files' headers.
 """
 
 import re
@@ -29,7 +29,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def is_first_part(name: str) -> bool:
-    """Whether a file begins a model: it is the first of several parts, or whole.
+    """Return whether a file starts a model: it's the first of several parts, or the only one.
 
     >>> is_first_part("m.gguf"), is_first_part("m-00001-of-00003.gguf"), is_first_part("m-00002-of-00003.gguf")
     (True, True, False)
@@ -39,7 +39,7 @@ def is_first_part(name: str) -> bool:
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the files of a model, from the name of one of them.
+    """Return the names of all parts of a model, given one of them.
 
     >>> parts_of("m-00002-of-00002.gguf")
     ['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf']
@@ -51,9 +51,9 @@ def parts_of(name: str) -> list[str]:
 
 
 def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the first part of a GGUF model, and what it says of itself, its vocabulary left out.
+    """Return the first part of a GGUF model, and the model's metadata without the vocabulary.
 
-    Raises ModelFileError where a part is missing or damaged, and for a vocabulary without weights.
+    Raises ModelFileError if a part is missing or damaged, and for a vocabulary without weights.
     """
     parts = [path.with_name(name) for name in parts_of(path.name)]
     missing = next((part for part in parts if not part.exists()), None)
@@ -69,7 +69,7 @@ def gguf_model(path: Path) -> tuple[Path, dict[str, Any]]:
 def safetensors_files(folder: Path) -> tuple[Path, ...]:
     """Return the safetensors files of a folder: one, or those that the index names; () if there are none.
 
-    Raises ModelFileError where a part is missing, and for an adapter without its model.
+    Raises ModelFileError if a part is missing, and for an adapter without its model.
     """
     index = folder / INDEX
     if (folder / "model.safetensors").exists():
@@ -91,7 +91,7 @@ def safetensors_files(folder: Path) -> tuple[Path, ...]:
 
 
 def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor]) -> None:
-    """Check that a configuration's sizes are sizes and fit the tensors, where there are some. Raises ModelFileError."""
+    """Check that a configuration's sizes are valid and fit the tensors, if there are any. Raises ModelFileError."""
     text = config.get("text_config") or config
     if not isinstance(text, Mapping):
         raise ModelFileError(f"{path}: text_config is {short_repr(text)}, and an object was expected: {AGAIN}")
@@ -101,12 +101,12 @@ def check_config(path: Path, config: Mapping[str, Any], tensors: Sequence[Tensor
             raise ModelFileError(
                 f"{path}: {key} is {short_repr(value)}; a whole number from 1 on was expected: {AGAIN}"
             )
-    most = 8 * sum(tensor.size for tensor in tensors)  # numbers, were each a single bit
+    most = 8 * sum(tensor.size for tensor in tensors)  # how many numbers, if each were a single bit
     width, head = size.get("hidden_size", 1), size.get("head_dim", 1)
     for key, value in size.items():
         needed = value if key == "hidden_size" else value * width * (head if key.endswith("_heads") else 1)
         if tensors and needed > most:
-            raise ModelFileError(f"{path}: {key} is {value:,}, more than the weights at hand can have: {AGAIN}")
+            raise ModelFileError(f"{path}: {key} is {value:,}, more than these weights can have: {AGAIN}")
     if size.get("num_attention_heads", 0) % size.get("num_key_value_heads", 1):
         raise ModelFileError(f"{path}: num_attention_heads is not a multiple of num_key_value_heads: {AGAIN}")
 

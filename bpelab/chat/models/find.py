@@ -1,9 +1,9 @@
 """Find a model by name: a GGUF file, a folder, an id on the Hugging Face Hub, or the model that bpelab ships.
 
-What is found is validated before any engine sees it (`tensor_headers`): engines of C++ may crash on a file that is
-cut off or malicious. Pickled weights are never opened: they can hold code.
+A model's files are validated before any engine sees them (`tensor_headers`): a C++ engine may crash on a truncated or
+malicious file. Pickled weights are never opened: they can contain code.
 
-Chapter: Chat on your hardware. Cost: the files' headers; of a Hub's model that isn't in the cache, its download.
+Chapter: Chat on your hardware. Cost: reading the files' headers; downloading a Hub model that isn't in the cache.
 """
 
 import os
@@ -35,9 +35,9 @@ class ModelFiles:
         folder: where the files are.
         gguf: its GGUF file, the first of several parts; None if there is none.
         safetensors: its safetensors files, () if there are none.
-        config: config.json, {} where there is none.
-        stop_ids: the ids that the files name as ends of an answer.
-        metadata: what the GGUF file says of itself, without the vocabulary; {} where there is none.
+        config: config.json, {} if there is none.
+        stop_ids: the ids that end an answer, according to the files.
+        metadata: the GGUF file's metadata without the vocabulary, {} if there is none.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ModelFiles:
 
     @property
     def context_length(self) -> int | None:
-        """How many ids the model was made for, if its files say so."""
+        """The context length that the model was made for, in ids; None if its files don't say."""
         text = self.config.get("text_config") or self.config
         known = (
             text.get("max_position_embeddings"),
@@ -87,14 +87,14 @@ def find_model(
 
     Args:
         name: a GGUF file; a folder with one, or with config.json and safetensors; "organization/name" on the Hub, where
-            "organization/name:Q4_K_M" takes the GGUF file of that quantization. What exists here wins. None: the model
-            that comes with bpelab.
-        gguf_file: which one, where a folder or a repository has several.
+            "organization/name:Q4_K_M" takes the GGUF file of that quantization. A local path wins. None: the model that
+            comes with bpelab.
+        gguf_file: which GGUF file, if a folder or a repository has several.
         revision, token, cache_dir: for the Hub, as for `bpelab.formats.hub.fetch`.
 
-    A download shows its progress, goes on when a connection breaks, and is kept file by file; HF_HUB_OFFLINE=1 forbids
-    it. Raises ModelFileError for files that are not a model's, damaged, or cut off; BPELabError where the Hub
-    doesn't give them; MissingDependencyError without huggingface_hub.
+    A download shows its progress, resumes after a broken connection, and is cached file by file; HF_HUB_OFFLINE=1
+    forbids it. Raises ModelFileError for files that aren't a model, or are damaged or truncated; BPELabError if the Hub
+    doesn't provide them; MissingDependencyError without huggingface_hub.
 
     >>> find_model("no/such/file.gguf")
     Traceback (most recent call last):
@@ -131,7 +131,7 @@ def _in_file(name: str, path: Path) -> ModelFiles:
 
 
 def _in_folder(name: str, folder: Path, gguf_file: str | None) -> ModelFiles:
-    """Return the model in a folder; several GGUF files are in nobody's way where there are safetensors too."""
+    """Return the model in a folder; several GGUF files are no problem if there are safetensors too."""
     weights = safetensors_files(folder)
     found = sorted(path.name for path in folder.glob("*.gguf") if not path.name.startswith("mmproj"))
     chosen = [gguf_file] if gguf_file is not None else list(filter(is_first_part, found))

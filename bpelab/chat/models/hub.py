@@ -1,8 +1,8 @@
 """Download a model from the Hugging Face Hub into huggingface_hub's own cache with its progress bars.
 
-Of a repository either one GGUF file is fetched, with its parts, or safetensors with their configuration and tokenizer,
-the weights last: never a pickle, never code, never a folder. A broken download is continued. Cost: the
-download. Chapter: Chat on your hardware. Source: `bpelab.formats.hub`, which does it.
+From a repository it fetches either one GGUF file with all its parts, or safetensors with their configuration and
+tokenizer, the weights last: never a pickle, never code, never a folder. A broken download resumes. Cost: the download.
+Chapter: Chat on your hardware. Source: `bpelab.formats.hub`, which does the download.
 """
 
 import os
@@ -25,13 +25,13 @@ def fetch_model(
     token: str | bool | None = None,
     cache_dir: str | Path | None = None,
 ) -> tuple[Path, str | None]:
-    """Return the folder in the cache that holds a model, and the name of its GGUF file; None for safetensors.
+    """Download a model. Return its folder in the cache, and the name of its GGUF file (None for safetensors).
 
     Args:
         name: "organization/name", or "organization/name:Q4_K_M" for one GGUF file by its quantization.
-        gguf_file: that file by its name.
+        gguf_file: the GGUF file's name, instead of its quantization.
 
-    The rest, and the errors, are those of `bpelab.formats.hub.fetch`.
+    The other arguments, and the errors, are those of `bpelab.formats.hub.fetch`.
     """
     if is_path(name):
         raise ModelFileError(f"{name}: there is no such file or folder")
@@ -43,7 +43,7 @@ def fetch_model(
 
 
 class ModelRepository(Repository):
-    """A repository of which a model is wanted."""
+    """A repository to download a model from."""
 
     wanted = "model"
 
@@ -56,10 +56,10 @@ class ModelRepository(Repository):
 
 
 def choose_files(listed: list[str], repo: str, choice: str | None) -> list[str]:
-    """Return the files of a model among those of a repository, the weights last.
+    """Return a model's files from a repository's list, the weights last.
 
-    `choice` is a GGUF file's name or quantization. Without one safetensors are taken, else the only GGUF file there is.
-    Raises ModelFileError where there is no such model or where several could be meant.
+    `choice` is a GGUF file's name or quantization. Without one, safetensors are chosen, or else the only GGUF file.
+    Raises ModelFileError if there is no such model, or several match.
 
     >>> choose_files(["a-Q4_0.gguf", "a-Q8_0.gguf", "README.md"], "me/a", "q8_0")
     ['a-Q8_0.gguf']
@@ -87,7 +87,7 @@ def choose_files(listed: list[str], repo: str, choice: str | None) -> list[str]:
 
 
 def _fits(file: str, choice: str) -> bool:
-    """Whether a GGUF file is the one of that name, or of that quantization: Q4_K is not meant by Q4_K_M."""
+    """Return whether a GGUF file has that name or quantization; Q4_K doesn't match a file of Q4_K_M."""
     if choice.endswith(".gguf"):
         return file == choice
     return re.search(rf"(?<![a-z0-9]){re.escape(choice)}(?![a-z0-9_])", file, re.IGNORECASE) is not None

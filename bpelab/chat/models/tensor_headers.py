@@ -1,8 +1,8 @@
 """Validate the headers of safetensors and GGUF files before an engine, which could crash, loads the weights.
 
-A GGUF or safetensors file begins with a list of its tensors. Each is checked here: its type is known, its numbers lie
-inside the file, and there are as many as its shape says. A file that was cut off, a web page under a model's name, a
-header that promises more than there is: all of it is a ModelFileError, and no byte of the weights has been read.
+A GGUF or safetensors file starts with a list of its tensors. Each is checked here: its type is known, its numbers lie
+inside the file, and there are as many as its shape says. A truncated file, a web page under a model's name, a header
+that promises more than the file has: each raises ModelFileError before any byte of the weights is read.
 
 Chapter: Chat on your hardware. Cost: O(header). Sources: the safetensors README (format), the GGUF specification,
 ggml's `ggml-common.h` for the sizes of blocks.
@@ -19,14 +19,14 @@ from ...formats.gguf_container import GGUFFile, read_metadata
 
 AGAIN = "fetch it again, or convert the model again"
 LONGEST_HEADER = 100_000_000
-"""Bytes of a safetensors header, the limit of the safetensors library."""
+"""The most bytes in a safetensors header: the safetensors library's limit."""
 
 SAFETENSORS_BITS = {
     "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
     "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "C64": 64, "I64": 64, "U64": 64,
     "F64": 64,
 }  # fmt: skip
-"""Bits of a number, by the type's name."""
+"""Bits per number, by type name."""
 GGUF_BLOCKS = {
     0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
     7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 36), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110),
@@ -37,11 +37,11 @@ GGUF_BLOCKS = {
     29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
     40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
 }  # fmt: skip
-"""ggml's number of a type: its name, how many numbers make a block, and the bytes of one."""
+"""By ggml's type number: the type's name, the numbers in a block, and the bytes in a block."""
 
 
 class Tensor(NamedTuple):
-    """Where a tensor's numbers are: `size` bytes from `offset` on. The shape has the fastest running length last."""
+    """A tensor's place in a file: `size` bytes from `offset` on. The shape is row-major: the fastest axis is last."""
 
     name: str
     type: str
@@ -66,7 +66,7 @@ def safetensors_tensors(path: Path) -> list[Tensor]:
 
 
 def safetensors_metadata(path: Path) -> dict[str, str]:
-    """Return what a safetensors file says of itself beside its tensors, {} for nothing. Raises ModelFileError."""
+    """Return a safetensors file's metadata, {} if it has none. Raises ModelFileError."""
     try:
         _, header, _ = _safetensors_header(path)
         found = header.expect(header.data.get("__metadata__", {}), dict, "__metadata__")
@@ -76,7 +76,7 @@ def safetensors_metadata(path: Path) -> dict[str, str]:
 
 
 def _safetensors_header(path: Path) -> tuple[int, JSONFile, int]:
-    """Return the file's size, the header, and where the numbers begin."""
+    """Return the file's size, its header, and the offset where the numbers start."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(32)
@@ -108,7 +108,7 @@ def _safetensors_tensor(header: JSONFile, name: str, entry: Any, start: int, siz
 
 
 def _counts(header: JSONFile, value: Any, where: str) -> list[int]:
-    """Return a short list of numbers as 64 bits hold them."""
+    """Return `value`, checked to be a short list of whole numbers from 0 to 2**63 - 1."""
     found = header.expect(value, list, where)
     if len(found) > 16 or not all(type(item) is int and 0 <= item < 1 << 63 for item in found):
         raise header.wrong(where, f"expected whole numbers, found {short_repr(value)}")
