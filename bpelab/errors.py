@@ -21,7 +21,7 @@ class ModelError(BPELabError, ValueError):
 
 
 class PatternError(BPELabError, ValueError):
-    """A pre-tokenization pattern that isn't valid or can't be used."""
+    """A pre-tokenization pattern that can't be used."""
 
 
 class TrainingError(BPELabError, ValueError):
@@ -80,7 +80,7 @@ class TemplateError(BPELabError, ValueError):
 
 
 class ModelFileError(BPELabError, ValueError):
-    """A language model's files that can't be loaded. The message names the file and the problem, and says what to do."""
+    """A language model's files that can't be loaded. The message names the file, the problem and what to do."""
 
 
 class BackendError(BPELabError, RuntimeError):
