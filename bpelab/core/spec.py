@@ -130,7 +130,7 @@ class TokenizerSpec:
 
     @cached_property
     def tokens(self) -> dict[int, bytes]:
-        """Every token by its id, special and other added ones included."""
+        """All tokens by id, including special and other added tokens."""
         names = {token_id: utf8(name) for token_id, name in self.special_tokens.contents.items()}
         return {**names, **self.model.tokens}
 

@@ -214,12 +214,12 @@ class _Reader:
         """
         vocab = {text: token_id for token_id, text in enumerate(tokens)}
         if missing := [text for text in map("<0x{:02X}>".format, range(256)) if text not in vocab]:
-            raise self.wrong("tokens", f"{missing[0]} is missing, and a character that no token has is written so")
+            raise self.wrong("tokens", f"{missing[0]} is missing, which byte fallback needs")
         model = self._merge_model({"vocab": vocab, "byte_fallback": True}, added, byte_level=False)
         heap = HeapEncoder(model)
         for text, token_id in vocab.items():  # llama.cpp looks these up whole, whatever the merges
             if not text.strip("\n") and heap.encode_piece(text.encode()) != [token_id]:
-                raise self.wrong(f"tokens[{token_id}]", f"no merges make {text!r}, and llama.cpp finds it without")
+                raise self.wrong(f"tokens[{token_id}]", f"no merges make {text!r}, but llama.cpp looks it up directly")
         return {
             "model": model,
             "normalizer": Replace(Pattern("String", " "), SPACE),

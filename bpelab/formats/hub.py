@@ -207,7 +207,7 @@ class Repository:
             case errors.RevisionNotFoundError():
                 problem = f"has no revision {self.revision!r}: its branches, tags and commits are listed at {page}"
             case errors.LocalTokenNotFoundError():
-                problem = f"was to be read with a token, but none was found: {log_in}"
+                problem = f"needs a token to be read, but none was found: {log_in}"
             case errors.OfflineModeIsEnabled():
                 problem = (
                     f"has no {self.wanted} at the revision {self.revision!r} in the cache, and HF_HUB_OFFLINE forbids "

@@ -64,7 +64,7 @@ def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
     if model.byte_ids != tuple(range(256)) or list(recovered_merges.splits) != list(
         range(256, 256 + len(recovered_merges.splits))
     ):
-        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here are others")
+        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here differ")
     return list(recovered_merges.splits.values())
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
-NEVER_MERGED = "tiktoken takes a piece whole if it is a token, and {!r}, which is one, comes of no merge here"
+NEVER_MERGED = "tiktoken encodes a piece that is a token as that token, and here no merges make the token {!r}"
 EMPTY = b"="
 """How a file writes an empty token, such as Whisper's, whose Base64 is empty."""
 END_OF_TEXT = "<|endoftext|>"

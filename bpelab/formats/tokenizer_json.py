@@ -48,7 +48,7 @@ def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | No
     """
     version = file.data.get("version", "1.0")
     if version != "1.0":
-        raise file.wrong("version", f"is {short_repr(version)}; 1.0 is the one that is known")
+        raise file.wrong("version", f"is {short_repr(version)}; only 1.0 is supported")
     if unknown := sorted(file.data.keys() - SECTIONS):
         raise file.wrong(unknown[0][:60], "a tokenizer.json has no such section")
     added = read_added_tokens(file)

@@ -93,7 +93,7 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
         if token_id not in tokens and token_id not in extra:
             raise file.wrong(f"vocab[{token_id}]", f"{token!r} is neither a byte nor made by a merge")
     if len(set(tokens.values())) < len(tokens):
-        raise file.wrong("merges", "two of them make the same token, with different ids: no text comes out as both")
+        raise file.wrong("merges", "two of them make the same token with different ids, and no text can encode to both")
     alphabet = {tokens[token_id]: token_id for token_id in range(256)}
     return BPEModel(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet))
 

@@ -84,7 +84,7 @@ class RankMerges(Mapping[Pair, Merge]):
                 if (work := work + len(token)) > MAX_WORK:
                     raise ModelError(
                         "the tokens are so long and so alike that there are too many pairs to list; the tokenizer "
-                        "encodes and decodes, but what needs all merges can't be done"
+                        "encodes and decodes, but operations that need all merges don't work"
                     )
                 left, right = ids.get(token[:cut]), ids.get(token[cut:])
                 if left is None or right is None:
@@ -156,10 +156,10 @@ class BPEModel:
         self._check()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a model can't be changed, and {name!r} was to be")
+        raise AttributeError(f"a model can't be changed, and {name!r} was not set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a model can't be changed, and {name!r} was to be deleted")
+        raise AttributeError(f"a model can't be changed, and {name!r} was not deleted")
 
     def __repr__(self) -> str:
         fields = ("tokens", "merges", "alphabet", "ignore_merges", "units")

@@ -148,7 +148,7 @@ class TransformersProtocol(Tokenizer):
         def save(self, folder: str | Path) -> None: ...
 
     def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
-        """Call `save`, and return the paths of the written files; transformers' name."""
+        """Save as `save` does, and return the paths of the written files."""
         from pathlib import Path
 
         self.save(folder)

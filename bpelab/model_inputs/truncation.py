@@ -45,7 +45,7 @@ def resolve_truncation(
     max_length = limit if max_length is None else max_length
     if max_length is None:
         raise ValueError(
-            "truncation needs a length, and neither max_length nor the tokenizer's file says one: pass max_length=512"
+            "truncation needs a length, and neither max_length nor the tokenizer's file gives one: pass max_length=512"
         )
     if from_file is not None:
         strategy, direction = strategy or from_file.strategy, direction or from_file.direction
