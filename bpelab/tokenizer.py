@@ -77,7 +77,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
       metadata), `model`, `pattern`, `pipeline`, `decode_pipeline`
     - changed copies: `with_options`, `with_special_tokens`; to add or remove tokens: functions in `bpelab.editing`
     - comparing: `diff`, `drift`
-    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: `__call__`, `pad`,
+    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: calling it, `pad`,
       `save_pretrained`, `batch_decode`
 
     Args:

@@ -2,5 +2,5 @@
 
 `spec.py` lists a tokenizer's components, `pipeline.py` encodes with them, `decode_pipeline.py` decodes, and
 `vocabulary.py` looks tokens up. `tokenizer.py` combines all of these into the tokenizer that other packages use.
-It may import every component and `native`, but no file format. Start with `pipeline.py`.
+It may import every component and `native`, but no file format. Begin with `pipeline.py`.
 """

@@ -1,7 +1,7 @@
 """Model inputs: batches of ids with masks, truncated and padded, under the names of transformers.
 
 It may import `core` and everything below. `Truncation` and `Padding` are in `core`, beside the specification that holds
-them. Start with `assemble.py`, which `BPETokenizer.__call__` calls.
+them. Begin with `assemble.py`, which `BPETokenizer.__call__` calls.
 """
 
 from .._support.lazy_imports import lazy_attributes

@@ -3,7 +3,7 @@
 Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. tiktoken
 loads the vocabularies, and must be installed for them (the extra `tiktoken`). `Encoding.tokenizer` is the underlying
 `BPETokenizer`. `sys.modules["tiktoken"] = bpelab.tiktoken` makes other packages that import tiktoken use it. It may
-import the tokenizer and everything below. Start with `core.py`. There are three deliberate differences:
+import the tokenizer and everything below. Begin with `core.py`. There are three deliberate differences:
 
 - text that the pattern doesn't match becomes a piece of its own; tiktoken drops it;
 - a table of ranks that lacks one of the 256 bytes, repeats a rank, or gives a special token the id of an ordinary one
