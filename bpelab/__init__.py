@@ -1,6 +1,6 @@
-"""bpelab: byte-pair encoding, exact and explained. See README.md for a first minute.
+"""bpelab: byte-pair encoding, exact and explained. README.md has a quick start.
 
-The public names are loaded when they are first used, so `import bpelab` costs next to nothing.
+Public names are loaded on first use, so `import bpelab` costs next to nothing.
 """
 
 from ._support.lazy_imports import lazy_attributes

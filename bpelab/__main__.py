@@ -1,12 +1,12 @@
-"""`python -m bpelab` is `bpelab`. Ctrl-C while the command line is imported ends it as it does later."""
+"""Entry point of `python -m bpelab` and `bpelab`. Ctrl-C during imports exits as it does later."""
 
 import sys
 
 
 def main() -> int:
-    """Run the command line that the process was given; the exit code."""
+    """Run the process's command line, and return the exit code."""
     try:
-        if sys.argv[1:] == ["--version"]:  # which needs no parser, and is all that some scripts ask
+        if sys.argv[1:] == ["--version"]:  # a fast path: it needs no parser, and some scripts ask nothing else
             from . import __version__
 
             print(f"bpelab {__version__}")

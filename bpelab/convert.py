@@ -1,7 +1,7 @@
-"""Conversion from one format to another, with a list of the features that the target can't hold.
+"""Convert a tokenizer from one format to another, and list the features that the target can't hold.
 
-A loss that would change ids is refused, with the reason, unless the caller allows it; one that doesn't is left out and
-named. The result can be opened again and compared.
+A loss that would change ids is refused, with the reason, unless the caller allows it. Any other loss is reported. The
+result can be opened again and compared.
 
 Chapter: File formats.
 """
@@ -28,9 +28,9 @@ class Target(NamedTuple):
 
     Attributes:
         save: the function that writes it.
-        ending: of the file's name; "" for a folder.
-        written: what it writes, for messages.
-        holds: the features of a tokenizer that it holds.
+        ending: the file name's ending; "" for a folder.
+        written: the kind of output, for messages.
+        holds: the features of a tokenizer that it can hold.
     """
 
     save: Callable[[TokenizerSpec, Path], None]
@@ -78,7 +78,7 @@ APPROXIMATE_SPLITTER = (
 )
 NEVER_JOINED = "{:,} of them: readers that split with GPT-2's own pattern never join words, so none of these is used"
 WHOLE_TEXT = covering_pattern(None)
-"""A pattern for files that need one, of a tokenizer that has none."""
+"""The pattern to write for a tokenizer that has none, in files that need one."""
 WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": None},
     "flags": {},
@@ -87,7 +87,7 @@ WITHOUT_FEATURE: dict[str, dict[str, Any]] = {
     "padding": {"padding": None},
     "dropout": {"dropout": None},
 }
-"""Feature -> the options of a tokenizer without it, for features that the writers would refuse."""
+"""Feature -> the tokenizer options that remove it, for features that the writers would refuse."""
 
 
 def features(tokenizer: BPETokenizer) -> Iterable[UnsupportedFeature]:
@@ -149,7 +149,7 @@ def unsupported(tokenizer: BPETokenizer, target: str) -> list[UnsupportedFeature
 
 
 def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
-    """Return what tiktoken does with text between the matches of a pattern, and with bytes that have no token."""
+    """Return the losses due to tiktoken: text between the matches of a pattern, and bytes without a token."""
     lost, named = [], find_pattern(tokenizer.pattern) if tokenizer.pattern else None
     if tokenizer.pattern and not (named and named.cuts_words):
         dropped = f"tiktoken drops it; with this pattern nothing is left: {covering_pattern(tokenizer.pattern)}"
@@ -161,9 +161,9 @@ def _of_tiktoken(tokenizer: BPETokenizer) -> list[UnsupportedFeature]:
 
 
 def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: bool = False) -> list[UnsupportedFeature]:
-    """Write a tokenizer in another format, and return the features that were left out.
+    """Write a tokenizer in another format, and return the features that were dropped.
 
-    Raises ConversionError where ids would change, unless `lossy`, and for a tokenizer that `target` can't hold at all.
+    Raises ConversionError if ids would change, unless `lossy`, and for a tokenizer that `target` can't hold at all.
     """
     lost = unsupported(tokenizer, target)
     if not lossy and (harmful := [loss for loss in lost if loss.changes_ids]):
@@ -181,7 +181,7 @@ def convert(tokenizer: BPETokenizer, out: str | Path, target: str, *, lossy: boo
 
 
 def splits_differently(tokenizer: BPETokenizer, target: str) -> bool:
-    """Whether other readers of `target` split text differently: those of GPT-2's files use GPT-2's pattern.
+    """Return whether other readers of `target` split text differently: readers of GPT-2's files use GPT-2's pattern.
 
     >>> splits_differently(BPETokenizer.train("low lower " * 9, 261), "gpt2")
     True
@@ -193,9 +193,9 @@ def splits_differently(tokenizer: BPETokenizer, target: str) -> bool:
 def count_differing_lines(
     tokenizer: BPETokenizer, texts: Iterable[str], other: BPETokenizer | None = None
 ) -> tuple[int, int]:
-    """Return the number of lines of `texts` that `other` gives other ids, and the number of all lines.
+    """Return the number of lines in `texts` for which `other` gives different ids, and the number of all lines.
 
-    By default that is the tokenizer with GPT-2's own pattern.
+    By default `other` is the tokenizer with GPT-2's own pattern.
 
     >>> count_differing_lines(BPETokenizer.train("low low " * 9, 262, pattern=None), ["low", "low low"])
     (1, 2)
@@ -206,7 +206,7 @@ def count_differing_lines(
 
 
 def as_llama_cpp_splits(tokenizer: BPETokenizer) -> BPETokenizer | None:
-    """Return the tokenizer with llama.cpp's splitter, where that only approximates its own; else None.
+    """Return the tokenizer with llama.cpp's splitter, if that only approximates its own; else None.
 
     >>> as_llama_cpp_splits(BPETokenizer.train("low low", 258, pattern="gpt2")) is None
     True
@@ -219,7 +219,7 @@ def as_llama_cpp_splits(tokenizer: BPETokenizer) -> BPETokenizer | None:
 
 
 def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
-    """Return the formats that can't hold a tokenizer without a change of ids -> the reason. Nothing is kept on disk.
+    """Return each format that can't hold a tokenizer without changing ids -> the reason. Leaves no files.
 
     >>> list(rejecting_formats(BPETokenizer.train("low lower " * 9, 261)))
     ['gpt2', 'gguf']
@@ -238,9 +238,9 @@ def rejecting_formats(tokenizer: BPETokenizer) -> dict[str, str]:
 
 
 def check(tokenizer: BPETokenizer, out: str | Path, target: str, texts: Iterable[str]) -> int:
-    """Open a converted tokenizer, compare its ids on `texts`, and return how many texts there were.
+    """Open a converted tokenizer, compare its ids on `texts`, and return the number of texts.
 
-    Raises ConversionError at the first text whose ids differ, naming the first token that does.
+    Raises ConversionError at the first text whose ids differ, naming the first token that differs.
     """
     holds = TARGETS[target].holds
     pattern = None if "pattern" in holds else tokenizer.pattern or WHOLE_TEXT

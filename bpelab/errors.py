@@ -25,11 +25,11 @@ class PatternError(BPELabError, ValueError):
 
 
 class TrainingError(BPELabError, ValueError):
-    """A corpus or a size that nothing can be trained from."""
+    """A corpus or a vocabulary size that training can't use."""
 
 
 class VocabularyError(BPELabError, ValueError):
-    """A token that can't be taken from a vocabulary, or vocabularies that can't be put together."""
+    """A token that can't be removed from a vocabulary, or vocabularies that can't be combined."""
 
 
 class CorpusError(BPELabError, ValueError):
@@ -37,15 +37,15 @@ class CorpusError(BPELabError, ValueError):
 
 
 class ShardsError(BPELabError, ValueError):
-    """A folder of shards that can't be written, gone on with, or believed. The message says what to do."""
+    """A folder of shards that can't be written, resumed or trusted. The message says what to do."""
 
 
 class SpecialTokenError(BPELabError, ValueError):
-    """A special token that collides, or that occurs in a text where it was not allowed."""
+    """A special token that collides with another token, or that occurs in a text although it isn't allowed there."""
 
 
 class UnknownTokenError(BPELabError, KeyError):
-    """An id, or a token, that the vocabulary doesn't have."""
+    """An id or a token that isn't in the vocabulary."""
 
     def __str__(self) -> str:  # KeyError would print the message in quotes
         return str(self.args[0])
@@ -60,15 +60,15 @@ class PublishingError(BPELabError, RuntimeError):
 
 
 class ConversationError(BPELabError, ValueError):
-    """A conversation that is not one. The message names the message of it, by number, and the key."""
+    """An invalid conversation. The error names the message in it, by number, and the key."""
 
 
 class TemplateError(BPELabError, ValueError):
-    """A chat template that can't be used, that asks for too much, or that refuses the conversation.
+    """A chat template that can't be used, that exceeds a limit, or that rejects the conversation.
 
     Attributes:
         problem: what is wrong.
-        line: the line of the template, where it is known.
+        line: the line of the template, or None if unknown.
     """
 
     def __init__(self, problem: str, line: int | None = None) -> None:
@@ -80,16 +80,16 @@ class TemplateError(BPELabError, ValueError):
 
 
 class ModelFileError(BPELabError, ValueError):
-    """A language model's files that can't be loaded. The message names the file, what is wrong, and what to do."""
+    """A language model's files that can't be loaded. The message names the file, the problem and what to do."""
 
 
 class BackendError(BPELabError, RuntimeError):
-    """A backend that can't run here, or that failed while it ran. The message says what to do."""
+    """A backend that can't run here, or that failed while running. The message says what to do."""
 
 
 class ClusterError(BPELabError, RuntimeError):
-    """A Dask cluster that can't be reached, or that failed while it worked. The message says what to do."""
+    """A Dask cluster that can't be reached, or that failed while working. The message says what to do."""
 
 
 class MissingDependencyError(BPELabError, ImportError):
-    """A package that is needed here is not installed. The message says how to install it."""
+    """A required package isn't installed. The message says how to install it."""

@@ -1,8 +1,8 @@
 """The tokenizer: normalizer -> special tokens -> pre-tokenizer -> encoder -> post-processor, and back.
 
-`BPETokenizer` is the tokenizer of `core/tokenizer.py` that opens files, trains and saves. Its methods hand their work
-to the rooms and have no algorithm of their own. It can't be changed after it is made, so one object can serve many
-threads; what "changes" it returns a new one.
+`BPETokenizer` extends the tokenizer of `core/tokenizer.py`: it opens files, trains and saves. Its methods call the
+packages beside this file and have no algorithms of their own. It is immutable, so one object can serve many threads;
+methods that "change" it return a new one.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 class _Explaining(type):
-    """A class whose missing names are explained: `BPETokenizer.from_file`, say."""
+    """A metaclass that explains missing class attributes, such as `BPETokenizer.from_file`."""
 
-    if not TYPE_CHECKING:  # a type checker would take every name for one that exists
+    if not TYPE_CHECKING:  # else a type checker would accept any name
 
         def __getattr__(cls, name: str) -> Any:
             from ._support.migration_hints import TOKENIZER, explained
@@ -60,11 +60,11 @@ class _Explaining(type):
 
 
 class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
-    """A BPE tokenizer. Make one with `train`, or open one with `from_pretrained`, `from_tiktoken` and their like.
+    """A BPE tokenizer. Train one with `train`, or open one with `from_pretrained`, `from_tiktoken` and the like.
 
-    Its names, by what they are for:
+    Methods and attributes, by purpose:
 
-    - making and opening: `train`, `from_pretrained`, `from_huggingface`, `from_tiktoken`, `from_spec`
+    - creating and opening: `train`, `from_pretrained`, `from_huggingface`, `from_tiktoken`, `from_spec`
     - text to ids: `encode`, `encode_ordinary`, `encode_batch`, `encode_array`, `encode_batch_array`,
       `encode_with_offsets`, `encode_with_dropout`, `encode_piece`, `encode_files`
     - ids to text: `decode`, `decode_batch`, `decode_bytes`, `decode_with_offsets`
@@ -73,11 +73,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
       `vocab_size`, `n_vocab`, `special_tokens`, `added_tokens`
     - roles of tokens: `bos_token`, `bos_token_id`, `eos_token`, `eos_token_id`, `pad_token`, `pad_token_id`,
       `unk_token`, `unk_token_id`
-    - what it is made of: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout,
-      metadata), `model`, `pattern`, and what runs: `pipeline`, `decode_pipeline`
-    - a changed one: `with_options`, `with_special_tokens`; more or fewer tokens: functions in `bpelab.editing`
+    - components: `spec` (its normalizer, pre_tokenizer, post_processor, decoder, truncation, padding, dropout,
+      metadata), `model`, `pattern`, `pipeline`, `decode_pipeline`
+    - changed copies: `with_options`, `with_special_tokens`; to add or remove tokens: functions in `bpelab.editing`
     - comparing: `diff`, `drift`
-    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: a call, `pad`,
+    - files and other libraries: `save`, `to_tiktoken`, `apply_chat_template`; for transformers: calling it, `pad`,
       `save_pretrained`, `batch_decode`
 
     Args:
@@ -89,18 +89,18 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         normalizer: None, "NFC", "NFD", "NFKC", "NFKD", or any of `bpelab.normalizers`. With one, decoding returns the
             normalized text.
         encoder: "auto", "naive", "heap", "buckets", "trie", or "native", which is in C; all give the same ids.
-            "auto" takes the one in C for the models that it serves (`bpelab.native`), and else Python.
+            "auto" uses C for the models that it supports (`bpelab.native`), and Python for others.
         decoder: how tokens become text again: "bytes" for tokens that are bytes, or any of `bpelab.decoders`;
             None puts spaces between tokens, as Hugging Face does for files that name no decoder.
         post_processor: the special tokens that `encode` puts around a text.
-        bos_token, eos_token, pad_token, unk_token: names among `special_tokens`, for those who ask. They are never
-            guessed, and naming one adds it to no text.
-        truncation, padding, dropout: what a file asks for; stored and written back, and never applied unasked.
+        bos_token, eos_token, pad_token, unk_token: names from `special_tokens`, for programs that look them up. They
+            are never guessed, and naming one doesn't add it to any text.
+        truncation, padding, dropout: a file's settings; stored and written back, but never applied unasked.
         metadata: further entries of a tokenizer_config.json, such as "chat_template".
-        cache_size: the number of pieces whose ids are kept where Python encodes; C keeps up to 16 MB of them a thread.
+        cache_size: the number of pieces whose ids Python caches; C caches up to 16 MB of them a thread.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
-    that can't be compiled or that looks like a name and is not one, ValueError for names that don't exist.
+    that doesn't compile or looks like a misspelt name, ValueError for names that don't exist.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, vocab_size=262)
     >>> tokenizer.encode("lowest slow"), tokenizer.tokenize("lowest slow")
@@ -159,7 +159,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
             if name in TOKENIZER:
                 raise AttributeError(explained(type(self).__name__, name, TOKENIZER), name=name, obj=self)
-            return object.__getattribute__(self, name)  # which raises it anew: perhaps inside a property
+            return object.__getattribute__(self, name)  # raises it again, perhaps inside a property
 
     @classmethod
     def train(
@@ -187,47 +187,47 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         """Learn a tokenizer from a corpus.
 
         Args:
-            corpus: a text (str), a file (pathlib.Path), or an iterable of either, not mixed. What a file holds is told
-                by its name, as for `encode_files`: JSON Lines (`.jsonl`), Parquet, packed text; else it is text, UTF-8.
-            vocab_size: the number of tokens in all: 256 bytes, the special tokens, and the merges.
+            corpus: a text (str), a file (pathlib.Path), or an iterable of either, not mixed. A file's name tells its
+                format, as for `encode_files`: JSON Lines (`.jsonl`), Parquet, or compressed text; else UTF-8 text.
+            vocab_size: the total number of tokens: 256 bytes, the special tokens, and the merges.
             special_tokens: names, whose ids follow the vocabulary, or name -> id, which are reserved before merging.
                 They are split out of the training text.
-            min_frequency: pairs that occur less often are not merged.
-            min_pre_token_frequency: pre-tokens that occur less often in the whole corpus are left out before merging,
-                whichever the trainer. 1 leaves out none; more saves memory, and takes from pairs what they have in
-                rare words, which can change merges.
-            trainer: "naive", "incremental", "native", which is in C, or "auto", which takes the one in C, or where it
-                wasn't built "incremental". All learn the same merges.
+            min_frequency: pairs that occur less often aren't merged.
+            min_pre_token_frequency: pre-tokens that occur less often in the whole corpus are dropped before merging,
+                whatever the trainer. 1 drops none. More saves memory, but pairs lose their counts from rare words,
+                which can change merges.
+            trainer: "naive", "incremental", "native", which is in C, or "auto", which uses C, or "incremental" if C
+                wasn't built. All learn the same merges.
             ties: which of several equally frequent pairs is merged: "ids", the one whose tokens are the oldest (see
                 trainers/naive.py); "minbpe", the first in the text; "cs336", the lexicographically greatest. The last
-                two have a trainer of their own, in Python. To merge what those libraries merge, pass `min_frequency=1`.
+                two have trainers of their own, in Python. To get the merges of those libraries, pass `min_frequency=1`.
             client: a Dask cluster that counts the pre-tokens (the extra `distributed`): a dask.distributed.Client, the
                 address of a scheduler, or "local" for processes on this machine (in a script, after
-                `if __name__ == "__main__"`, as for every pool of processes). None counts in this process. With a
-                cluster the corpus is what `encode_files` takes: paths, folders and patterns, also as str, and
-                addresses that fsspec opens, such as `s3://bucket/*.jsonl.gz`, which all workers can read.
-            worker_timeout: with `client`, seconds that the cluster may be without a worker, or its scheduler without
-                an answer, before ClusterError is raised. None waits as long as it takes, and warns after 30 s
+                `if __name__ == "__main__"`, as for every process pool). None counts in this process. With a cluster
+                the corpus is as for `encode_files`: paths, folders and patterns, also as str, and fsspec URLs, such
+                as `s3://bucket/*.jsonl.gz`, that all workers can read.
+            worker_timeout: with `client`, how many seconds the cluster may have no worker, or its scheduler not answer,
+                before ClusterError is raised. None waits indefinitely, and warns after 30 s
                 (`bpelab._support.dask_wait.ClusterWaits`).
             input_format, field: of the files, as for `encode_files`.
-            superwords: how tokens are learned that go on over the end of a word, such as ` of the`: "superbpe" or
-                "boundless", with the settings of their papers, or a `Superwords` with others. The tokenizer then cuts
-                by the pattern of superwords, and `pattern` only says what words are. The corpus is read three times.
-            max_memory: for the trainer in C, bytes that counts may take before they go to files where TMPDIR says; by
-                default 8 GB. What is learned doesn't depend on it. Learning takes memory of its own, for the distinct
+            superwords: how to learn tokens that span several words, such as ` of the`: "superbpe" or "boundless", with
+                the settings of their papers, or a `Superwords` with other settings. The tokenizer then splits by the
+                pattern of superwords, and `pattern` only defines words. The corpus is read three times.
+            max_memory: for the trainer in C, how many bytes counts may take before they move to files in TMPDIR; by
+                default 8 GB. The merges don't depend on it. Learning takes additional memory for the distinct
                 pre-tokens or phrases.
-            progress: a progress bar; by default where standard error is a terminal, after a second.
-            options: further arguments of BPETokenizer, such as eos_token; but no pre_tokenizer.
+            progress: whether to show a progress bar; by default if standard error is a terminal, after a second.
+            options: further arguments of BPETokenizer, such as eos_token, except pre_tokenizer.
 
-        Warns with TrainingStopped when nothing is left to merge before vocab_size is reached, with PatternMatchesLittle
-        when the pattern matches next to nothing of the corpus. Raises TrainingError (a ValueError) for an empty corpus,
-        an unreadable file, or a size below 256 plus the special tokens; TypeError for a corpus that is neither text nor
-        files, and for a text that is the name of a file; CorpusError naming a file of records or, with a cluster, of
-        any kind, and ClusterError. What can be wrong with the other arguments is raised before anything is counted.
+        Warns with TrainingStopped if no pair is left to merge before vocab_size is reached, and PatternMatchesLittle if
+        the pattern matches next to nothing of the corpus. Raises TrainingError (a ValueError) for an empty corpus, an
+        unreadable file, or a size below 256 plus the special tokens; TypeError for a corpus that is neither text nor
+        files, and for a text that is the name of a file; CorpusError naming a file of records or, with a cluster, any
+        file; ClusterError. Other arguments are checked before counting starts.
 
         Cost: for 10 MB of English and 8,192 tokens 2.7 s in pure Python, 0.2 s in C; 1.3 s in C for 100 MB and
-        32,768. With superwords 83 s for 1 GB and 128,000. Memory for the distinct pre-tokens and phrases, not for the
-        corpus.
+        32,768 tokens. With superwords 83 s for 1 GB and 128,000 tokens. Memory for the distinct pre-tokens and phrases,
+        not for the corpus.
         """
         refuse_unknown(cls.train, options, cls)
         if "pre_tokenizer" in options:
@@ -284,14 +284,14 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the ids of `encode`, and for each the (start, end) of its characters in `text`.
 
-        Tokens that share a character all have it; what the post-processor adds has (0, 0). Through normalizers and
-        pre-tokenizers, and for spaces that a post-processor trims, offsets are those of Hugging Face's tokenizers.
+        Tokens that share a character all include it. Tokens that the post-processor adds have (0, 0). With normalizers,
+        pre-tokenizers, and post-processors that trim spaces, offsets equal those of Hugging Face's tokenizers.
 
         >>> t = BPETokenizer.train("abab", 257)
         >>> t.encode_with_offsets("cabé")
         ([99, 256, 195, 169], [(0, 1), (1, 3), (3, 4), (3, 4)])
 
-        Cost: linear; about five times that of `encode`, fifteen where a normalizer changes the text.
+        Cost: linear; about five times that of `encode`, fifteen if a normalizer changes the text.
         """
         from .model_inputs.encoding import encode_with_offsets
 
@@ -318,34 +318,34 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         client: Cluster = None,
         worker_timeout: float | None = None,
     ) -> Shards:
-        """Encode corpora into a folder of shards, arrays of ids that training maps into memory.
+        """Encode corpora into a folder of shards: arrays of ids for training to memory-map.
 
         Args:
-            paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending says what a
-                file holds: text (.txt), JSON Lines (.jsonl), both also packed (.gz, .zst), or .parquet.
-            folder: where the shards go. Run again with the same arguments, an unfinished run goes on.
+            paths: files, folders, or patterns such as `web/*.jsonl.zst`; one or several. A name's ending tells the
+                format: text (.txt), JSON Lines (.jsonl), both also compressed (.gz, .zst), or .parquet.
+            folder: where the shards go. To resume an unfinished run, run it again with the same arguments.
             input_format: the format of all files, whatever their names: "text", "jsonl", "parquet", "text.gz" ...
-            separator: what is between the documents of a text, such as `<|endoftext|>`: it is in none of them, and
-                empty documents are left out. None: a file is one document.
-            field: the field of JSON Lines, or the column of Parquet, that holds a document. Empty ones count.
-            errors: "strict" refuses bytes that are no UTF-8, "replace" reads U+FFFD as bytes.decode does.
+            separator: the string between the documents of a text, such as `<|endoftext|>`. It isn't part of any
+                document, and empty documents are skipped. With None, a file is one document.
+            field: the JSON Lines field, or the Parquet column, that holds a document. Empty documents count.
+            errors: "strict" rejects bytes that aren't UTF-8, "replace" reads them as U+FFFD, as bytes.decode does.
             end_of_document: the special token after each document; True for the tokenizer's eos_token.
-            allowed_special: as for `encode`. What the post-processor adds is not added.
+            allowed_special: as for `encode`. The post-processor's tokens aren't added.
             shard_tokens: the number of tokens in every shard but the last; a document may continue in the next shard.
             shard_format: "npy", or "bin" for the numbers alone, little-endian.
-            dtype: "uint16" or "uint32"; by default the first if all ids of the vocabulary fit.
-            threads: how many may encode; by default one for each core.
-            overwrite: delete the shards that are there and begin anew.
-            client: a Dask cluster that encodes, a file a task: a dask.distributed.Client, the address of a scheduler,
-                or "local" for processes on this machine. Each file then has shards of its own, in a folder of its own
-                inside `folder`, which all workers must see under that name. `threads` are those of a task: 1.
-            worker_timeout: with `client`, seconds that the cluster may be without a worker, as for `train`.
+            dtype: "uint16" or "uint32"; by default "uint16" if all ids of the vocabulary fit.
+            threads: the number of threads that encode; by default one for each core.
+            overwrite: delete existing shards and start again.
+            client: a Dask cluster that encodes, one file a task: a dask.distributed.Client, the address of a scheduler,
+                or "local" for processes on this machine. Each file then has its own shards, in its own folder inside
+                `folder`, which all workers must see under that name. `threads` are those of a task: 1.
+            worker_timeout: with `client`, how many seconds the cluster may have no worker, as for `train`.
 
-        Memory does not grow with the inputs. Needs numpy; zstandard and pyarrow for their files (the extra `files`).
-        `index.json`, which tells what is in the folder, is described in `bpelab.shards.index`.
+        Memory doesn't grow with the inputs. Needs numpy; zstandard and pyarrow for their files (the extra `files`).
+        `bpelab.shards.index` describes `index.json`, which lists the folder's contents.
 
         Raises CorpusError naming the file, the line or row and the field; ShardsError for a folder that can't be
-        written, that another process writes to, or that was begun with other arguments; ClusterError of `client`;
+        written, that another process is writing to, or that was started with other arguments; ClusterError of `client`;
         SpecialTokenError, ValueError and MissingDependencyError for the options.
 
         >>> import pathlib, tempfile
@@ -378,10 +378,10 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
             worker_timeout=worker_timeout,
         )
 
-    # -- what it is made of ------------------------------------------------------------------------------------------
+    # -- changed copies -----------------------------------------------------------------------------------------------
 
     def with_options(self, **changes: Any) -> BPETokenizer:
-        """Return a new tokenizer with the same model and some of the arguments of BPETokenizer changed."""
+        """Return a new tokenizer with the same model and some arguments of BPETokenizer changed."""
         refuse_unknown(self.with_options, changes, type(self))
         options = {
             **self._spec.arguments(),
@@ -395,7 +395,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def with_special_tokens(self, special_tokens: Iterable[str] | Mapping[str, int], **changes: Any) -> BPETokenizer:
         """Return a new tokenizer with special tokens added: names, whose ids follow the highest id, or name -> id.
 
-        Raises SpecialTokenError for one that collides with what is there. Further changes as in `with_options`.
+        Raises SpecialTokenError for one that collides with an existing token. Further changes as in `with_options`.
         """
         if isinstance(special_tokens, str):
             raise SpecialTokenError(f"special_tokens is a list or a dict, not the string {special_tokens!r}")
@@ -412,15 +412,15 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     # -- comparing ---------------------------------------------------------------------------------------------------
 
     def diff(self, other: Tokenizer, *, corpus: Iterable[str] | None = None) -> TokenizerDifference:
-        """Return what is different in another tokenizer, with the shortest text found that it gives other ids.
+        """Compare with another tokenizer: return the differences and the shortest text found with different ids.
 
         Args:
-            corpus: texts, lines of a file for example; how many of them have other ids is counted.
+            corpus: texts, such as the lines of a file; the result counts those with different ids.
 
-        Texts are compared with special tokens allowed and with what the post-processor adds. "Equal" rests on a proof
-        (the same parts; patterns that cut alike; a list of merges and ranks that say the same) or on a search among
-        many short texts, and the result says on which. Entries of a tokenizer_config.json other than the chat template
-        are not compared. Cost: seconds for large vocabularies.
+        Texts are compared with special tokens allowed and the post-processor applied. "Equal" rests on a proof (the
+        same components; patterns that cut alike; a merge list and ranks that are equivalent) or on a search over many
+        short texts, and the result says which. Entries of a tokenizer_config.json other than the chat template aren't
+        compared. Cost: seconds for large vocabularies.
 
         >>> t = BPETokenizer.train("12 " * 9, 257, pattern="cl100k")
         >>> print(t.diff(t.with_options(pattern="qwen2")))
@@ -434,12 +434,12 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         return diff(self, other, corpus)
 
     def drift(self, ids: Iterable[int]) -> list[DriftingRun]:
-        """Return the runs of `ids` that become other ids when their text is encoded again; [] where none does.
+        """Return the runs of `ids` that change when their text is decoded and encoded again; [] if none does.
 
-        What a model chose may spell a word in other tokens than `encode` does. The text is that of `decode`; special
-        tokens that are among the ids may stand in it, and what the post-processor puts around a text is left out of
-        the comparison where the ids have it. Where bytes are no UTF-8, or a normalizer changes the text, one run goes
-        from the first id that differs to the last. Raises UnknownTokenError for an id that doesn't exist.
+        A model may choose other tokens for a word than `encode` does. The text is that of `decode`; the special tokens
+        among the ids are allowed in it, and those that the post-processor adds aren't compared. If bytes aren't UTF-8,
+        or a normalizer changes the text, one run goes from the first differing id to the last. Raises UnknownTokenError
+        for an id that doesn't exist.
 
         >>> t = BPETokenizer.train("abab", 257)
         >>> print(*t.drift([99, 97, 98, 99, 256]))
@@ -454,11 +454,11 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     # -- conversations -----------------------------------------------------------------------------------------------
 
     def apply_chat_template(self, messages: Sequence[Message], template: str | None = None, **options: Any) -> Any:
-        """Return a conversation in a model's format: its ids, or its text with tokenize=False.
+        """Format a conversation for a model, and return its ids, or its text with tokenize=False.
 
-        No character of a message becomes a control token. The options, among them add_generation_prompt, tools,
-        continue_final_message, return_assistant_mask and system_prompt, are those of `bpelab.chat.apply_chat_template`,
-        as are the errors.
+        No character of a message becomes a control token. The options, such as add_generation_prompt, tools,
+        continue_final_message, return_assistant_mask and system_prompt, and the errors are those of
+        `bpelab.chat.apply_chat_template`.
 
         >>> t = BPETokenizer.train("hello", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
         >>> t.apply_chat_template([{"role": "user", "content": "hi"}], "chatml", tokenize=False)
@@ -473,23 +473,23 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def save(self, folder: str | Path) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which Hugging Face's libraries read too.
 
-        Each file is written whole or not at all. Raises ConversionError for what the format can't hold and for the name
-        of a file, ValueError for an empty name.
+        Each file is written whole or not at all. Raises ConversionError if the format can't hold the tokenizer or
+        `folder` is the name of a file, ValueError for an empty name.
         """
         from pathlib import Path
 
         from .formats.huggingface import save
 
-        if folder == "":  # which Path takes for the current folder
+        if folder == "":  # Path would take it for the current folder
             raise ValueError('save needs the name of a folder, and it is empty: "." is the current one')
         save(self._spec, Path(folder))
 
     @classmethod
     def from_pretrained(cls, path: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-        """Return the tokenizer in a folder or a file of Hugging Face's, GGUF, SentencePiece, minbpe, GPT-2 or tiktoken.
+        """Open a folder or file of Hugging Face's, GGUF, SentencePiece, minbpe, GPT-2 or tiktoken.
 
-        A `pattern` is needed where the files don't say how text is split. Nothing is fetched and no code is run. Raises
-        TokenizerFileError naming the file and the entry that is wrong.
+        A `pattern` is needed if the files don't say how to split text. Nothing is downloaded and no code is run. Raises
+        TokenizerFileError naming the file and the wrong entry.
         """
         from ._support.textio import expand_user
 
@@ -511,10 +511,10 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
         cache_dir: str | Path | None = None,
         encoder: str = "auto",
     ) -> BPETokenizer:
-        """Return the tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
+        """Open the tokenizer of a repository on the Hugging Face Hub ("Qwen/Qwen2.5-0.5B"), or in a local folder.
 
-        Only a tokenizer's files are fetched, once; HF_HUB_OFFLINE=1 uses what was fetched before. Needs
-        huggingface_hub. Raises BPELabError saying what is missing, gated or out of reach, and what to do.
+        Only the tokenizer's files are downloaded, once; HF_HUB_OFFLINE=1 uses the downloaded files. Needs
+        huggingface_hub. Raises BPELabError saying what is missing, gated or unreachable, and what to do.
         """
         from .formats.hub import fetch
 
@@ -525,10 +525,8 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def from_tiktoken(cls, name_or_encoding: str | Encoding, *, encoder: str = "auto") -> BPETokenizer:
         """Return the tokenizer of a tiktoken encoding: "cl100k_base", a model's "gpt-4o", or an Encoding.
 
-        Needs tiktoken.
-
-        Its eos_token is `<|endoftext|>`, as tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
-        know, MissingDependencyError.
+        Its eos_token is `<|endoftext|>`, like tiktoken's eot_token. Raises ValueError for a name that tiktoken doesn't
+        know, MissingDependencyError without tiktoken.
         """
         from .formats.tiktoken import from_tiktoken
 
@@ -537,7 +535,7 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
     def to_tiktoken(self, name: str = "bpelab") -> Encoding:
         """Return a tiktoken Encoding with the same ids.
 
-        Raises ConversionError where tiktoken's rule would give others.
+        Raises ConversionError if tiktoken's rule would give other ids.
         """
         from .formats.tiktoken import to_tiktoken
 
@@ -545,9 +543,9 @@ class BPETokenizer(TransformersProtocol, metaclass=_Explaining):
 
 
 def open_tokenizer(what: str | Path, *, pattern: str | None = None, encoder: str = "auto") -> BPETokenizer:
-    """Open a tokenizer by what a person would call it: a folder, a file, or the name of a tiktoken encoding.
+    """Open a tokenizer, given a folder, a file, or the name of a tiktoken encoding.
 
-    Raises TokenizerFileError for a file that can't be read, BPELabError for what is neither a file nor a name.
+    Raises TokenizerFileError for a file that can't be read, BPELabError if `what` is neither a file nor a known name.
     """
     from .formats.detect import open_spec
 

@@ -96,7 +96,7 @@ def test_dicts_that_it_returns_cant_be_changed():
 
 def test_the_names_fit_on_a_page():
     """At most 55, and the docstring of the class has each of them in a group, and no other."""
-    groups = BPETokenizer.__doc__.partition("Its names, by what they are for:")[2].partition("Args:")[0]
+    groups = BPETokenizer.__doc__.partition("Methods and attributes, by purpose:")[2].partition("Args:")[0]
     assert set(re.findall(r"`(\w+)`", groups)) == public(T)
     assert len(public(T)) <= 55
 

@@ -1,6 +1,6 @@
-"""The road of a text to its ids and back: added tokens, normalizer, pre-tokenizer, encoder; and bytes again.
+"""The path from text to ids and back: added tokens, normalizer, pre-tokenizer, encoder, and then decoding.
 
-`spec.py` says what a tokenizer is made of, `pipeline.py` puts the components together, `decode_pipeline.py` has the way
-back, `vocabulary.py` the tokens by id, and `tokenizer.py` is all of these: what the rooms above take for a tokenizer.
-It may import every component and `native`, and no file format. Begin with `pipeline.py`.
+`spec.py` lists a tokenizer's components, `pipeline.py` encodes with them, `decode_pipeline.py` decodes, and
+`vocabulary.py` looks tokens up. `tokenizer.py` combines all of these into the tokenizer that other packages use.
+It may import every component and `native`, but no file format. Begin with `pipeline.py`.
 """

@@ -1,11 +1,10 @@
-"""Chunks of a text of a given number of tokens, for search and retrieval.
+"""Split a text into chunks of at most a given number of tokens, for search and retrieval.
 
-Cutting the ids and decoding the parts would cut characters in two, and a part may encode to more tokens than it was cut
-from. So the text is cut in front of a token's first character, and what was cut off is encoded again, alone; where that
-takes too many tokens the cut moves back by one token.
+Cutting the ids and decoding the parts would split characters, and a part may encode to more tokens than it had. So the
+text is cut before a token's first character, and the chunk is encoded again on its own. If that takes too many tokens,
+the cut moves back by one token.
 
-Chapter: Encoding. Cost: linear; the text is encoded two
-or three times, once with offsets.
+Chapter: Encoding. Cost: linear; the text is encoded two or three times, once with offsets.
 """
 
 from collections.abc import Callable
@@ -13,9 +12,9 @@ from collections.abc import Callable
 from .._support.validate import check_size
 
 CHARACTERS = 4
-"""That the first window has for each token; later ones are somewhat longer than the chunk before."""
+"""Characters a token in the first window; later windows are somewhat longer than the previous chunk."""
 SLACK = 8
-"""Tokens after a cut that a window shows, so that its own end, perhaps in the middle of a word, decides nothing."""
+"""Tokens that a window shows beyond a cut, so that its own end, perhaps in mid-word, doesn't influence the cut."""
 
 
 Starts = Callable[[str], list[int]]
@@ -23,11 +22,11 @@ Count = Callable[[str], int]
 
 
 def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> list[str]:
-    """Return the chunks; `starts` says in which character each token of a text begins, `count` how many there are."""
+    """Return the chunks. `starts` returns the first character of each token of a text, `count` the number of tokens."""
     check_size(size, "size", 1)
     check_size(overlap, "overlap")
     if overlap >= size:
-        raise ValueError(f"overlap={overlap} has to be less than size={size}, or no chunk would bring anything new")
+        raise ValueError(f"overlap={overlap} has to be less than size={size}, or no chunk would hold new text")
     found: list[str] = []
     start, end, window = 0, 0, CHARACTERS * size
     while end < len(text):
@@ -43,7 +42,7 @@ def chunks(text: str, size: int, overlap: int, starts: Starts, count: Count) -> 
 
 
 def _end(text: str, begin: int, size: int, window: int, starts: Starts, count: Count) -> int:
-    """Where a chunk ends that begins at `begin`; there, if nothing fits."""
+    """Return the end of the chunk that starts at `begin`; `begin` itself if not even one character fits."""
     while len(offsets := starts(text[begin : begin + window])) <= size + SLACK and begin + window < len(text):
         window *= 2
     if len(offsets) <= size:
@@ -55,7 +54,7 @@ def _end(text: str, begin: int, size: int, window: int, starts: Starts, count: C
 
 
 def _overlapping(text: str, start: int, end: int, overlap: int, starts: Starts, count: Count) -> int:
-    """Where the end of `text[start:end]` begins that the next chunk repeats."""
+    """Return the offset in `text[start:end]` from which the next chunk repeats it: at most `overlap` tokens."""
     for offset in sorted(set(starts(text[start:end])[-overlap:]) - {0}):
         if count(text[start + offset : end]) <= overlap:
             return start + offset

@@ -1,9 +1,9 @@
-"""From ids to text: tokens' bytes joined, or tokens' texts through a decoder.
+"""From ids to text: join the tokens' bytes, or run the tokens' texts through a decoder.
 
-Where tokens are bytes, decoding joins them. Elsewhere a decoder turns the tokens' texts into the text that they stand
-for, and bytes that are no UTF-8 travel through it as lone surrogates, so that none is lost.
+If tokens are bytes, decoding joins them. Otherwise a decoder turns the tokens' texts into the decoded text. Bytes that
+aren't UTF-8 pass through it as lone surrogates, so none is lost.
 
-Chapter: File formats. Cost: `token_bytes.py` where tokens are bytes; that of the decoder elsewhere.
+Chapter: File formats. Cost: that of `token_bytes.py` if tokens are bytes, else that of the decoder.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class DecodePipeline:
-    """The decoding pipeline of a tokenizer. It can't be changed after it is made, its tables apart.
+    """The decoding pipeline of a tokenizer. It is immutable, except that its tables are built on first use.
 
     Attributes:
-        joins_bytes: whether tokens are bytes that `join` joins; else `text_of` makes text of `token_strings`.
+        joins_bytes: whether `join` decodes, joining the tokens' bytes; else `text_of` decodes the `token_strings`.
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
@@ -37,7 +37,7 @@ class DecodePipeline:
 
     @cached_property
     def token_bytes(self) -> dict[int, bytes]:
-        """Return each token's bytes, but those of added tokens as the decoder makes them."""
+        """Return the bytes of each token, by id; those of added tokens as the decoder decodes them."""
         spec, decoder = self.spec, self.spec.decoder
         if decoder is None or not self.joins_bytes or not spec.decodes_added_tokens:
             return spec.tokens
@@ -47,16 +47,16 @@ class DecodePipeline:
 
     @cached_property
     def join(self) -> Callable[[Iterable[int], Unknown, bool], bytes]:
-        """Return what joins the bytes of ids, given how unknown ids are treated and whether special tokens go."""
+        """Return the function that joins the bytes of ids, given `unknown` and whether to skip special tokens."""
         spec, special = self.spec, self.spec.special_tokens
         columns = spec.model.token_columns
         if spec.decodes_added_tokens and any(not token.content.isascii() for token in special.tokens):
-            columns = None  # the decoder makes other bytes of these
+            columns = None  # the decoder gives these other bytes
         added = {token_id: utf8(name) for token_id, name in special.contents.items()}
         return TokenDecoder(lambda: self.token_bytes, special.names, columns, added).join
 
     def token_strings(self, ids: Iterable[int], unknown: Unknown) -> list[str]:
-        """Return the tokens as files write them, which decoders work on; U+FFFD for unknown ids that are kept."""
+        """Return the tokens as files spell them, the input of decoders. Unknown ids become U+FFFD with "replace"."""
         spec, added, ordinary = self.spec, self.spec.special_tokens.contents, self.spec.model.tokens
         texts = []
         for token_id in detokenize.to_ids(ids):
@@ -70,12 +70,12 @@ class DecodePipeline:
 
     @cached_property
     def text_of(self) -> Callable[[list[str], str], str]:
-        """Return what makes a text of tokens, given how errors are treated."""
+        """Return the function that decodes token strings to text, given `errors` as for bytes.decode."""
         from ..decoders import decode_tokens
 
         return partial(decode_tokens, self.spec.decoder)
 
     def without_special(self, ids: Iterable[int]) -> list[int]:
-        """Return the ids that are not those of special tokens."""
+        """Return the ids without those of special tokens."""
         names = self.spec.special_tokens.names
         return [token_id for token_id in detokenize.to_ids(ids) if token_id not in names]

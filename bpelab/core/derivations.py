@@ -1,12 +1,12 @@
-"""What each token is made of: the two tokens of the last merge that makes it, or nothing where no merge does.
+"""Derivations: for each token, the two tokens that the last merge joins to make it, if any merge does.
 
-Merging is deterministic, and what happens between the two ends of a token doesn't depend on what is around it, as long
-as no merge crosses an end. So wherever a token arises, it arises from the same two tokens as from its own bytes alone.
-Hence a token *needs* these two, the tokens that they are made of, and no other; and removing one that no token needs
-leaves all others as reachable as they were.
+Merging is deterministic, and what happens between the two ends of a token doesn't depend on its context, as long
+as no merge crosses an end. So a token always arises from the same two tokens as from its own bytes alone. Hence a token
+*needs* these two, the tokens that they derive from, and no others. Removing a token that no other needs leaves the
+rest as reachable as before.
 
-Chapter: New words for an old model. Cost: a second for 100,000 tokens; up to five where a list of merges makes tokens
-in several ways, as those of SentencePiece's vocabularies do, since the merges of each token are made then.
+Chapter: New words for an old model. Cost: a second for 100,000 tokens; up to five if a list of merges makes tokens in
+several ways, as in SentencePiece's vocabularies, because each token's merges are then run.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from ..model.trace import MergeStep
 
 
 class Derivations(NamedTuple):
-    """The makings of a model's tokens.
+    """The derivations of a model's tokens.
 
     Attributes:
-        parts: id -> (left id, right id) of each token that merging makes.
-        unreachable: the ids of tokens that merging doesn't make and text doesn't begin with, lowest first.
+        parts: id -> (left id, right id), for each token that merging makes.
+        unreachable: the ids of tokens that merging neither makes nor starts from, lowest first.
     """
 
     parts: Mapping[int, tuple[int, int]]
@@ -40,7 +40,7 @@ def unmade_ids(model: BPEModel) -> set[int]:
 
 
 def derive_tokens(model: BPEModel) -> Derivations:
-    """Return what each token is made of.
+    """Return the two parts of each token, and the tokens that can't be reached.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     >>> derive_tokens(model)
@@ -57,7 +57,7 @@ def derive_tokens(model: BPEModel) -> Derivations:
 
 
 def _last_pair(heap: HeapEncoder, token_id: int) -> tuple[int, int] | None:
-    """Return the last pair that merging a token's units joins, or None if they don't become that token."""
+    """Return the last pair merged when a token's units are encoded, or None if they don't become that token."""
     steps: list[MergeStep] = []
 
     def record(step: object) -> None:
@@ -69,7 +69,7 @@ def _last_pair(heap: HeapEncoder, token_id: int) -> tuple[int, int] | None:
 
 
 def token_units(model: BPEModel, token: bytes) -> list[int]:
-    """Return the ids that a token's merges begin with: as for a piece, but its marks of words are its own.
+    """Return the ids before a token's first merge: as for a piece, but with the token's own word prefix or suffix.
 
     >>> from bpelab.model.initial_symbols import InitialSymbols
     >>> units = InitialSymbols(True, suffix=b"</w>")

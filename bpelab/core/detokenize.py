@@ -1,8 +1,7 @@
 """From ids back to bytes and text.
 
-A token is bytes, and a character may be spread over several tokens; so bytes are joined first and decoded then. An id
-that the vocabulary doesn't have is an error unless the caller says what to do with it, and a negative one never counts
-from the end.
+Tokens are bytes, and a character may spread over several tokens, so bytes are joined first and then decoded. An id
+outside the vocabulary is an error unless the caller says how to treat it. Negative ids never count from the end.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ REPLACEMENT = "\ufffd".encode()
 
 
 def to_ids(ids: Iterable[Any]) -> list[int]:
-    """`ids` as a list of Python integers; NumPy arrays and integers are welcome.
+    """Return `ids` as a list of Python integers; NumPy arrays and integers are accepted.
 
-    Raises TypeError for a single number, a string, and for items that are no integers (booleans and floats are none).
+    Raises TypeError for a single number, a string, and items that aren't integers (booleans and floats included).
     """
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
@@ -43,7 +42,7 @@ def to_ids(ids: Iterable[Any]) -> list[int]:
 
 
 def strip_padding(ids: Iterable[Any], pad: int) -> list[int]:
-    """`ids` without those equal to `pad` that occur at the beginning and at the end.
+    """Return `ids` without the leading and trailing ids equal to `pad`.
 
     >>> strip_padding([0, 0, 5, 0, 6, 0], 0)
     [5, 0, 6]
@@ -82,18 +81,18 @@ def join_tokens(ids: Iterable[Any], tokens: Mapping[int, bytes], unknown: Unknow
 
 
 def check_unknown(unknown: str) -> None:
-    """Raise ValueError for what is no way to treat unknown ids."""
+    """Raise ValueError unless `unknown` is "error", "replace" or "skip"."""
     if unknown not in ("error", "replace", "skip"):
         raise ValueError(f'unknown is "error", "replace" or "skip", not {unknown!r}')
 
 
 def text_and_offsets(parts: list[bytes]) -> tuple[str, list[int]]:
-    """Return the decoded text, and for each part the index of the character in which it begins.
+    """Return the decoded text, and for each part the index of the character in which it starts.
 
-    Parts of one character share its index. Bytes that are no UTF-8 become U+FFFD, and count as it.
+    Parts of one character share its index. Invalid UTF-8 becomes U+FFFD, which counts as a character.
     """
     data = b"".join(parts)
-    begins = bytearray(0 if 0x80 <= byte < 0xC0 else 1 for byte in data)  # 1 where a character begins
+    begins = bytearray(0 if 0x80 <= byte < 0xC0 else 1 for byte in data)  # 1 where a character starts
 
     def replace(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -102,6 +101,6 @@ def text_and_offsets(parts: list[bytes]) -> tuple[str, list[int]]:
 
     codecs.register_error("bpelab.offsets", replace)
     text = data.decode("utf-8", errors="bpelab.offsets")
-    characters = list(accumulate(begins))  # of each byte: how many characters have begun
+    characters = list(accumulate(begins))  # for each byte: how many characters have started
     starts = accumulate(map(len, parts), initial=0)
     return text, [characters[start] - 1 if start < len(data) else len(text) for start, _ in zip(starts, parts)]

@@ -1,7 +1,7 @@
-"""Truncation and padding, as a tokenizer.json may ask for them: the sections' settings and what they do to ids.
+"""Truncation and padding: the settings that a tokenizer.json may have, and what they do to ids.
 
-`BPETokenizer.encode` leaves both alone, so that no text is ever cut without having been asked; they are kept with the
-tokenizer and written back.
+`BPETokenizer.encode` applies neither, so a text is never cut unasked. They are stored with the tokenizer and written
+back.
 
 Chapter: File formats. Source: tokenizers `utils/truncation.rs` and `utils/padding.rs`.
 """
@@ -12,12 +12,12 @@ from typing import Any
 from ..vocab.special_tokens import HIGHEST_ID
 
 LONGEST = 1 << 24
-"""Ids that padding makes at most."""
+"""The greatest length that padding fills up to, in ids."""
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """Keep at most `max_length` ids, what the post-processor adds included.
+    """Truncation to at most `max_length` ids, including those that the post-processor adds.
 
     >>> Truncation(max_length=3).apply([1, 2, 3, 4], added=1), Truncation(2, direction="Left").apply([1, 2, 3])
     ([1, 2], [2, 3])
@@ -35,7 +35,7 @@ class Truncation:
             raise ValueError(f"there is no truncation {self.strategy!r} on the side {self.direction!r}")
 
     def apply(self, ids: list[int], added: int = 0) -> list[int]:
-        """`ids` cut so that `added` more fit."""
+        """Return `ids`, cut so that `added` more fit."""
         room = max(0, self.max_length - added)
         if len(ids) <= room:
             return ids
@@ -44,7 +44,7 @@ class Truncation:
 
 @dataclass(frozen=True)
 class Padding:
-    """Fill ids up with `pad_id`: to a fixed length, or to a multiple.
+    """Padding with `pad_id`, to a fixed length or to a multiple.
 
     >>> Padding({"Fixed": 4}, pad_id=9).apply([1, 2]), Padding("BatchLongest", pad_to_multiple_of=4).apply([1])
     ([1, 2, 9, 9], [1, 0, 0, 0])
@@ -75,14 +75,14 @@ class Padding:
             raise ValueError(f"pad_to_multiple_of, pad_id and pad_type_id are numbers from 0 to {HIGHEST_ID}")
 
     def apply(self, ids: list[int]) -> list[int]:
-        """`ids` filled up."""
+        """Return `ids`, padded."""
         return self.filled(ids, self.length(len(ids)) - len(ids), self.pad_id)
 
     def length(self, longest: int) -> int:
-        """Return the length that rows are padded to, if the longest has `longest` ids."""
+        """Return the length to pad rows to, if the longest has `longest` ids."""
         length = self.strategy["Fixed"] if isinstance(self.strategy, dict) else longest
         return length + (-length % self.pad_to_multiple_of if self.pad_to_multiple_of else 0)
 
     def filled(self, old: list[Any], count: int, value: Any) -> list[Any]:
-        """Return a list with `count` values more, on the side where padding goes."""
+        """Return `old` with `count` times `value` added on the padding side."""
         return [value] * count + old if self.direction == "Left" else old + [value] * count

@@ -1,8 +1,9 @@
-"""A bounded cache of pieces. Text repeats itself: most pieces of a page have been met on the page before.
+"""A bounded cache of pieces. Text repeats itself: most pieces on a page occurred on the page before.
 
-Two generations: new pieces go to the young one; when that is full it becomes the old one and the old one is dropped.
-A piece found in the old one moves up. So what is used stays, what isn't goes, and a lookup costs one or two
-dictionary look-ups. Pieces over 64 characters are not kept, so memory is bounded by the number of entries.
+There are two generations. New pieces go into the young one; when it is full, it becomes the old one, and the previous
+old one is dropped. A piece looked up in the old one moves to the young one. So pieces in use stay, others go, and a
+lookup costs one or two dictionary lookups. Pieces over 64 characters aren't cached, so the number of entries bounds
+memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ LONGEST_KEPT = 64
 
 
 class CacheStatistics(namedtuple("CacheStatistics", "lookups misses entries capacity")):
-    """How a cache has done since it was made or cleared."""
+    """A cache's lookups and misses since it was created or cleared, its entries, and its capacity."""
 
     __slots__ = ()
     lookups: int
@@ -23,7 +24,7 @@ class CacheStatistics(namedtuple("CacheStatistics", "lookups misses entries capa
 
 
 class PieceCache:
-    """piece -> ids, at most `capacity` entries.
+    """A cache from piece to ids, with at most `capacity` entries.
 
     >>> cache = PieceCache(4)
     >>> for n in range(100):
@@ -37,7 +38,7 @@ class PieceCache:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything, the statistics too."""
+        """Remove all entries and reset the statistics."""
         self._young: dict[str, list[int]] = {}
         self._old: dict[str, list[int]] = {}
         self.lookups = self.misses = 0
@@ -50,7 +51,7 @@ class PieceCache:
         return ids
 
     def put(self, piece: str, ids: list[int]) -> None:
-        """Keep the ids of `piece`, which the caller promises not to change."""
+        """Store the ids of `piece`. The caller must not change the list afterwards."""
         if len(piece) > LONGEST_KEPT or self.capacity < 2:
             return
         if len(self._young) >= self.capacity // 2:
@@ -58,5 +59,5 @@ class PieceCache:
         self._young[piece] = ids
 
     def statistics(self) -> CacheStatistics:
-        """Look-ups, misses, entries and capacity."""
+        """Return the number of lookups, misses and entries, and the capacity."""
         return CacheStatistics(self.lookups, self.misses, len(self._young) + len(self._old), self.capacity)

@@ -1,7 +1,7 @@
 """From text to ids: added tokens, normalizer, pre-tokenizer, encoder, in Hugging Face's order.
 
-Added tokens are found first; each segment between them is normalized, searched for the tokens that live in normalized
-text, cut into pieces, and every piece goes through the encoder or comes from the cache.
+Added tokens are found first. Each segment between them is normalized, searched for the added tokens that match
+normalized text, and cut into pieces. Each piece is encoded or comes from the cache.
 
 Chapter: Matching GPT-2 and GPT-4. Cost: linear on real text, O(n log n) at worst.
 """
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 def check_encoding(encoder: str, cache_size: int) -> None:
-    """Raise ValueError for the name of an encoder that there is not or a size that is negative, TypeError for no size.
+    """Raise ValueError for an unknown encoder or a negative size, and TypeError for a size that isn't an integer.
 
-    Raises MissingDependencyError for "native" where the extension wasn't built.
+    Raises MissingDependencyError for "native" if the extension wasn't built.
     """
     if whole_number("cache_size", cache_size) < 0:
         raise ValueError(f"cache_size is the number of pieces that are kept, 0 for none, not {cache_size}")
@@ -54,12 +54,12 @@ def _no_fast_path(text: str) -> list[int] | None:
 
 
 class Pipeline:
-    """The encoding pipeline of a tokenizer. It can't be changed after it is made, its caches apart.
+    """The encoding pipeline of a tokenizer. It is immutable, except for its caches.
 
     Attributes:
-        encode_short: fast path for a str in which no special token is searched for; returns None where it does not
-            apply, and `ids` does it then: C finds a lone surrogate on its way, so nobody has to look for one before.
-        prepare: what is done to a text before it is encoded in C, given whether it is the beginning of the input.
+        encode_short: fast path for a str that isn't searched for special tokens. It returns None if it doesn't apply;
+            use `ids` then. C reports lone surrogates itself, so they needn't be looked for first.
+        prepare: the function applied to a text before C encodes it, given whether it is the start of the input.
     """
 
     def __init__(self, spec: TokenizerSpec, encoder: str, cache_size: int) -> None:
@@ -71,7 +71,7 @@ class Pipeline:
         self.cache = PieceCache(cache_size)
         self.prepare: Callable[[str, bool], str] | None = None
         self.encode_short: Callable[[str], list[int] | None] = _no_fast_path
-        # whether a text in which no special token may stand is one segment, and goes to the pre-tokenizer as it is
+        # whether a text without allowed special tokens is one segment; and whether it isn't normalized either
         self._special_only = all(token.special for token in self.special.tokens)
         self._no_added_tokens_possible = self.normalizer is None and self._special_only
         if encoder not in ("auto", "native"):
@@ -80,7 +80,7 @@ class Pipeline:
 
     @cached_property
     def encode_piece(self) -> Callable[[bytes], list[int]]:
-        """Return the ids of a piece; made when Python is to encode one."""
+        """Return the function from a piece to its ids; it is created when Python first encodes one."""
         from ..encoders import encode_function
 
         if self.encoder in ("auto", "native") and self.superwords is not None:
@@ -89,7 +89,7 @@ class Pipeline:
 
     @cached_property
     def superwords(self) -> SuperwordEncoder | None:
-        """Return the encoder in two stages, where the pattern leaves words together and the model has superwords."""
+        """Return the two-stage encoder if the pattern joins words and the model has superwords, else None."""
         if self.split is None or self.split.cuts_words:
             return None
         from ..encoders.superwords import SuperwordEncoder
@@ -98,7 +98,7 @@ class Pipeline:
 
     @cached_property
     def pre_tokenize(self) -> Callable[[str, int], list[str]]:
-        """Return the function from a segment to its pieces; its second argument is the one that `segments` yields."""
+        """Return the function that cuts a segment into pieces; its second argument is the `first` of `segments`."""
         if (split := self.split) is not None:
             return lambda text, first: split.split(text)
         pre_tokenizer = self.pre_tokenizer
@@ -115,7 +115,7 @@ class Pipeline:
 
     @cached_property
     def to_bytes(self) -> Callable[[str], bytes]:
-        """How a piece becomes bytes: in UTF-8, but for pieces and models that are written in GPT-2's byte alphabet."""
+        """Return the function from a piece to bytes: UTF-8 unless pieces or model use GPT-2's byte alphabet."""
         alphabet = self.pre_tokenizer is not None and self.pre_tokenizer.alphabet
         byte_level = self.pre_tokenizer is not None and self.pre_tokenizer.byte_level
         units = self.model.units
@@ -127,7 +127,7 @@ class Pipeline:
 
     @property
     def plain(self) -> bool:
-        """Whether ids follow from the pieces of one `Split` alone: no normalizer, no added tokens but special ones."""
+        """True if the pieces of one `Split` determine the ids: no normalizer, no added tokens except special ones."""
         return (
             self._no_added_tokens_possible
             and self.model.is_byte_level
@@ -137,7 +137,7 @@ class Pipeline:
     def ids(self, text: str, allowed: frozenset[str] = frozenset(), encoder: DropoutEncoder | None = None) -> list[int]:
         """Return the ids of a valid text; special tokens other than the allowed ones are plain text.
 
-        An `encoder` given here, whose ids differ from time to time, is used without the cache.
+        An `encoder` passed here is used without the cache, because its ids may differ from call to call.
         """
         if self._no_added_tokens_possible and not allowed and encoder is None:
             return self.encode_segment(text, 1)
@@ -157,8 +157,8 @@ class Pipeline:
     ) -> Iterator[tuple[Text, int | None, int]]:
         """Yield a text's segments in order: (added token, its id, 0), or (normalized text between them, None, first).
 
-        `first` is how many characters of the segment come from the first one of the input, which a Metaspace asks for.
-        With an AlignedString for `text`, and a `normalize` for it, segments know their offsets.
+        `first` is the number of the segment's characters that come from the first one of the input; a Metaspace needs
+        it. If `text` is an AlignedString, and `normalize` works on these, segments know their offsets.
         """
         first = self.chars_from_first(str(text))
         for segment, token_id in self.special.split(text, allowed, self.normalizer, normalize):
@@ -166,14 +166,14 @@ class Pipeline:
             first = 0
 
     def _segments_of(self, text: str, allowed: frozenset[str]) -> Iterable[tuple[str, int | None, int]]:
-        """Return the `segments` of a str: one, without a search, where no added token can be found in it."""
+        """Return the `segments` of a str: one segment, without a search, if no added token can match."""
         if allowed or not self._special_only:
             return self.segments(text, allowed)
         segment = self.normalizer(text) if text and self.normalizer is not None else text
         return [(segment, None, self.chars_from_first(text))] if segment else []
 
     def encode_segment(self, text: str, first: int) -> list[int]:
-        """Return the ids of normalized text without added tokens: in C if it serves this text, else in Python."""
+        """Return the ids of normalized text without added tokens: from C if it supports this text, else from Python."""
         ids = None if self.native is None else self.native.encode(self._prepared(text, first))
         return self.encode_pieces(self.pre_tokenize(text, first)) if ids is None else ids
 
@@ -182,7 +182,7 @@ class Pipeline:
 
     @cached_property
     def native(self) -> Encoder | None:
-        """Return the encoder in C, made for the first text; None where Python encodes."""
+        """Return the encoder in C, created for the first text, or None if Python encodes."""
         made = encoder_for(self.model, self.pre_tokenizer)
         if made is None:
             return None
@@ -192,16 +192,16 @@ class Pipeline:
         return made
 
     def count(self, text: str) -> int | None:
-        """How many ids a text without special tokens has; None where C doesn't say without making a list of them."""
+        """Return the number of ids of a text without special tokens, or None if C can't count them without a list."""
         ids = self._packed_ids(text) if isinstance(text, str) else None
         return None if ids is None else len(ids) // 4
 
     def array_short(self, text: str) -> Ids | None:
-        """Return the ids of a str in which no special token is searched for; None where only `array` serves it."""
+        """Return the ids of a str that isn't searched for special tokens, or None if it needs `array`."""
         ids = self._packed_ids(text)
         if ids is None:
             return None
-        try:  # as it takes less time than the module that explains
+        try:  # faster than importing the module that explains its absence
             import numpy as np
         except ImportError:
             from .._support.numpy_import import np
@@ -213,7 +213,7 @@ class Pipeline:
         return self.native.encode_array(self._prepared(text, 1))
 
     def array(self, text: str, allowed: frozenset[str] = frozenset()) -> Ids:
-        """Return the ids of `ids` as an array of uint32."""
+        """Return the same ids as `ids`, as an array of uint32."""
         from .._support.numpy_import import np
 
         if (native := self.native) is None:
@@ -231,7 +231,7 @@ class Pipeline:
     def arrays(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids of all texts end to end, uint32, and where those of each begin, with the end of all after."""
+        """Return the ids of all texts end to end, uint32, and their offsets: where each text starts, then the end."""
         from . import batch as documents
 
         return documents.as_arrays(self, texts, allowed, threads)
@@ -239,13 +239,13 @@ class Pipeline:
     def lists(
         self, texts: Sequence[str], allowed: frozenset[str] = frozenset(), threads: int | None = None
     ) -> list[list[int]]:
-        """Return a list as `ids` returns it for each of several texts."""
+        """Return the list of `ids` for each text."""
         from . import batch as documents
 
         return documents.as_lists(self, texts, allowed, threads)
 
     def encode_pieces(self, pieces: list[str]) -> list[int]:
-        """Return the ids of pieces, from the cache where it has them."""
+        """Return the ids of pieces, from the cache if possible."""
         ids: list[int] = []
         get, cache = self.cache.get, self.cache
         for piece in pieces:
@@ -255,7 +255,7 @@ class Pipeline:
         return ids
 
     def encode_with_offsets(self, text: str, allowed: frozenset[str] = frozenset()) -> list[TokenSpan]:
-        """Return the ids that `ids` returns, each with its offsets in `text`."""
+        """Return the same ids as `ids`, each with its offsets in `text`."""
         from ..alignment.offsets import added_token
         from ..normalizers.base import normalize_aligned
         from ..texts.aligned_string import AlignedString
@@ -270,11 +270,11 @@ class Pipeline:
         return spans
 
     def token_spans(self, part: AlignedString, pieces: list[str]) -> Iterable[TokenSpan]:
-        """Return the tokens of a segment that is cut into `pieces`, with their offsets."""
+        """Return the tokens of a segment cut into `pieces`, with their offsets."""
         from ..alignment.offsets import token_spans, token_spans_of_pieces
         from ..alignment.pieces import align_pieces
 
-        if self.pre_tokenizer is None:  # pieces that only the vocabulary implies are one to the model
+        if self.pre_tokenizer is None:  # pieces implied only by the vocabulary are one piece to the model
             return token_spans(self.model, self.encode_pieces(pieces), part, self.to_bytes)
         if self.split is None:
             found = align_pieces(self.pre_tokenizer, part, pieces)
@@ -287,7 +287,7 @@ class Pipeline:
         return token_spans(self.model, self.encode_pieces([piece.text]), piece, self.to_bytes)
 
     def chars_from_first(self, text: str) -> int:
-        """Return how many characters of the normalized text come from the first one of `text`."""
+        """Return the number of normalized characters that come from the first character of `text`."""
         if not self.asks_for_first:
             return 1
         from ..normalizers.base import normalize_aligned
@@ -298,19 +298,19 @@ class Pipeline:
 
     @property
     def asks_for_first(self) -> bool:
-        """Whether it takes more than the normalized text to say what its beginning comes from."""
+        """True if the pre-tokenizer needs to know which normalized characters come from the input's first one."""
         asks = self.pre_tokenizer is not None and self.pre_tokenizer.asks_for_first
         return self.normalizer is not None and asks
 
     def encode_and_cache(self, piece: str) -> list[int]:
-        """Return the ids of a piece that the cache lacks, and put them there."""
+        """Encode a piece that isn't in the cache, cache its ids, and return them."""
         ids = self.encode_piece(self.to_bytes(piece))
         self.cache.misses += 1
         self.cache.put(piece, ids)
         return ids
 
     def pieces(self, text: str) -> list[str]:
-        """Return what a text is cut into after the normalizer, added tokens that are not special included."""
+        """Return the pieces of the normalized text, including added tokens that aren't special."""
         pieces: list[str] = []
         for segment, token_id, first in self.segments(text, frozenset()):
             pieces += [segment] if token_id is not None else self.pre_tokenize(segment, first)

@@ -1,9 +1,9 @@
 """A tokenizer's specification: its model, its components and its settings, checked against each other.
 
-File formats read and write specifications; a `Tokenizer` is made from one and adds what encodes. It can't be changed:
-`replace` makes another.
+File formats read and write specifications; a `Tokenizer` is built from one and adds the pipelines. A specification
+is immutable: `replace` returns a new one.
 
-Chapter: File formats. Cost: a look-up for each added token.
+Chapter: File formats. Cost: a lookup for each added token.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 UNCHANGED = "a specification can't be changed: tokenizer.with_options({}...) returns a new tokenizer"
 MAX_EAGER_CHECKS = 64
-"""Special tokens that are searched for in a model's tables before these are loaded."""
+"""The most special tokens that are checked before a model's tables are loaded."""
 
 
 class TokenizerSpec:
-    """What a tokenizer is made of. The arguments are those of `BPETokenizer`, which explains them.
+    """A tokenizer's components and settings. `BPETokenizer` explains the arguments.
 
     Attributes:
         model: tokens and merges.
         special_tokens: special and other added tokens, as SpecialTokens.
         normalizer, pre_tokenizer, post_processor: components, or None.
         roles: "bos", "eos", "pad", "unk" -> the name of a token, or None.
-        truncation, padding, dropout: what a file asks for.
+        truncation, padding, dropout: the file's settings.
         metadata: further entries of a tokenizer_config.json.
 
     Raises SpecialTokenError for special tokens that collide with tokens or with each other, PatternError for a pattern
@@ -111,7 +111,7 @@ class TokenizerSpec:
             metadata=ReadOnlyDict(metadata, UNCHANGED.format("metadata=")),
         )
 
-    if not TYPE_CHECKING:  # a type checker would take every name for one that can be set
+    if not TYPE_CHECKING:  # else a type checker would let any name be set
 
         def __setattr__(self, name: str, value: object) -> None:
             argument = f"{name}=" if name in self.arguments() else ""
@@ -119,7 +119,7 @@ class TokenizerSpec:
 
     @property
     def pattern(self) -> str | None:
-        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
+        """The pattern's name, or its regular expression if unnamed; None if it isn't one pattern alone."""
         split = None if self.pre_tokenizer is None else self.pre_tokenizer.as_single_split
         return None if split is None else split.name or split.pattern
 
@@ -130,7 +130,7 @@ class TokenizerSpec:
 
     @cached_property
     def tokens(self) -> dict[int, bytes]:
-        """Every token by its id, special and other added ones included."""
+        """All tokens by id, including special and other added tokens."""
         names = {token_id: utf8(name) for token_id, name in self.special_tokens.contents.items()}
         return {**names, **self.model.tokens}
 
@@ -146,12 +146,12 @@ class TokenizerSpec:
 
     @property
     def is_byte_level(self) -> bool:
-        """Whether the model's tokens are bytes, rather than characters."""
+        """True if the model's tokens are bytes rather than characters."""
         return self.model.units is None or not self.model.units.characters
 
     @cached_property
     def decoder(self) -> Decoder | None:
-        """Return what makes tokens text again; None puts spaces between them."""
+        """Return the decoder, which turns tokens into text; None puts spaces between them."""
         if self._decoder != "bytes":
             return self._decoder
         from ..decoders import Bytes
@@ -160,7 +160,7 @@ class TokenizerSpec:
 
     @property
     def joins_bytes(self) -> bool:
-        """Whether decoding joins the tokens' bytes; else the decoder works on their texts."""
+        """True if decoding joins the tokens' bytes; else the decoder works on their texts."""
         if self._decoder == "bytes":
             return self.is_byte_level
         from ..decoders import ByteLevel
@@ -169,7 +169,7 @@ class TokenizerSpec:
 
     @property
     def decodes_added_tokens(self) -> bool:
-        """Whether added tokens are read as the decoder of a file reads them."""
+        """True if the decoder applies to added tokens too, as it does in files."""
         if self._decoder == "bytes":
             return False
         from ..decoders import Bytes
@@ -177,7 +177,7 @@ class TokenizerSpec:
         return not isinstance(self._decoder, Bytes)
 
     def arguments(self) -> dict[str, Any]:
-        """Return all but the model, as keyword arguments."""
+        """Return everything but the model, as keyword arguments."""
         return {
             "pattern": None,
             "pre_tokenizer": self.pre_tokenizer,
@@ -203,7 +203,7 @@ class TokenizerSpec:
         return _rebuild, (self.model, self.arguments())
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are made of the same parts, and so give the same ids."""
+        """Return True if both have the same components, and therefore the same ids."""
         if not isinstance(other, TokenizerSpec):
             return NotImplemented
         return self.model == other.model and self._parts() == other._parts()
@@ -215,15 +215,15 @@ class TokenizerSpec:
         return {**self.arguments(), "special_tokens": self.special_tokens.tokens}
 
     def _check_collisions(self) -> None:
-        """Raise SpecialTokenError where an id, or a text, would mean two things.
+        """Raise SpecialTokenError if an id or a text would be ambiguous.
 
-        Files may do more: an added token `é` is the byte that GPT-2's alphabet writes so, if the vocabulary has it, and
-        one with the text of an ordinary token is found first.
+        Files have more freedom: an added token `é` is the byte that GPT-2's alphabet spells `é`, if the vocabulary has
+        it, and an added token with the text of an ordinary token is found first.
         """
         model, added = self.model, self.special_tokens.tokens
         from_file, few = self.decodes_added_tokens, len(added) <= MAX_EAGER_CHECKS
         tokens: Iterable[AddedToken] = added
-        if from_file and not few:  # of a million, those that the model has an id of
+        if from_file and not few:  # there may be a million; check those whose id the model has
             tokens = [token for token in tokens if token.id in model.tokens]
         for token in tokens:
             if few and model.definitely_lacks(token.id, utf8(token.content)):

@@ -1,8 +1,8 @@
-"""Many tokens' bytes, end to end, the quickest way there is; `detokenize.join_tokens` says what must come out.
+"""Fast decoding: join the bytes of many tokens. `detokenize.join_tokens` is the slow twin that defines the result.
 
-Ids are looked up without a word about those that fail: only when one does, the slow way is taken, which says which.
-Where a model's tokens are arrays already, as after a load from the cache, C joins them (`native/decode.h`); elsewhere
-it joins long lists and arrays, once so much is decoded that making its table pays.
+Ids are looked up without tracking which one fails. If one does, the slow way runs and names it. If a model's tokens are
+arrays already, as after a load from the cache, C joins them (`native/decode.h`). Otherwise C joins long lists and
+arrays, once enough has been decoded to pay for building its table.
 
 Chapter: Native code. Cost: 60 ns a token in Python; in C 10 from a list, 4 from an array.
 """
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from .detokenize import Unknown
 
 CHUNK = 4096
-"""Tokens that are joined at once: `bytes.join` keeps 80 bytes for each until it is done."""
+"""Tokens joined at once: `bytes.join` needs 80 bytes of memory for each until it returns."""
 IDS_A_TOKEN = 4
-"""Ids that Python joins while rows for C are made, for each token of the vocabulary."""
+"""Ids that Python joins before C's table is built, for each token of the vocabulary."""
 LONG_ENOUGH = 100
-"""Ids from which C is quicker than Python."""
+"""The number of ids from which C is faster than Python."""
 
 
 class TokenDecoder:
-    """Tokens by their ids, and those that a reader may want to leave out.
+    """A decoder from ids to bytes, which can skip special tokens.
 
     Args:
-        load: returns the bytes of all tokens by id; called when Python has to decode.
-        special: the ids to leave out on request.
-        columns: the model's tokens as arrays, from which C decodes at once; None where `load` says more.
-        added: the bytes of tokens beside those of `columns`.
+        load: returns the bytes of all tokens by id; called when Python first decodes.
+        special: the ids to skip on request.
+        columns: the model's tokens as arrays, from which C decodes at once; None if `load` returns other bytes.
+        added: the bytes of tokens that `columns` lacks.
 
     >>> joiner = TokenDecoder(lambda: {0: b"a", 1: b"b", 2: b"<end>"}, [2])
     >>> bytes(joiner.join([0, 1, 2])), bytes(joiner.join([0, 1, 2], skip=True))
@@ -75,7 +75,7 @@ class TokenDecoder:
             return b"".join(detokenize.join_tokens(kept, self._tokens, unknown))
 
     def _in_c(self, count: int, skip: bool) -> Decoder | None:
-        """Return what joins in C, once enough ids have come that making it pays."""
+        """Return the decoder in C, once enough ids have been decoded to pay for building it."""
         if self._columns is None and self._before_native > 0:
             self._before_native -= count
             return None

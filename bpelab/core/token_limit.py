@@ -1,9 +1,9 @@
-"""Counting up to a limit, and the longest prefix of a text that fits a number of tokens.
+"""Count tokens up to a limit, and find the longest prefix of a text that fits a number of tokens.
 
-How many tokens a prefix has does not grow steadily with its length: a word cut in two can take more tokens than the
-whole word. So the longest fitting prefix can't be found by bisection, nor by cutting ids and decoding. It is searched
-for from the far end, but only among the few characters where the answer can lie: pieces well before the end of a
-prefix don't depend on where it ends, so their tokens are counted once.
+The number of tokens isn't monotonic in a prefix's length: a word cut in two can take more tokens than the whole word.
+So neither bisection nor cutting the ids finds the longest prefix that fits. The search runs from the far end, but only
+over the few characters where the answer can lie: pieces well before the end of a prefix don't depend on where it ends,
+so their tokens are counted once.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,11 +17,11 @@ from ..normalizers import UnicodeNormalizer
 from .pipeline import Pipeline
 
 LONG_PIECE = 256
-"""Bytes from which a piece is solved for all its prefixes at once instead of one by one."""
+"""The length from which all prefixes of a piece are counted at once instead of one by one."""
 
 
 def count_capped(counts: Iterator[int], limit: int) -> int:
-    """Return the sum of `counts`, but no more than `limit` + 1: the rest is not looked at once the limit is passed.
+    """Return the sum of `counts`, but at most `limit` + 1; counts after the limit is passed aren't read.
 
     >>> count_capped(iter([2, 3, 4]), 4), count_capped(iter([2, 2]), 4)
     (5, 4)
@@ -35,9 +35,9 @@ def count_capped(counts: Iterator[int], limit: int) -> int:
 
 
 def count_up_to(pipeline: Pipeline, text: str, limit: int, added: int) -> int:
-    """Return `added` and the number of ids of a valid text, but no more than `limit` + 1: then the rest isn't encoded.
+    """Return `added` plus the number of ids of a valid text, but at most `limit` + 1; the rest isn't encoded then.
 
-    For a pipeline whose ids follow from the pieces of one pattern alone (`Pipeline.plain`).
+    For a pipeline whose ids depend only on the pieces of one pattern (`Pipeline.plain`).
     """
     pieces = pipeline.split.iter_split(text) if pipeline.split else iter([text] if text else [])
     counts = (len(pipeline.cache.get(piece) or pipeline.encode_and_cache(piece)) for piece in pieces)
@@ -54,10 +54,10 @@ def longest_fitting(pipeline: Pipeline, text: str, limit: int) -> int:
         return len(pipeline.encode_pieces([piece]))
 
     split = pipeline.split
-    if pipeline.plain:  # a piece of words is one piece by itself, too
+    if pipeline.plain:  # a piece of a pattern that cuts words is also one piece on its own
         alone = count if split is None or split.cuts_words else count_piece
         return longest_prefix(text, limit, pipeline.pieces, count, alone, pipeline.model)
-    # Patterns of words have boundaries, where a cut changes nothing, in any normal form.
+    # Patterns that cut words have boundaries, where a cut changes no ids, in any normal form.
     if split is not None and split.cuts_words and isinstance(pipeline.normalizer, UnicodeNormalizer):
         return longest_prefix(text, limit, split_at_boundaries, count, count, None)
     return approximate_longest_prefix(text, limit, count)
@@ -71,11 +71,11 @@ def longest_prefix(
     count_piece: Callable[[str], int],
     model: BPEModel | None,
 ) -> int:
-    """Return the length in characters of the longest prefix of `text` that `count`s at most `limit` tokens.
+    """Return the length in characters of the longest prefix of `text` for which `count` is at most `limit`.
 
-    `split` cuts a text into pieces and `count_piece` counts one. Where a prefix ends inside piece i, the pieces up to
-    i - 2 are those of the whole text (a named pattern looks ahead one character, into the piece that follows). `model`
-    is None where a normalizer is between characters and tokens; then nothing can be said about huge pieces.
+    `split` cuts a text into pieces, and `count_piece` counts the tokens of one. If a prefix ends inside piece i, its
+    pieces up to i - 2 are those of the whole text (a named pattern looks ahead one character, into the next piece).
+    `model` is None if a normalizer stands between characters and tokens; huge pieces then have no shortcut.
     """
     pieces = split(text if model is None else text[: (limit + 1) * model.max_token_bytes])
     starts = list(accumulate(map(len, pieces), initial=0))
@@ -96,7 +96,7 @@ def longest_prefix(
 
 
 def _candidates(piece: str, start: int, room: int, model: BPEModel | None) -> Iterator[int]:
-    """Yield the ends inside a piece worth trying, the longest first: all, but for a huge piece those that could fit."""
+    """Yield the ends inside a piece worth trying, longest first: all of them, or in a huge piece those that may fit."""
     if len(piece) <= LONG_PIECE or model is None or not TrieEncoder.supports(model):
         yield from range(start + len(piece), start, -1)
         return
@@ -111,11 +111,10 @@ SEARCH_WINDOW = 64
 
 
 def approximate_longest_prefix(text: str, limit: int, count: Callable[[str], int]) -> int:
-    """Return the length of a prefix of at most `limit` tokens by `count`, for tokenizers with nothing more known.
+    """Return the length of a prefix with at most `limit` tokens by `count`, for any tokenizer.
 
-    Where prefixes of two lengths lie on the two sides of the limit is found by bisection; then every prefix up to
-    `SEARCH_WINDOW` characters after that offset is tried, the longest first. Cost: the logarithm of the length and
-    `SEARCH_WINDOW` encodings.
+    Bisection finds an offset where the count passes the limit. Then every prefix up to `SEARCH_WINDOW` characters after
+    that offset is tried, longest first. Cost: log(length) plus `SEARCH_WINDOW` encodings.
     """
     short, long = 0, len(text) + 1
     while long - short > 1:

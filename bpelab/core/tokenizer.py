@@ -1,8 +1,8 @@
-"""A tokenizer: text to ids and back. What streams, batches, templates, shards and editing need of one is here.
+"""A tokenizer: text to ids and back. This is the interface that streams, batches, templates, shards and editing use.
 
-`Tokenizer` is a vocabulary with two pipelines, to ids (`pipeline.py`) and to text (`decode_pipeline.py`), made from a
-specification. It opens no file and learns nothing: `BPETokenizer`, which people import, is the one that does. It can't
-be changed after it is made, so one object can serve many threads.
+`Tokenizer` is a vocabulary with two pipelines, to ids (`pipeline.py`) and to text (`decode_pipeline.py`), built from a
+specification. It doesn't open files or train; its subclass `BPETokenizer`, the public class, does. It is immutable, so
+one object can serve many threads.
 
 Chapter: A tokenizer in production. Cost: `encode` and `decode` are linear on real text, O(n log n) at worst.
 """
@@ -36,7 +36,7 @@ CACHE_ENTRIES = 1 << 16
 
 
 class Tokenizer(Vocabulary):
-    """A vocabulary that can encode and decode. Make one with `from_spec`.
+    """A vocabulary that can encode and decode. Create one with `from_spec`.
 
     Attributes:
         pipeline: from text to ids.
@@ -48,7 +48,7 @@ class Tokenizer(Vocabulary):
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec, *, encoder: str = "auto", cache_size: int = CACHE_ENTRIES) -> Self:
-        """Make the tokenizer of a specification, which is what the functions in `bpelab.formats` read from files."""
+        """Create a tokenizer from a specification, such as the functions in `bpelab.formats` read from files."""
         made = cls.__new__(cls)
         made._set_up(spec, encoder, cache_size)  # noqa: SLF001 - of its own class
         return made
@@ -58,7 +58,7 @@ class Tokenizer(Vocabulary):
         vars(self)["pipeline"] = Pipeline(spec, encoder, cache_size)
         vars(self)["decode_pipeline"] = DecodePipeline(spec)
 
-    if not TYPE_CHECKING:  # a type checker would take every name for one that can be set
+    if not TYPE_CHECKING:  # else a type checker would let any name be set
 
         def __setattr__(self, name: str, value: object) -> None:
             self._refuse_change(name)
@@ -67,7 +67,7 @@ class Tokenizer(Vocabulary):
             self._refuse_change(name)
 
     def _refuse_change(self, name: str) -> NoReturn:
-        """Raise AttributeError saying what to do instead of setting an attribute."""
+        """Raise AttributeError, saying how to get a changed tokenizer instead."""
         argument = f"{name}=" if name in {*self._spec.arguments(), "encoder", "cache_size"} else ""
         advice = f"tokenizer.with_options({argument}...) returns a new one"
         raise AttributeError(f"a tokenizer can't be changed, and {name!r} was not set: {advice}", name=name, obj=self)
@@ -76,7 +76,7 @@ class Tokenizer(Vocabulary):
         return _rebuild, (type(self), self._spec, self.pipeline.encoder, self.pipeline.cache.capacity)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are made of the same parts, and so return the same ids; which encoder they use is no part."""
+        """Return True if both have the same components, and therefore the same ids; the encoder doesn't count."""
         if not isinstance(other, Tokenizer) or self is other:
             return self is other
         return type(self) is type(other) and self._spec == other._spec
@@ -99,9 +99,9 @@ class Tokenizer(Vocabulary):
 
         Args:
             allowed_special: names of special tokens (or "all") that become their id where they occur in the text.
-            disallowed_special: names (or "all", less the allowed ones) that raise SpecialTokenError instead. What is
-                in neither is plain text; that is the default for all, since text is untrusted.
-            add_special_tokens: whether the post-processor, if there is one, adds its tokens.
+            disallowed_special: names (or "all", except the allowed ones) that raise SpecialTokenError instead. Special
+                tokens in neither are plain text. That is the default for all of them, because text is untrusted.
+            add_special_tokens: whether the post-processor, if any, adds its tokens.
 
         Lone surrogates become U+FFFD. Cost: O(n log n) at worst, linear on real text.
 
@@ -127,12 +127,12 @@ class Tokenizer(Vocabulary):
         return ids
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text` with no special token, neither in it nor around it."""
+        """Return the ids of `text`; special tokens in it are plain text, and none are added."""
         ids = self.pipeline.encode_short(text) if type(text) is str else None
         return self.pipeline.ids(valid_text(text)) if ids is None else ids
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece: merged as a whole, whatever the pattern is.
+        """Return the ids of one piece, which isn't split by the pattern.
 
         >>> from bpelab import BPETokenizer
         >>> BPETokenizer.train("abab", 257).encode_piece(b"ab ab")
@@ -143,10 +143,10 @@ class Tokenizer(Vocabulary):
     def encode_with_dropout(
         self, text: str, probability: float | None = None, *, seed: int | None = None, allowed_special: Special = ()
     ) -> list[int]:
-        """Ids of `text` as a model in training may see them: each merge is left out with `probability`.
+        """Encode with BPE-dropout, for training a model: each merge is skipped with `probability`.
 
-        The probability is by default the one that the tokenizer's file asks for. The same `seed` makes the same ids.
-        Raises ValueError where neither is given, and for a probability that is not one. Source: Provilkov et al. 2020.
+        The default probability is that of the tokenizer's file. The same `seed` gives the same ids. Raises ValueError
+        if neither gives a probability, or if it isn't from 0 to 1. Source: Provilkov et al. 2020.
         """
         if probability is None:
             probability = self._spec.dropout
@@ -161,9 +161,9 @@ class Tokenizer(Vocabulary):
         return self.pipeline.ids(valid_text(text), allowed, encoder)
 
     def encode_array(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> Ids:
-        """Return the ids of `text` as a numpy array of uint32, without a list in between; nothing is added around them.
+        """Return the ids of `text` as a numpy array of uint32, without an intermediate list or added special tokens.
 
-        In C or in Python, as `encode` does: see the encoders "auto" and "native".
+        Runs in C or Python, as `encode` does: see the encoders "auto" and "native".
 
         >>> from bpelab import BPETokenizer
         >>> BPETokenizer.train("abab", 257).encode_array("cabab")
@@ -186,11 +186,11 @@ class Tokenizer(Vocabulary):
         add_special_tokens: bool = True,
         **wrong: Never,
     ) -> list[list[int]]:
-        """`encode` for each of several texts, with the same options; a list of lists.
+        """Return the ids of each text, as a list of lists; options as for `encode`.
 
         Args:
-            threads: how many threads encode; None for one a processor, as far as the batch is large enough. They are
-                used where C encodes (see the encoders "auto" and "native"); Python encodes in one.
+            threads: the number of threads; None for one a processor, if the batch is large enough. Only C uses them
+                (see the encoders "auto" and "native"); Python encodes in one thread.
 
         >>> from bpelab import BPETokenizer
         >>> BPETokenizer.train("abab", 257).encode_batch(["ab", "", "cab"])
@@ -215,8 +215,8 @@ class Tokenizer(Vocabulary):
     ) -> tuple[Ids, NDArray[np.int64]]:
         """Return the ids of several texts end to end, and their offsets: text i has ids[offsets[i]:offsets[i + 1]].
 
-        The ids are a numpy array of uint32, the offsets, one more than there are texts, of int64: the layout of
-        Arrow's lists. Nothing is added around a text. Options as for `encode_batch`.
+        The ids are a numpy array of uint32, the offsets one of int64, with one entry more than there are texts: the
+        layout of Arrow's lists. No special tokens are added. Options as for `encode_batch`.
 
         >>> from bpelab import BPETokenizer
         >>> ids, offsets = BPETokenizer.train("abab", 257).encode_batch_array(["ab", "", "cab"])
@@ -228,7 +228,7 @@ class Tokenizer(Vocabulary):
     def _checked_batch(
         self, texts: Iterable[str], allowed_special: Special, disallowed_special: Special
     ) -> tuple[list[str], frozenset[str]]:
-        """Return the texts, which may have lone surrogates, and the special tokens that may occur in them."""
+        """Return the texts, which may have lone surrogates, and the special tokens allowed in them."""
         if isinstance(texts, (str, bytes)):
             raise TypeError("a batch is several texts; for one, use encode or encode_array")
         refuse_keyed(texts, "the batch")
@@ -248,7 +248,7 @@ class Tokenizer(Vocabulary):
         return self.convert_ids_to_tokens(self.encode(text, **options))
 
     def pieces(self, text: str) -> list[str]:
-        """Return the pieces that the pre-tokenizer cuts `text` into, after the normalizer."""
+        """Return the pieces into which the pre-tokenizer cuts the normalized `text`."""
         return self.pipeline.pieces(valid_text(text))
 
     def count_tokens(
@@ -261,9 +261,9 @@ class Tokenizer(Vocabulary):
         add_special_tokens: bool = True,
         **wrong: Never,
     ) -> int:
-        """Return how many tokens `encode` returns with the same options.
+        """Return the number of tokens that `encode` returns with the same options.
 
-        With a `limit`, counting stops as soon as it is passed, and the answer is then limit + 1: compare with
+        With a `limit`, counting stops as soon as the limit is passed, and the result is limit + 1: check
         `count_tokens(text, limit=n) <= n`.
         """
         if wrong:
@@ -296,10 +296,10 @@ class Tokenizer(Vocabulary):
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).truncate("lowest of the low", 3)
         'lowes'
 
-        Raises ValueError when `max_tokens` is less than what the post-processor adds. Cost: as encoding the prefix.
-        With a pattern of your own, a pre-tokenizer of several steps, or a normalizer, prefixes are tried one by one
-        around the offset where the limit is first met; a prefix that fits again more than 64 characters later is not
-        found.
+        Raises ValueError if `max_tokens` is less than the number of tokens that the post-processor adds. Cost: that of
+        encoding the prefix. With a custom pattern, a pre-tokenizer of several steps, or a normalizer, prefixes are
+        tried one by one around the offset where the limit is first met. A prefix that fits again more than 64
+        characters later isn't found.
         """
         text = valid_text(text)
         room = whole_number("max_tokens", max_tokens) - self._added(add_special_tokens)
@@ -310,18 +310,17 @@ class Tokenizer(Vocabulary):
         return text[: longest_fitting(self.pipeline, text, room)]
 
     def split_by_tokens(self, text: str, size: int, overlap: int = 0) -> list[str]:
-        """`text` in chunks of at most `size` tokens each, encoded alone and without what a post-processor adds.
+        """Split `text` into chunks of at most `size` tokens each, when encoded alone and without added special tokens.
 
-        Without `overlap` the chunks joined are the text (lone surrogates apart); with it, each begins with the end of
-        the one before, of at most that many tokens. A character is never cut.
+        Without `overlap` the chunks join to the text (except for lone surrogates). With it, each chunk starts with the
+        end of the previous one, of at most `overlap` tokens. A character is never cut.
 
         >>> from bpelab import BPETokenizer
         >>> BPETokenizer.train("low lower " * 9, vocab_size=261).split_by_tokens("lowest of the low", 4)
         ['lowest', ' of ', 'the low']
 
-        Raises ValueError for a size below 1, an overlap that is not smaller, and a character of more than `size`
-        tokens.
-        Cost: linear; as for a few times `encode_with_offsets`.
+        Raises ValueError for a size below 1, an overlap that isn't smaller than the size, and a character of more than
+        `size` tokens. Cost: linear; a few times that of `encode_with_offsets`.
         """
         pipeline = self.pipeline
         from .chunking import chunks
@@ -342,7 +341,7 @@ class Tokenizer(Vocabulary):
         """Return the bytes of `ids`.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist, unless `unknown` is "replace" (U+FFFD) or
-        "skip"; TypeError for what is no integer.
+        "skip"; TypeError for an id that isn't an integer.
         """
         check_flags(skip_special_tokens=skip_special_tokens)
         decoding = self.decode_pipeline
@@ -361,7 +360,7 @@ class Tokenizer(Vocabulary):
         skip_special_tokens: bool = False,
         **wrong: Never,
     ) -> str:
-        """Return the text of `ids`; `errors` is that of bytes.decode, for ids whose bytes are no UTF-8.
+        """Return the text of `ids`; `errors` is as for bytes.decode, for ids whose bytes aren't UTF-8.
 
         >>> from bpelab import BPETokenizer
         >>> t = BPETokenizer.train("abab", 257)
@@ -384,33 +383,33 @@ class Tokenizer(Vocabulary):
         return data.decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], *, skip_padding: bool = True, **options: Any) -> list[str]:
-        """`decode` for each of several sequences of ids, with the same options.
+        """Return the text of each sequence of ids; options as for `decode`.
 
-        With `skip_padding` the pad tokens that a row begins or ends with, if there is a pad token, are left out first.
+        With `skip_padding`, leading and trailing pad tokens are removed from each row first.
         """
         check_flags(skip_padding=skip_padding)
         pad = self.pad_token_id if skip_padding else None
         return [self.decode(ids if pad is None else detokenize.strip_padding(ids, pad), **options) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
-        """Return the text of `ids`, and for each id the index in it of the character in which its token begins.
+        """Return the text of `ids`, and for each id the index of the character in which its token starts.
 
-        Raises BPELabError for a tokenizer whose tokens are not bytes.
+        Raises BPELabError for a tokenizer whose tokens aren't bytes.
         """
         if not self.decode_pipeline.joins_bytes:
             raise BPELabError("offsets are known for byte-level tokenizers only")
         return detokenize.text_and_offsets(detokenize.join_tokens(ids, self.decode_pipeline.token_bytes))
 
-    # -- what it is made of ------------------------------------------------------------------------------------------
+    # -- components ---------------------------------------------------------------------------------------------------
 
     @property
     def pattern(self) -> str | None:
-        """The name of the pattern, or the regular expression where it has none; None where no pattern says it all."""
+        """The pattern's name, or its regular expression if unnamed; None if it isn't one pattern alone."""
         return self._spec.pattern
 
 
 def check_tokenizer(value: object) -> None:
-    """Raise TypeError for what is no tokenizer, such as the name of one."""
+    """Raise TypeError unless `value` is a tokenizer; the name of one isn't."""
     if not isinstance(value, Tokenizer):
         raise TypeError(
             f"tokenizer is a BPETokenizer, not {value!r:.40}: BPETokenizer.from_tiktoken(name) and "

@@ -1,8 +1,8 @@
-"""What the end of a text may become: bytes that stop inside a character, and tokens that a prefix may grow into.
+"""Unstable tokens: the ids at the end of a text that more text may change, and bytes that end inside a character.
 
-A tokenizer cuts a text into pieces, and what follows can move the last cut. The ids of the last piece, and of the white
-space before it, are therefore unstable. The rules here are tiktoken's, with its approximations, so that the ids are
-the same; `StreamEncoder` knows exactly which ids can't change any more.
+A tokenizer cuts a text into pieces, and the text that follows can move the last cut. The ids of the last piece, and of
+the white space before it, are therefore unstable. The rules here are tiktoken's, with its approximations, so that the
+ids are the same. `StreamEncoder` knows exactly which ids are final.
 
 Source: tiktoken `src/lib.rs`, `_encode_bytes` and `_encode_unstable_native`.
 """
@@ -14,11 +14,11 @@ from ..errors import BPELabError
 from .pipeline import Pipeline
 
 SPACES = b" \n\t"
-INFORMATION_SEPARATORS = "\x1c\x1d\x1e\x1f"  # white space to Python, and to Unicode's property not
+INFORMATION_SEPARATORS = "\x1c\x1d\x1e\x1f"  # white space in Python, but not by Unicode's property
 
 
 def count_unstable(pipeline: Pipeline, ids: Sequence[int], last_part: str) -> int:
-    """How many of the last `ids` may change, where the text after the last special token is `last_part`."""
+    """Return how many of the last `ids` may change; `last_part` is the text after the last special token."""
     if not last_part:
         return 0
     count = len(pipeline.encode_piece(pipeline.pieces(last_part)[-1].encode()))
@@ -34,10 +34,11 @@ def count_unstable(pipeline: Pipeline, ids: Sequence[int], last_part: str) -> in
 
 
 def encode_bytes(pipeline: Pipeline, data: bytes) -> list[int]:
-    """Return the ids of bytes that may not be UTF-8; for those that are, the ids of the text.
+    """Return the ids of bytes that may not be UTF-8; for valid UTF-8, the ids of the text.
 
-    From the piece in which the first wrong byte is, all is one piece, as in tiktoken: `decode_bytes` of the ids is
-    `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that are not bytes.
+    From the start of the piece with the first invalid byte, the rest is one piece, as in tiktoken. `decode_bytes` of
+    the ids is `data`. Raises BPELabError for a tokenizer with a normalizer, several patterns, or tokens that aren't
+    bytes.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("abab", 257)
@@ -61,10 +62,10 @@ def encode_bytes(pipeline: Pipeline, data: bytes) -> list[int]:
 
 
 def completions(pipeline: Pipeline, sorted_tokens: Sequence[bytes], end: bytes) -> set[tuple[int, ...]]:
-    """Return the id sequences that a text with the unstable end `end` may go on with, each just long enough for it.
+    """Return the id sequences that the unstable bytes `end` may turn into, each just long enough to cover them.
 
-    `sorted_tokens` are the model's tokens in order. Cost: an encoding for each token that begins with a suffix of
-    `end`, of which there are thousands where that is a space.
+    `sorted_tokens` are the model's tokens in order. Cost: an encoding for each token that starts with a suffix of
+    `end`; thousands if that is a space.
     """
     if not end:
         return set()
@@ -95,7 +96,7 @@ def _encode(pipeline: Pipeline, data: bytes) -> list[int]:
 
 
 def _covering(pipeline: Pipeline, ids: Sequence[int], size: int) -> tuple[int, ...]:
-    """Return the first of `ids` that have `size` bytes together."""
+    """Return the shortest prefix of `ids` whose tokens have at least `size` bytes."""
     tokens, length = pipeline.model.tokens, 0
     for count, token_id in enumerate(ids, 1):
         length += len(tokens[token_id])
@@ -105,7 +106,7 @@ def _covering(pipeline: Pipeline, ids: Sequence[int], size: int) -> tuple[int, .
 
 
 def _last_character(data: bytes) -> bytes:
-    """Return the bytes of the last character, or of the last byte where no character ends there."""
+    """Return the bytes of the last character, or the last byte if no character ends there."""
     for size in range(1, min(4, len(data)) + 1):
         try:
             data[-size:].decode()

@@ -1,8 +1,8 @@
-"""Tokens, their ids and their bytes, special tokens and their roles: what is looked up without encoding anything.
+"""The vocabulary: tokens, their ids and bytes, special tokens and their roles. Lookups need no encoding.
 
-Ordinary tokens come from the model, special and other added ones beside them.
+Ordinary tokens come from the model; special and other added tokens are stored beside it.
 
-Cost: a look-up; the table of all tokens is made when it is first asked for.
+Cost: a dictionary lookup; the table of all tokens is built on first use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """The tokens of a model and the special tokens beside them. A `Tokenizer` can encode and decode, too."""
+    """The tokens of a model, and the special tokens. A `Tokenizer` can also encode and decode."""
 
     _spec: TokenizerSpec
     _model: BPEModel
@@ -37,24 +37,24 @@ class Vocabulary:
 
     @property
     def spec(self) -> TokenizerSpec:
-        """What it is made of, as file formats take it."""
+        """The specification, which file formats read and write."""
         return self._spec
 
     @property
     def n_vocab(self) -> int:
-        """The highest id plus one: the rows that an embedding table needs. `len` counts the tokens there are."""
+        """The highest id plus one: the rows that an embedding table needs. `len` counts tokens."""
         return self._spec.n_vocab
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens the model has, without the special and other added tokens beside it, as in transformers."""
+        """The number of the model's tokens, without special and other added tokens, as in transformers."""
         return len(self._model.tokens)
 
     def __len__(self) -> int:
         return len(self._spec.tokens)
 
     def get_vocab(self) -> dict[bytes, int]:
-        """Every token, special ones included, and its id."""
+        """Return every token, including special ones, and its id."""
         return {token: token_id for token_id, token in sorted(self._spec.tokens.items())}
 
     def token_to_id(self, token: bytes | str) -> int | None:
@@ -79,9 +79,9 @@ class Vocabulary:
         def convert_tokens_to_ids(self, tokens: Iterable[bytes | str]) -> list[int]: ...
 
     def convert_tokens_to_ids(self, tokens: bytes | str | Iterable[bytes | str]) -> int | list[int]:
-        """Return the id of each token, or of one token; that of the unk token for unknown ones, if one was set.
+        """Return the id of each token, or of one token. Unknown tokens get the id of the unk token, if one is set.
 
-        Raises UnknownTokenError for unknown ones where none was set.
+        Raises UnknownTokenError for an unknown token if none is set.
 
         >>> from bpelab import BPETokenizer
         >>> t = BPETokenizer.train("abab", 258, special_tokens=["<|eot|>"])
@@ -117,17 +117,17 @@ class Vocabulary:
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """Name -> id. It can't be changed: `BPETokenizer.with_special_tokens` returns a tokenizer with more."""
+        """Name -> id. Read-only: `BPETokenizer.with_special_tokens` returns a tokenizer with more special tokens."""
         return self._special.ids
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:
-        """Every token that is beside the model's, special or not, with its flags."""
+        """All added tokens, special or not, with their flags."""
         return self._special.tokens
 
     @property
     def bos_token(self) -> str | None:
-        """The name of the token that begins a text, or None."""
+        """The token that starts a text, or None."""
         return self._spec.roles["bos"]
 
     @property
@@ -137,7 +137,7 @@ class Vocabulary:
 
     @property
     def eos_token(self) -> str | None:
-        """The name of the token that ends a text, or None."""
+        """The token that ends a text, or None."""
         return self._spec.roles["eos"]
 
     @property
@@ -147,7 +147,7 @@ class Vocabulary:
 
     @property
     def pad_token(self) -> str | None:
-        """The name of the token that fills up a batch, or None."""
+        """The token that pads the rows of a batch, or None."""
         return self._spec.roles["pad"]
 
     @property
@@ -157,7 +157,7 @@ class Vocabulary:
 
     @property
     def unk_token(self) -> str | None:
-        """The name of the token that stands for what is unknown, or None."""
+        """The token that stands for unknown text, or None."""
         return self._spec.roles["unk"]
 
     @property

@@ -1,6 +1,6 @@
-"""Format detection: open a tokenizer by a folder, a file, or the name of a tiktoken encoding.
+"""Format detection: open a tokenizer, given a folder, a file, or the name of a tiktoken encoding.
 
-The first bytes of a file say what it is, and its name where they leave that open; nothing in a file is ever run.
+The first bytes of a file tell its format, or its name if they don't; nothing in a file is ever run.
 """
 
 from codecs import BOM_UTF8
@@ -20,17 +20,16 @@ def open_spec(source: str | Path, *, pattern: str | None = None) -> TokenizerSpe
 
     Folders: `tokenizer.json`, else `vocab.json` with `merges.txt` (or GPT-2's names), `tekken.json`, `tokenizer.model`,
     one `.gguf`. Files: `.json` (Hugging Face's, Mistral's, tiktoken's for JavaScript), `.gguf`, `.tiktoken`, minbpe's
-    and Llama 3's `.model`, and SentencePiece's under any name. A `pattern` is needed where the files don't say how text
-    is split, unless it is known by the hash of the file, and refused where they do.
+    and Llama 3's `.model`, and SentencePiece's under any name. A `pattern` is needed if the files don't say how to
+    split text, unless the file's hash is known; it is refused if they do.
 
-    Raises TokenizerFileError for a file that can't be read, BPELabError for `source` that is neither a file nor a
-    name.
+    Raises TokenizerFileError for a file that can't be read, BPELabError if `source` is neither a file nor a known name.
     """
     try:
         return _open(source, pattern)
-    except OSError as error:  # a name that is too long, a folder that may not be looked into
+    except OSError as error:  # a name that is too long, a folder without permission
         raise TokenizerFileError(source, "", f"can't be read: {error.strerror or error}") from error
-    except (MemoryError, RecursionError) as error:  # that no check has foreseen
+    except (MemoryError, RecursionError) as error:  # which no check prevented
         problem = "asks for more memory than there is" if isinstance(error, MemoryError) else "is nested too deeply"
         raise TokenizerFileError(source, "", problem) from error
 
@@ -44,7 +43,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
 
         return load_ranks(path, pattern)
     if not path.exists() and path.suffix not in (".json", ".model", ".gguf"):
-        if path != Path(path.name):  # a name of an encoding has no folder
+        if path != Path(path.name):  # names of encodings have no folder
             raise TokenizerFileError(source, "", "there is no such file or folder")
         return _open_name(str(source))
     from .._support.json_document import JSONFile, open_file, refuse_foreign_file
@@ -80,7 +79,7 @@ def _open(source: str | Path, pattern: str | None) -> TokenizerSpec:
             return tekken.load(path)
         if tiktoken_js.may_match(start):
             return tiktoken_js.load(path)
-    # SentencePiece's models begin with a byte that is not a letter; minbpe's listing is refused by name
+    # SentencePiece's models start with a byte that isn't a letter; minbpe's listing is rejected by name
     if path.suffix == ".vocab" or (path.suffix == ".model" and start[:1].isalpha()) or minbpe.matches(start):
         return minbpe.load(path)
     if path.suffix == ".model" or sentencepiece_proto.may_match(start):

@@ -1,8 +1,8 @@
-"""The GGUF container, llama.cpp's file format: read and write the header. The weights after it are left to others.
+"""The GGUF container, llama.cpp's file format: read and write the header, not the weights after it.
 
-A header is a list of keys with typed values, then one entry for each tensor; a vocabulary is a few of those values.
-Only the header is read, so a file of 100 GB costs what its header costs: O(header) time and memory, which the
-limits below bound. Strings are decoded with "surrogateescape": a token may hold any bytes, and none is lost.
+A header is a list of keys with typed values, followed by one entry for each tensor; a vocabulary is a few of those
+values. Only the header is read, so even a file of 100 GB takes O(header) time and memory, bounded by the limits
+below. Strings are decoded with "surrogateescape", so a token may hold any bytes, and none is lost.
 
 Chapter: File formats. Source: the GGUF specification, and llama.cpp `ggml/src/gguf.cpp`, whose refusals these are.
 """
@@ -20,7 +20,7 @@ from ..errors import ConversionError, TokenizerFileError
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 MAX_HEADER, MAX_ELEMENTS, MAX_TENSORS = 1 << 26, 1 << 22, 1 << 17
-"""Limits on a header's bytes, the elements of its arrays, and its tensors: several times what the largest need."""
+"""Limits on a header's bytes, array elements and tensors: several times what the largest files need."""
 MAX_KEY, MAX_DEPTH, MAX_DIMENSIONS, ARRAY_COST, CHUNK = 65_535, 4, 4, 16, 1 << 18
 
 STRUCT_CODES = {
@@ -59,9 +59,9 @@ class GGUFFile:
 def read_metadata(path: str | Path) -> GGUFFile:
     """Return the header of a GGUF file, version 2 or 3, of either byte order. O(header) time and memory.
 
-    Numbers become int, float and bool, strings str, arrays list. A string that is not UTF-8 has its bytes as
-    U+DC80..U+DCFF: `text.encode("utf-8", "surrogateescape")` returns them. Raises TokenizerFileError naming the
-    key and the byte. Source: GGUF specification.
+    Numbers become int, float and bool, strings str, arrays list. Bytes that aren't UTF-8 become U+DC80..U+DCFF;
+    `text.encode("utf-8", "surrogateescape")` returns the original. Raises TokenizerFileError naming the key and the
+    byte. Source: GGUF specification.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "v.gguf")
@@ -77,7 +77,7 @@ def read_metadata(path: str | Path) -> GGUFFile:
 
 
 class _Header:
-    """A buffered reader of a header, front to back, which requests no byte before it is known to be there.
+    """A buffered reader of a header, front to back. It checks that bytes exist before it requests them.
 
     `data` is the buffered part of the file, `base` its offset in the file, and `position` the next byte in it.
     """
@@ -121,7 +121,7 @@ class _Header:
         return str(self.take(length), "utf-8", "surrogateescape")
 
     def strings(self, count: int) -> list[str]:
-        """Return `count` strings, as `string` does, but three times as fast where they are in the buffer."""
+        """Return `count` strings, as `string` does, but three times as fast if they are in the buffer."""
         unpack_length, out = struct.Struct(self.order + "Q").unpack_from, []
         data, position, size = self.data, self.position, len(self.data)
         for _ in range(count):
@@ -215,11 +215,11 @@ class _Header:
 
 
 def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping[str, str] | None = None) -> None:
-    """Write a GGUF file of version 3, little-endian, that has these keys and no tensor, whole or not at all.
+    """Write a GGUF file of version 3, little-endian, with these keys and no tensors, whole or not at all.
 
-    A str, a bool and a list of either need no type; numbers do, from `types`: "uint32", "[int32]", "[[float32]]" (the
-    names are those of `read_metadata`; its two mappings, written, are read back unchanged). Lone surrogates
-    U+DC80..U+DCFF become the bytes that they escape. Raises ConversionError naming the key, and OSError. O(size).
+    A str, a bool and a list of either need no type. Numbers do, from `types`: "uint32", "[int32]", "[[float32]]", as
+    in `read_metadata`, whose two mappings survive a round trip. Lone surrogates U+DC80..U+DCFF become the bytes that
+    they escape. Raises ConversionError naming the key, and OSError. O(size).
     """
     write_atomically(Path(path), encode_header(metadata, types))
 
@@ -227,9 +227,9 @@ def write_metadata(path: str | Path, metadata: Mapping[str, Any], types: Mapping
 def encode_header(
     metadata: Mapping[str, Any], types: Mapping[str, str] | None = None, tensors: Sequence[TensorInfo] = ()
 ) -> bytes:
-    """Return all of a file that is before the numbers of its tensors. Arguments and errors as for `write_metadata`.
+    """Return the bytes of a file up to its tensor data. Arguments and errors as for `write_metadata`.
 
-    The offsets of tensors count from the end of what is returned.
+    The offsets of tensors count from the end of the returned bytes.
     """
     types = types or {}
     parts = [MAGIC, struct.pack("<IQQ", 3, len(tensors), len(metadata))]
@@ -251,7 +251,7 @@ def encode_header(
 
 
 def _infer_type(value: object) -> str:
-    """Return the type of a value that can have only one. Raises ValueError for another."""
+    """Return the type of a value that can have only one. Raises ValueError if it could have several."""
     depth = 0
     while isinstance(value, list) and value and depth < MAX_DEPTH:
         value, depth = value[0], depth + 1

@@ -1,12 +1,12 @@
-"""Loading GGUF: the tokenizer in a model file of llama.cpp. `gguf_save` writes one.
+"""Load the tokenizer in a GGUF file, the model file of llama.cpp. `gguf_save` writes one.
 
-Three kinds are read: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split pattern),
-"llama" (SentencePiece's BPE: scores instead of merges) and "gemma4" (merges of characters, with byte fallback; some
-files call that "gpt2" too, and the name of the pattern tells). Others are refused by name, and so is the name of a
-pattern that isn't known: none is ever guessed. Patterns are the model's own where llama.cpp's source keeps them beside
-its adaptation.
+Three kinds are supported: "gpt2" (byte-level BPE: tokens in GPT-2's alphabet, merges, and the *name* of a split
+pattern), "llama" (SentencePiece's BPE: scores instead of merges) and "gemma4" (merges of characters, with byte
+fallback; some files call that "gpt2" too, and the pattern's name tells them apart). Others are rejected by name, and so
+are unknown pattern names: patterns are never guessed. If llama.cpp's source has both the model's own patterns and its
+adaptation of them, the model's own are used.
 
-The format holds tokens with ids from 0 on without holes, merges, types of tokens, bos, eos and the like, and chat
+The format holds tokens with ids from 0 without gaps, merges, token types, bos, eos and similar roles, and chat
 templates. It can't hold a normalizer other than SentencePiece's, a pattern without a name, flags of added tokens,
 truncation and padding.
 
@@ -50,12 +50,12 @@ TYPE_DESCRIPTIONS = {
 }
 TOKEN_TYPES = {"NORMAL": 1, "UNKNOWN": 2, "CONTROL": 3, "USER_DEFINED": 4, "UNUSED": 5, "BYTE": 6}
 NON_UTF8_LETTERS = frozenset(CHAR_OF_BYTE[byte] for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))
-"""Letters of GPT-2's alphabet for bytes that UTF-8 never has. As user-defined tokens, as in DeepSeek's files, they mean
-the letters themselves."""
+"""Letters of GPT-2's alphabet for bytes that never occur in UTF-8. As user-defined tokens, for example in DeepSeek's
+files, they mean the letters themselves."""
 NOT_BPE = {"bert": "WordPiece", "t5": "Unigram", "rwkv": "a greedy longest match", "plamo2": "Unigram"}
-"""Models that are not byte-pair encoding, and what they are instead."""
+"""Models that aren't byte-pair encoding -> their algorithm."""
 CHARACTER_LEVEL = ("gemma4", "granite-embed-multi-311m", "sarvam-moe")
-"""Pre-tokenizers of models whose tokens are characters, with SentencePiece's sign for spaces."""
+"""Pre-tokenizers of models with character tokens and SentencePiece's space symbol, U+2581."""
 ROLE_KEYS = {"bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "pad": "padding_token_id"}
 
 
@@ -71,7 +71,7 @@ def load(path: Path) -> TokenizerSpec:
 
 
 class _Reader:
-    """The metadata of a file, and the tokenizer that is built from it."""
+    """A reader that builds a tokenizer from the metadata of a file."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.data = path, read_metadata(path).metadata
@@ -166,7 +166,7 @@ class _Reader:
         return token_id
 
     def _chat_templates(self) -> str | list[dict[str, str]] | None:
-        """Return the chat template, or all of them in Hugging Face's form where some are named; None for none."""
+        """Return the chat template, a list in Hugging Face's form if there are named ones, or None."""
         default: str | None = self.get(TEMPLATE_KEY, str)
         keys = [key for key in self.data if key.startswith(TEMPLATE_KEY + ".")]
         if not keys:
@@ -176,11 +176,11 @@ class _Reader:
         return [{"name": name, "template": source} for name, source in named.items()]
 
     def _post_processor(self, common: dict[str, Any], model: str) -> TemplateProcessing | None:
-        """Return the template that adds bos and eos, as the file says, or llama.cpp's defaults; None for none."""
+        """Return the template that adds bos and eos, by the file or llama.cpp's defaults, or None for neither."""
         pre = gguf_pre().get(self.get("pre", str, ""))
         starts = self.get("add_bos_token", bool, model == "llama" or (pre is not None and pre.add_bos))
         if model == "gemma4" and self.get("pre", str) != "sarvam-moe":
-            starts = True  # llama.cpp overrules the file
+            starts = True  # llama.cpp overrides the file
         ends = self.get("add_eos_token", bool, False)
         names = [common.get("bos_token") if starts else None, "$A", common.get("eos_token") if ends else None]
         used = tuple(name for name in names if name is not None)
@@ -210,16 +210,16 @@ class _Reader:
     def _character_level(self, tokens: list[str], kinds: list[str], added: list[AddedToken]) -> dict[str, Any]:
         """Return the arguments for BPE of characters with byte fallback.
 
-        Runs of line feeds that are tokens must come out of the merges, since llama.cpp looks them up without.
+        Merges must produce the tokens that are runs of line feeds, since llama.cpp looks these up directly.
         """
         vocab = {text: token_id for token_id, text in enumerate(tokens)}
         if missing := [text for text in map("<0x{:02X}>".format, range(256)) if text not in vocab]:
-            raise self.wrong("tokens", f"{missing[0]} is missing, and a character that no token has is written so")
+            raise self.wrong("tokens", f"{missing[0]} is missing, which byte fallback needs")
         model = self._merge_model({"vocab": vocab, "byte_fallback": True}, added, byte_level=False)
         heap = HeapEncoder(model)
-        for text, token_id in vocab.items():  # llama.cpp takes these whole, whatever the merges
+        for text, token_id in vocab.items():  # llama.cpp looks these up whole, whatever the merges
             if not text.strip("\n") and heap.encode_piece(text.encode()) != [token_id]:
-                raise self.wrong(f"tokens[{token_id}]", f"no merges make {text!r}, and llama.cpp finds it without")
+                raise self.wrong(f"tokens[{token_id}]", f"no merges make {text!r}, but llama.cpp looks it up directly")
         return {
             "model": model,
             "normalizer": Replace(Pattern("String", " "), SPACE),
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _is_byte_encoded(text: str) -> bool:
-    """Whether a token is in GPT-2's alphabet and not in ASCII, so that its bytes are not those of its characters."""
+    """Return whether a token is in GPT-2's alphabet but not ASCII, so that its characters aren't its bytes."""
     return not text.isascii() and BYTE_OF_CHAR.keys() >= set(text)
 
 
@@ -267,6 +267,6 @@ def _full_key(key: str) -> str:
 
 
 def _split_merge(text: str) -> tuple[str, str]:
-    """Return the two tokens of a merge; the first may begin with the space that is between others."""
+    """Return the two tokens of a merge, split at a space; the first token may start with a space."""
     at = text.find(" ", 1)
     return (text[:at], text[at + 1 :]) if at > 0 else ("", "")

@@ -1,7 +1,7 @@
 """llama.cpp's pre-tokenizers: their names (`tokenizer.ggml.pre` in a GGUF file) and their split patterns.
 
-A GGUF file has a name and no pattern; the patterns are in llama.cpp's source. Those of a name are applied in order,
-each to the pieces of the one before, and text that a pattern doesn't match is a piece too: Hugging Face's "Isolated".
+A GGUF file has a name but no pattern; the patterns are in llama.cpp's source. A name's patterns are applied in order,
+each to the pieces of the previous one. Text that a pattern doesn't match is also a piece: Hugging Face's "Isolated".
 
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`, `src/unicode.cpp` (data/gguf_pre_tokenizers.json).
 """
@@ -21,21 +21,21 @@ _KIMI = (
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 HANDLERS = {r"\p{AFMoE_digits}": _DIGITS, r"\d{1,3}(?=(?:\d{3})*\b)": _DIGITS, r"\p{Han}+": _KIMI}
-"""Patterns that llama.cpp only recognizes, to run code of its own instead -> a pattern that does what that code does.
-Digits are grouped from the right, and the first group takes with it all text before it that is not a digit."""
+"""Patterns for which llama.cpp runs its own code instead -> a pattern equivalent to that code.
+Digits are grouped from the right, and the first group includes all text before it that isn't a digit."""
 
 
 class GGUFPre(NamedTuple):
-    """What a name of a pre-tokenizer means.
+    """One of llama.cpp's pre-tokenizers.
 
     Attributes:
-        name: llama.cpp's, such as "llama-bpe".
-        regex: how llama.cpp splits, in patterns that any engine with Unicode categories can use.
+        name: llama.cpp's name, such as "llama-bpe".
+        regex: llama.cpp's split patterns, for any engine with Unicode categories.
         byte_level: whether pieces go through GPT-2's byte alphabet.
-        original: the model's own patterns, where llama.cpp's source has them and they differ; else None.
+        original: the model's own patterns, if llama.cpp's source has them and they differ; else None.
         llama_cpp_regex: the patterns of `regex` as llama.cpp writes them.
         ignore_merges: whether a piece that is a token becomes that token, whatever the merges.
-        add_bos, add_sep: whether these tokens are added where the file doesn't say.
+        add_bos, add_sep: whether these tokens are added if the file doesn't say.
         clean_spaces: whether decoding removes the space before some punctuation.
     """
 
@@ -52,7 +52,7 @@ class GGUFPre(NamedTuple):
 
 @lru_cache(1)
 def gguf_pre() -> Mapping[str, GGUFPre]:
-    r"""Return all pre-tokenizers by name, of equal ones the best known first. Read once, in milliseconds.
+    r"""Return all pre-tokenizers by name; among equal ones, the best known comes first. Read once, in milliseconds.
 
     >>> gguf_pre()["viking"].regex[1], gguf_pre()["llama-bpe"].ignore_merges
     ('\\p{N}', True)
@@ -79,8 +79,8 @@ def gguf_pre() -> Mapping[str, GGUFPre]:
 def names_for(regexes: Sequence[str]) -> list[str]:
     r"""Return the names of pre-tokenizers that use these split patterns, in this order; the best known name first.
 
-    A name counts where its patterns, or the model's own that they were adapted from, are these to the letter, but for
-    a last `|\s+` after `|\s+(?!\S)`, which changes no piece. Empty where llama.cpp has no such name.
+    A name matches if its patterns, or the model's own patterns behind them, equal these exactly, except for a final
+    `|\s+` after `|\s+(?!\S)`, which changes no piece. The list is empty if llama.cpp has no such name.
 
     >>> names_for([r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"])[0]
     'gpt-2'
@@ -94,9 +94,9 @@ def names_for(regexes: Sequence[str]) -> list[str]:
 
 
 def with_all_spaces(regexes: Sequence[str]) -> tuple[str, ...]:
-    r"""Add `|\s+` to those of llama.cpp's patterns that end with `|\s+(?!\S)`: what they leave out is its only match.
+    r"""Append `|\s+` to the patterns that end with `|\s+(?!\S)`; it matches only the text that they leave unmatched.
 
-    So the pieces stay the same, and the pattern is the model's own, which is known by name and split faster.
+    The pieces stay the same, but the pattern becomes the model's own, which has a name here and splits faster.
 
     >>> with_all_spaces([r"\p{N}", r"\S+|\s+(?!\S)"])
     ('\\p{N}', '\\S+|\\s+(?!\\S)|\\s+')

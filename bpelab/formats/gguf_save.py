@@ -1,7 +1,7 @@
-"""Saving GGUF: a vocabulary-only file that llama.cpp loads, with the same ids.
+"""Save a vocabulary-only GGUF file, which llama.cpp loads with the same ids.
 
-Byte-level tokenizers need a pattern that llama.cpp has a name for. Others are written as SentencePiece's scores, if
-scores can express their merges: any two neighbours merge whose concatenation is a token, in one order of the tokens.
+Byte-level tokenizers need a pattern that has a name in llama.cpp. Others are written with SentencePiece's scores, if
+scores can express their merges: any two neighbours merge if their concatenation is a token, in one order of the tokens.
 
 Chapter: File formats. Source: llama.cpp `src/llama-vocab.cpp`; llama.cpp's `convert_hf_to_gguf.py` for the types of
 tokens.
@@ -29,11 +29,11 @@ from .huggingface import merge_pairs
 from .sentencepiece_load import SPACE
 
 MAX_SHOWN = 60
-"""Characters of a pattern that an error message shows."""
+"""The number of characters of a pattern that error messages show."""
 
 
 def save(spec: TokenizerSpec, path: Path) -> None:
-    """Write a vocabulary-only GGUF file. Raises ConversionError for what llama.cpp would encode otherwise."""
+    """Write a vocabulary-only GGUF file. Raises ConversionError if llama.cpp would give other ids."""
     metadata, types = gguf_metadata(spec)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_metadata(path, metadata, types)
@@ -55,7 +55,7 @@ def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
         **{key: token_id for key, token_id in special.items() if token_id is not None},
         f"{PREFIX}add_bos_token": adds_bos,
         f"{PREFIX}add_eos_token": adds_eos,
-        # llama.cpp requires the sizes of a model even where there is none
+        # llama.cpp requires a model's sizes even in a file without a model
         "llama.vocab_size": len(texts),
         "llama.context_length": 1,
         "llama.embedding_length": 1,
@@ -66,7 +66,7 @@ def gguf_metadata(spec: TokenizerSpec) -> tuple[dict[str, Any], dict[str, str]]:
     template = spec.metadata.get("chat_template")
     if isinstance(template, str):
         values[TEMPLATE_KEY] = template
-    elif isinstance(template, list):  # named ones, as Hugging Face lists them
+    elif isinstance(template, list):  # named templates, as Hugging Face lists them
         named = {entry["name"]: entry["template"] for entry in template}
         values |= {
             TEMPLATE_KEY if name == "default" else f"{TEMPLATE_KEY}.{name}": text for name, text in named.items()
@@ -108,7 +108,7 @@ def _token_texts(spec: TokenizerSpec) -> tuple[list[str], list[int]]:
 
 
 def _byte_level(spec: TokenizerSpec) -> dict[str, Any]:
-    """Return the keys of a byte-level model. Raises ConversionError where llama.cpp would give other ids."""
+    """Return the keys of a byte-level model. Raises ConversionError if llama.cpp would give other ids."""
     model = spec.model
     if spec.normalizer is not None:
         raise ConversionError(
@@ -123,13 +123,13 @@ def _byte_level(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def pre_name(spec: TokenizerSpec) -> str:
-    """Return llama.cpp's name for how a byte-level tokenizer splits text. Raises ConversionError where it has none."""
+    """Return llama.cpp's name for how a byte-level tokenizer splits text. Raises ConversionError if there is none."""
     spellings = _patterns(spec)
     names = [name for spelling in spellings for name in names_for(spelling)]
     if not names:
         raise _explain_unnamed(spec)
     model = spec.model
-    equivalent = not model.recovered_merges.unreachable  # then looking whole pieces up first changes nothing
+    equivalent = not model.recovered_merges.unreachable  # then looking up whole pieces first changes nothing
     fitting = [name for name in names if equivalent or gguf_pre()[name].ignore_merges == model.ignore_merges]
     if not fitting:
         does = "doesn't look" if model.ignore_merges else "looks"
@@ -140,7 +140,7 @@ def pre_name(spec: TokenizerSpec) -> str:
 
 
 def approximate_pre_name(spec: TokenizerSpec) -> str | None:
-    """Return the name of a pattern that llama.cpp's own splitter only approximates; None for any other."""
+    """Return the name of the spec's pattern if llama.cpp's own splitter only approximates it, else None."""
     try:
         name = pre_name(spec)
     except ConversionError:
@@ -172,12 +172,12 @@ def _spellings(patterns: list[str]) -> list[list[str]]:
     named = [find_pattern(pattern) for pattern in patterns]
     older = [name.oniguruma if name else pattern for name, pattern in zip(named, patterns)]
     newer = [name.regex if name else pattern for name, pattern in zip(named, patterns)]
-    # tiktoken's cl100k splits white space at the end of a text in its own way, which llama.cpp has no name for
+    # tiktoken's cl100k splits white space at the end of a text differently; llama.cpp has no name for that
     return [newer] if any(name and name.name == "cl100k" for name in named) else [older, newer]
 
 
 def _explain_unnamed(spec: TokenizerSpec) -> ConversionError:
-    """Return the error for a pattern without a name in llama.cpp; it lists the patterns that have one."""
+    """Return the error for a pattern without a name in llama.cpp; it lists the patterns with a name."""
     named = find_pattern(spec.pattern) if spec.pattern else None
     short_repr = named.name if named else str(spec.pattern or spec.pre_tokenizer)
     known = [name for name in PATTERNS if any(map(names_for, _spellings([name])))]
@@ -192,7 +192,7 @@ def _explain_unnamed(spec: TokenizerSpec) -> ConversionError:
 
 
 def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
-    """Return the keys of a model with scores. Raises ConversionError where llama.cpp would give other ids."""
+    """Return the keys of a model with scores. Raises ConversionError if llama.cpp would give other ids."""
     model, units = spec.model, spec.model.units
     assert units is not None
     steps = spec.normalizer
@@ -228,7 +228,7 @@ def _sentencepiece(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def _token_ranks(model: BPEModel) -> dict[int, int]:
-    """Return token id -> rank. Raises ConversionError where one rank a token doesn't determine the merges."""
+    """Return token id -> rank. Raises ConversionError if one rank for each token doesn't determine the merges."""
     if isinstance(model.merges, RankMerges):
         pairs = {pair: merge for pair in model.merges if (merge := model.merges.get(pair)) is not None}
         return {new: rank for rank, new in pairs.values()}
@@ -248,7 +248,7 @@ def _token_ranks(model: BPEModel) -> dict[int, int]:
 
 
 def _bos_eos(spec: TokenizerSpec) -> tuple[bool, bool]:
-    """Return whether bos is added before a text, and eos after it. Raises ConversionError for anything else."""
+    """Return whether bos is added before a text, and eos after it. Raises ConversionError if other tokens are added."""
     template, text_id = spec.resolved_post_processor, -1
     ids = [text_id] if template is None else template.apply([text_id])
     for adds_bos, adds_eos in ((False, False), (True, False), (False, True), (True, True)):

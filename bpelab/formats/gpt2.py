@@ -1,11 +1,11 @@
 """GPT-2's two files: a vocabulary in JSON, and the merges as lines of text.
 
-`encoder.json` and `vocab.bpe` are OpenAI's names, `vocab.json` and `merges.txt` Hugging Face's; the contents are alike,
-in GPT-2's byte alphabet. They hold tokens with any ids, and merges. They can't hold the pattern, the normalizer, which
-tokens are special, and what a post-processor adds. A `tokenizer_config.json` beside them may name a class whose pattern
-is known; otherwise the caller must name it, since a wrong one gives other ids without an error.
+`encoder.json` and `vocab.bpe` are OpenAI's names, `vocab.json` and `merges.txt` Hugging Face's; the contents have the
+same form, in GPT-2's byte alphabet. They hold tokens with any ids, and merges. They can't hold the pattern, the
+normalizer, which tokens are special, and the post-processor. A `tokenizer_config.json` beside them may name a class
+whose pattern is known. Otherwise the caller must name it, because a wrong pattern changes ids without an error.
 
-Only a line feed ends a line: U+0085 and U+2028 are characters that tokens may have.
+Only a line feed ends a line; U+0085 and U+2028 may be part of tokens.
 Chapter: File formats. Source: gpt-2/src/encoder.py; transformers `models/gpt2/tokenization_gpt2.py`.
 """
 
@@ -30,7 +30,7 @@ KNOWN_CLASSES = {"GPT2Tokenizer": ("gpt2", None), "Qwen2Tokenizer": ("qwen2", "N
 
 
 def find_files(folder: Path) -> tuple[Path, Path] | None:
-    """Return the two files in a folder, under either pair of names; None where there is no pair."""
+    """Return the two files in a folder, under either pair of names, or None if there is no pair."""
     pairs = ((folder / vocab, folder / merges) for vocab, merges in FILE_NAMES)
     return next(((vocab, merges) for vocab, merges in pairs if vocab.exists() and merges.exists()), None)
 
@@ -38,8 +38,8 @@ def find_files(folder: Path) -> tuple[Path, Path] | None:
 def load(folder: Path, *, pattern: str | None = None) -> TokenizerSpec:
     """Return the tokenizer in a folder that has the two files.
 
-    Special tokens are those that `tokenizer_config.json` or `added_tokens.json` list, and those of the vocabulary that
-    are neither a byte nor made by a merge: no text could be encoded as them. Raises TokenizerFileError, also where the
+    Special tokens are those listed in `tokenizer_config.json` or `added_tokens.json`, and vocabulary entries that are
+    neither a byte nor made by a merge, because no text could encode to them. Raises TokenizerFileError, also if the
     files don't name a pattern and none is passed.
     """
     paths = find_files(folder)
@@ -93,7 +93,7 @@ def load(folder: Path, *, pattern: str | None = None) -> TokenizerSpec:
 
 
 def _flag(path: Path, config: dict[str, Any], key: str) -> bool:
-    """Return a boolean of tokenizer_config.json; one that is missing is false."""
+    """Return a boolean of tokenizer_config.json; False if it is missing."""
     value = config.get(key)
     if value is not None and not isinstance(value, bool):
         raise TokenizerFileError(path, key, f"expected true or false, found {str(value)[:40]!r}")
@@ -115,7 +115,7 @@ def _pre_tokenizer(pattern: str, add_prefix_space: bool) -> dict[str, Any]:
 
 
 def _post_processor(path: Path, config: dict[str, Any], spec: TokenizerSpec) -> TemplateProcessing | None:
-    """Return the template that adds bos and eos where the file says so; None for neither."""
+    """Return the template that adds bos and eos as the file says, or None if it adds neither."""
     pieces = ["$A"]
     for role in ("bos", "eos"):
         if _flag(path, config, f"add_{role}_token"):
@@ -144,7 +144,7 @@ def _read_merges(path: Path) -> list[list[str]]:
 
 
 def _added_tokens(file: JSONFile, folder: Path, unmerged: list[str], config: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return entries as in a tokenizer.json: what the files list, and the `unmerged` tokens of the vocabulary."""
+    """Return entries as in a tokenizer.json: the tokens that the files list, and the vocabulary's `unmerged` tokens."""
     listed: dict[str, dict[str, Any]] = {}
     for text in unmerged:
         listed[text] = {"content": text, "id": file.data[text], "special": True}

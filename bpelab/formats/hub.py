@@ -1,11 +1,11 @@
 """The Hugging Face Hub: download a tokenizer's files into huggingface_hub's own cache.
 
 Only the files of a tokenizer are fetched, and only from a repository's root: never weights, never code, never a folder
-such as `original/`. Files that are of no use alone come first, and `tokenizer.json` before older formats, so that what
-an interrupted download leaves in the cache is either too little to be taken for a tokenizer, or enough. The server
-itself is trusted: huggingface_hub names its cached files by the ETags that the server sends.
+such as `original/`. Files that are useless on their own come first, and `tokenizer.json` before older formats. So an
+interrupted download leaves either too little in the cache to pass for a tokenizer, or enough. The server is trusted:
+huggingface_hub names its cached files by the ETags that the server sends.
 
-Cost: one request for the list of files, one or two for each file that is not in the cache. Chapter: File formats.
+Cost: one request for the list of files, one or two for each file that isn't in the cache. Chapter: File formats.
 Source: huggingface_hub 1.21 `_snapshot_download.py`, `file_download.py`, `utils/_http.py`.
 """
 
@@ -27,8 +27,8 @@ COMPANIONS = (
 )
 VOCABULARIES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "*.tiktoken")
 FILE_ENDINGS = (".json", ".model", ".gguf", ".tiktoken", ".vocab", ".txt", ".bpe")
-"""Endings of the names of a tokenizer's files."""
-MAX_LISTED = 1_000  # files; of more, the Hub may cut short the list that comes with a repository's description
+"""File name endings of tokenizer files."""
+MAX_LISTED = 1_000  # files; the Hub may truncate longer lists in a repository's description
 TIMEOUT = 10  # seconds to wait for an answer, as long as huggingface_hub waits elsewhere
 
 
@@ -47,9 +47,9 @@ def fetch(
         token: an access token; by default the one of `hf auth login` or HF_TOKEN; False sends none.
         cache_dir: where the cache is; by default where huggingface_hub has it (HF_HUB_CACHE).
 
-    With HF_HUB_OFFLINE=1, or if the Hub can't be reached, a copy in the cache serves. Raises TokenizerFileError for a
-    path that doesn't exist, BPELabError where the Hub has no such repository, revision or tokenizer, wants a token, or
-    can't be reached; MissingDependencyError without huggingface_hub; ValueError for a revision of a local path.
+    With HF_HUB_OFFLINE=1, or if the Hub can't be reached, a cached copy is used. Raises TokenizerFileError for a path
+    that doesn't exist, BPELabError if the Hub has no such repository, revision or tokenizer, requires a token, or can't
+    be reached; MissingDependencyError without huggingface_hub; ValueError for a revision of a local path.
 
     >>> fetch(Path(__file__)).name
     'hub.py'
@@ -66,12 +66,12 @@ def fetch(
 
 
 def is_path(name: str) -> bool:
-    """Whether a name can only be that of a path, not of a repository."""
+    """Return whether a name can only be a path, not a repository."""
     return re.match(r"\.{0,2}/|~|[A-Za-z]:|.*\\", name, re.DOTALL) is not None
 
 
 def other_sources(name: str) -> str:
-    """Return advice on what opens a name that is not a local path: the Hub, tiktoken, or both; "" for a path.
+    """Return advice on how to open a name that isn't a local path: the Hub, tiktoken, or both; "" for a path.
 
     >>> other_sources("org/model"), other_sources("./gpt2")
     ('; if it is a repository on the Hugging Face Hub, call from_huggingface("org/model")', '')
@@ -96,7 +96,7 @@ def download(
     cache_dir: str | Path | None,
     **options: Any,
 ) -> Path:
-    """Return the folder in the cache with the files that `kind` chooses of a repository. Raises as `fetch` does."""
+    """Return the cache folder with the files that `kind` chooses from a repository. Raises as `fetch` does."""
     if revision is not None and re.search(r"^/|\.\.|[\\:~^?*\[\s]|^$", revision):
         raise ValueError(f"{revision!r} can't be a revision: expected a branch, a tag or a commit")
     if isinstance(token, str) and not re.fullmatch(r"[!-~]+", token):
@@ -122,7 +122,7 @@ class Repository:
     This class chooses the files of a tokenizer; a subclass may choose others.
 
     Attributes:
-        wanted: what the files are, for error messages.
+        wanted: the kind of files, for error messages.
     """
 
     wanted = "tokenizer"
@@ -142,15 +142,15 @@ class Repository:
             if not self._is_unreachable(error):
                 raise
             return self._cached_snapshot(error)
-        # Downloading the first file by its revision makes the library record the commit, for use without a network.
-        # The others are fetched from that commit, in case the branch moves on meanwhile.
+        # Downloading the first file by its revision makes the library record the commit, for offline use.
+        # The others are fetched from that commit, in case the branch moves meanwhile.
         folder = Path(self.module.hf_hub_download(filename=names[0], revision=self.revision, **self.location)).parent
         for name in names[1:]:
             self.module.hf_hub_download(filename=name, revision=folder.name, **self.location)
         return folder
 
     def _list_files(self) -> list[str]:
-        """Return the names of all files of the repository."""
+        """Return the names of all files in the repository."""
         api = self.module.HfApi(token=self.token)
         info = api.model_info(self.repo, revision=self.revision, timeout=TIMEOUT)
         listed = [file.rfilename for file in info.siblings or ()]
@@ -159,7 +159,7 @@ class Repository:
         return listed
 
     def choose(self, listed: list[str]) -> list[str]:
-        """Return the files to fetch, in order. Raises BPELabError where a needed one is missing."""
+        """Return the files to fetch, in order. Raises BPELabError if a required one is missing."""
         names = select(listed, COMPANIONS + VOCABULARIES)
         if not select(names, VOCABULARIES):
             raise BPELabError(
@@ -169,7 +169,7 @@ class Repository:
         return names
 
     def _cached_snapshot(self, error: Exception) -> Path:
-        """Return the snapshot in the cache. Raises `error` where there is none, or a needed file is missing."""
+        """Return the snapshot in the cache. Raises `error` if there is none, or a required file is missing."""
         where = {"repo_id": self.repo, "cache_dir": self.location["cache_dir"], "revision": self.revision}
         try:
             folder = Path(self.module.snapshot_download(local_files_only=True, **where))
@@ -179,17 +179,17 @@ class Repository:
         return folder
 
     def _is_unreachable(self, error: BaseException) -> bool:
-        """Whether no answer came, or one that reports a failure of the Hub itself (429, or 500 and above)."""
+        """Return whether no answer came, or one that reports a failure of the Hub itself (429, or 500 and above)."""
         response = getattr(error, "response", None)
         if response is not None:
             return bool(response.status_code == 429 or response.status_code >= 500)
-        # ConnectionError is what offline mode raises; the rest are httpx's and requests' families.
+        # Offline mode raises ConnectionError; the rest are the exception families of httpx and requests.
         return isinstance(error, (ConnectionError, TimeoutError)) or any(
             kind.__name__ in ("TransportError", "RequestException") for kind in type(error).__mro__
         )
 
     def explain(self, error: Exception) -> BPELabError:
-        """Return an error that says what went wrong, and what to do."""
+        """Return an error that explains what went wrong and what to do."""
         errors, page = self.errors, f"{self.module.constants.ENDPOINT}/{self.repo}"
         answer = getattr(getattr(error, "response", None), "status_code", None)
         log_in = "log in with `hf auth login` or pass token="
@@ -207,7 +207,7 @@ class Repository:
             case errors.RevisionNotFoundError():
                 problem = f"has no revision {self.revision!r}: its branches, tags and commits are listed at {page}"
             case errors.LocalTokenNotFoundError():
-                problem = f"was to be read with a token, but none was found: {log_in}"
+                problem = f"needs a token to be read, but none was found: {log_in}"
             case errors.OfflineModeIsEnabled():
                 problem = (
                     f"has no {self.wanted} at the revision {self.revision!r} in the cache, and HF_HUB_OFFLINE forbids "

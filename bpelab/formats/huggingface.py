@@ -1,13 +1,13 @@
 """Hugging Face's format: a folder with `tokenizer.json` and `tokenizer_config.json`.
 
-The format holds everything that a BPETokenizer has, except tokens of a rank table that no merge list makes (those that
+The format holds everything in a BPETokenizer, except tokens of a rank table that no merge list can make (those that
 rank before their own parts), added tokens that share an id, and vocabularies in which an added token has the text of
 another token.
 
 Named patterns are written as Hugging Face's engine needs them (`NamedPattern.oniguruma`) and recognised when read.
 `tokenizer_json` parses the file.
 
-Chapter: File formats. Source: tokenizers `models/bpe/serialization.rs`, read and tried.
+Chapter: File formats. Source: tokenizers `models/bpe/serialization.rs`, confirmed by experiment.
 """
 
 import json
@@ -31,7 +31,7 @@ from .json_components import portable_end, write_component, write_section
 from .tokenizer_json import read_tokenizer
 
 METADATA_KEYS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
-"""Entries of tokenizer_config.json that are kept, apart from the roles. Others say nothing, or name code to run."""
+"""Entries of tokenizer_config.json that are read, besides the roles. The others don't matter, or name code to run."""
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -43,11 +43,11 @@ def load(path: Path) -> TokenizerSpec:
     return read(path, read_bytes(path), read_config(path.parent))
 
 
-@gc_paused()  # a file may have a million added tokens, and each collection visits all objects made of them
+@gc_paused()  # a file may have a million added tokens, and each collection visits all their objects
 def read(path: Path, content: bytes, options: dict[str, Any]) -> TokenizerSpec:
     """Return the specification in a tokenizer.json.
 
-    `path` is its name in error messages; `options` are further arguments of TokenizerSpec.
+    `path` names the file in error messages; `options` are further arguments of TokenizerSpec.
     """
     name = disk_cache.fingerprint(b"tokenizer.json", content)
     if (cached := disk_cache.fetch(name)) is not None:
@@ -56,7 +56,7 @@ def read(path: Path, content: bytes, options: dict[str, Any]) -> TokenizerSpec:
     file = JSONFile(path, content)
     spec = read_tokenizer(file, options)
     if len(spec.special_tokens.tokens) > len(spec.model.tokens):
-        return spec  # the model, which the cache would spare, is the smaller part
+        return spec  # caching the model would save the smaller part of the work
     file.data["model"] = {key: value for key, value in file.data["model"].items() if key not in ("vocab", "merges")}
     disk_cache.store(name, spec.model, json.dumps(file.data).encode())
     return spec
@@ -79,7 +79,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def _token_name(file: JSONFile, key: str) -> str | None:
-    """Return the name of a token, given as it is or in an object with its flags."""
+    """Return the name of a token, given as a string or an object with its flags."""
     value = file.data[key]
     if isinstance(value, dict):
         return file.expect(value.get("content"), str, f"{key}.content")
@@ -117,7 +117,7 @@ def save(spec: TokenizerSpec, folder: Path) -> None:
 
 
 def tokenizer_json(spec: TokenizerSpec) -> dict[str, Any]:
-    """Return the contents of `tokenizer.json`. Raises ConversionError for what it can't hold."""
+    """Return the contents of `tokenizer.json`. Raises ConversionError if it can't hold the tokenizer."""
     model = _model(spec)
     return {
         "version": "1.0",
@@ -144,9 +144,9 @@ def tokenizer_json(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def _in_order(added: tuple[AddedToken, ...], vocab: dict[str, int]) -> list[AddedToken]:
-    """Return the tokens in their order, since of two with one normalized text the first counts, or sorted by id.
+    """Return the tokens in their order, because the first of two with equal normalized text wins, or sorted by id.
 
-    Hugging Face numbers tokens outside the vocabulary in the order of the file.
+    Hugging Face numbers tokens outside the vocabulary in the order of the file, so their ids must ascend.
     """
     renumbered = [token.id for token in added if token.content not in vocab or token.id >= len(vocab)]
     return list(added) if renumbered == sorted(renumbered) else sorted(added, key=lambda token: token.id)
@@ -186,7 +186,7 @@ def _model(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def _add_specials(spec: TokenizerSpec, vocab: dict[str, int], in_bytes: bool) -> None:
-    """Add tokens to `vocab` that Hugging Face would otherwise give another id, or requires there."""
+    """Add to `vocab` the tokens that Hugging Face would otherwise renumber, or requires there."""
     added = sorted(spec.special_tokens.tokens, key=lambda token: token.id)
     if len({token.id for token in added}) < len(added):
         raise ConversionError("tokenizer.json can't hold two special tokens with one id")
@@ -201,7 +201,7 @@ def _add_specials(spec: TokenizerSpec, vocab: dict[str, int], in_bytes: bool) ->
         vocab.update((token.content, token.id) for token in added if token.id == units.unk_id)
     outside = [token for token in added if token.content not in vocab]
     size, kept = len(vocab), len(outside)
-    # Hugging Face numbers those outside the vocabulary from its size on.
+    # Hugging Face numbers tokens outside the vocabulary from its size on.
     while kept and outside[kept - 1].id == size + kept - 1:
         kept -= 1
     vocab.update((token.content, token.id) for token in outside[:kept])

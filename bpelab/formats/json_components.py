@@ -1,8 +1,8 @@
 """Components in a tokenizer.json: convert between JSON objects and the library's components.
 
 A component is a frozen dataclass whose fields are the keys of its JSON object, so one reader and one writer serve all
-normalizers, pre-tokenizers, post-processors and decoders. A component that the library doesn't have is refused by name,
-and so is an unknown key: it could change ids.
+normalizers, pre-tokenizers, post-processors and decoders. Unsupported components are rejected by name. Unknown keys are
+rejected too, because they could change ids.
 
 Chapter: File formats.
 """
@@ -30,13 +30,13 @@ KINDS: dict[str, Mapping[str, type]] = {
 MAX_DEPTH, MAX_INTEGER = 32, (1 << 64) - 1
 T = TypeVar("T")
 PORTABLE_END = r"(?![\s\S])"
-"""A regular expression for the end of a text that every engine supports."""
+"""A regular expression for the end of a text, which every engine supports."""
 _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])*\]", re.DOTALL)
 """An escape, or a character class."""
 
 
 def read_component(file: JSONFile, section: str) -> Any:
-    """Return the component in a section of a file, or None where the section is empty. Raises TokenizerFileError."""
+    """Return the component in a section of a file, or None if the section is empty. Raises TokenizerFileError."""
     return _read_component(file, file.data.get(section), section, KINDS[section], 0)
 
 
@@ -52,7 +52,7 @@ def _read_component(file: JSONFile, data: Any, where: str, kinds: Mapping[str, t
 
 
 def read_section(file: JSONFile, section: str, kind: type[T]) -> T | None:
-    """Return a section that is an object without a "type", or None where it is empty. Raises TokenizerFileError."""
+    """Return a section that is an object without a "type", or None if it is empty. Raises TokenizerFileError."""
     data = file.data.get(section)
     if data is None:
         return None
@@ -110,7 +110,7 @@ def _value(file: JSONFile, value: Any, hint: Any, where: str, kinds: Mapping[str
 
 
 def _scalar(file: JSONFile, value: Any, kind: type, where: str) -> Any:
-    """Return a value that is not a component. Integers are ids or counts, so none is negative."""
+    """Return a value that isn't a component. Integers are ids or counts, so they can't be negative."""
     file.expect(value, kind, where)
     if kind is int and not 0 <= value <= MAX_INTEGER:
         raise file.wrong(where, f"expected a number from 0 to {MAX_INTEGER}, found {short_repr(value)}")
@@ -124,9 +124,9 @@ def _read_required(file: JSONFile, data: Any, where: str, kinds: Mapping[str, ty
 
 
 def portable_end(expression: str) -> str:
-    r"""Return a regular expression with `\z` written so that every reader of tokenizer.json understands it.
+    r"""Return a regular expression with `\z` rewritten so that every reader of tokenizer.json supports it.
 
-    JavaScript's engine has no `\z`; a position that no character follows is the end in all of them.
+    JavaScript's engine has no `\z`, but in all engines the end is a position that no character follows.
 
     >>> portable_end(r"\s+\z|\\z|[\z]"), portable_end(r"\s+")
     ('\\s+(?![\\s\\S])|\\\\z|[\\z]', '\\s+')
@@ -140,7 +140,7 @@ def write_section(section: Any) -> dict[str, Any] | None:
 
 
 def write_component(component: Any, section: str) -> Any:
-    """Return the JSON of a component: None for None. Raises ConversionError for one that is not Hugging Face's."""
+    """Return the JSON of a component, or None for None. Raises ConversionError if Hugging Face has none like it."""
     if component is None:
         return None
     names = {kind: name for name, kind in KINDS[section].items()}

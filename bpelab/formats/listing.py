@@ -18,7 +18,7 @@ def printable(token: bytes) -> str:
 
 
 def listing(spec: TokenizerSpec) -> str:
-    """Return one line a token: id, rank ("-" where no merge makes it), the exact bytes, and its two parts.
+    """Return one line for each token: id, rank ("-" if no merge makes it), the exact bytes, and its two parts.
 
     >>> from bpelab import BPETokenizer
     >>> print(listing(BPETokenizer.train("abab", 257).spec).splitlines()[-1])

@@ -1,10 +1,10 @@
-"""minbpe's format: a `.model` file, and beside it a human-readable `.vocab` listing.
+"""minbpe's format: a `.model` file and a human-readable `.vocab` listing.
 
 The file has a version line, the pattern, the special tokens with their ids, and the merges as pairs of ids; the new
 ids are 256, 257 and so on. It holds merges, pattern and special tokens. It can't hold ids in another order,
-ignore_merges, a normalizer, a post-processor, and special tokens with white space, which the format doesn't escape. The
-`.vocab` file shows bytes that are not UTF-8 as U+FFFD, so a tokenizer can be read from the `.model` file only. minbpe
-drops text between the matches of a pattern, so one that may leave gaps is written with an alternative for them.
+ignore_merges, a normalizer, a post-processor, or special tokens with white space, which the format doesn't escape. The
+`.vocab` file shows invalid UTF-8 as U+FFFD, so only the `.model` file can be read back. minbpe drops text between the
+matches of a pattern, so a pattern that may leave gaps is written with an alternative that matches them.
 
 Chapter: File formats. Source: minbpe `base.py` (save, load), version line `minbpe v1`.
 """
@@ -21,9 +21,9 @@ from .listing import printable
 
 VERSION = "minbpe v1"
 VERSIONS = (VERSION, "bpe v1")
-"""The first lines of minbpe's files, and of those of classes modelled on it."""
+"""The first line of minbpe's files, and that of files from classes modelled on it."""
 MAX_BYTES = 1 << 25
-"""Limit on the bytes of all tokens of a file together: a merge can double the longest, so forty lines could make a
+"""Limit on the total bytes of a file's tokens: a merge can double the longest, so forty lines could reach a
 terabyte."""
 
 
@@ -37,7 +37,7 @@ def save(spec: TokenizerSpec, path: str | Path) -> None:
     named = find_pattern(pattern) if pattern else None
     if named and named.cuts_words:
         pattern = named.oniguruma
-    elif pattern:  # minbpe drops what a pattern leaves out
+    elif pattern:  # minbpe drops text that a pattern doesn't match
         pattern = covering_pattern(pattern)
     if "\n" in pattern or "\r" in pattern:
         raise ConversionError("minbpe keeps the pattern in one line, and this one has a line break")
@@ -64,7 +64,7 @@ def _merges(spec: TokenizerSpec) -> list[tuple[int, int]]:
     if model.byte_ids != tuple(range(256)) or list(recovered_merges.splits) != list(
         range(256, 256 + len(recovered_merges.splits))
     ):
-        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here are others")
+        raise ConversionError("minbpe numbers the bytes from 0 and the merges from 256, and the ids here differ")
     return list(recovered_merges.splits.values())
 
 
@@ -83,12 +83,12 @@ def _listing(spec: TokenizerSpec) -> str:
 
 
 def matches(start: bytes) -> bool:
-    """Whether a file that begins with these bytes is one of minbpe's, or of a class modelled on it."""
+    """Return whether a file that starts with these bytes is from minbpe, or from a class modelled on it."""
     return start.partition(b"\n")[0].rstrip(b"\r").decode("latin-1") in VERSIONS
 
 
 def load(path: str | Path) -> TokenizerSpec:
-    """Read a `.model` file of minbpe's. Raises TokenizerFileError naming the line that is wrong."""
+    """Read a minbpe `.model` file. Raises TokenizerFileError naming the wrong line."""
     path = Path(path)
     if path.suffix == ".vocab":
         raise TokenizerFileError(

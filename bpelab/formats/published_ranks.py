@@ -1,9 +1,9 @@
-"""Which pattern belongs to a published `.tiktoken` file: files hold none, so those that are known are known by hash.
+"""Patterns of published `.tiktoken` files: the files don't hold a pattern, so known files are recognised by hash.
 
-The hash is that of the file as its maker publishes it, whatever its line ends have become. The same tokens in another
-order are another file, and that one has to be opened with a pattern.
+The hash is that of the published file, whatever its line endings have become. The same tokens in another order are a
+different file, which must be opened with a pattern.
 
-Chapter: File formats. Source: given for each; the hashes of OpenAI's are those in tiktoken's own source.
+Chapter: File formats. Source: given for each; the hashes of OpenAI's files are from tiktoken's source.
 """
 
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from .._support.light_hash import sha256
 
 
 class PatternFromHash(UserWarning):
-    """A file that holds no pattern was recognised, and is opened with the pattern that it was published with."""
+    """A file without a pattern was recognised by its hash, and opened with the pattern published with it."""
 
 
 class PublishedRanks(NamedTuple):
-    """A published rank table: whose it is, how text is split for it, the normal form before that, and the source."""
+    """A published rank table: its owner, its split pattern, the normal form applied first, and the source."""
 
     name: str
     pattern: str
@@ -39,11 +39,11 @@ _TABLES = {
     "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("Qwen 3.5", "qwen3.5", "NFC", _QWEN),
 }
 PUBLISHED = {digest: PublishedRanks(*published) for digest, published in _TABLES.items()}
-"""The SHA-256 of a file -> what is published with it."""
+"""The SHA-256 of a file -> the settings published with it."""
 
 
 def published_ranks(content: bytes) -> PublishedRanks | None:
-    """Return what is published with the rank table in a file; None for a table that isn't known.
+    """Return the settings published with a rank table, or None if it is unknown.
 
     >>> published_ranks(b"IQ== 0\\n") is None
     True

@@ -1,9 +1,9 @@
-"""Loading SentencePiece's BPE models, with SentencePiece's ids.
+"""Load SentencePiece's BPE models, with SentencePiece's ids.
 
-Two neighbours merge if their concatenation is a piece, the one with the highest score first: a rank table over
-characters. The normalizer's settings become normalizers of Hugging Face's names, control pieces become special tokens,
-and user-defined symbols are units that nothing merges with. Unigram, word and character models are refused by name, and
-so are spaces that are added after words and pieces marked as unused.
+Two neighbours merge if their concatenation is a piece, highest score first: a rank table over characters. The
+normalizer's settings become normalizers with Hugging Face's names, control pieces become special tokens, and
+user-defined symbols become units that never merge. Unigram, word and character models, spaces added after words, and
+pieces marked as unused are rejected by name.
 
 Chapter: File formats. Source: sentencepiece `bpe_model.cc`, `normalizer.cc`, `sentencepiece_processor.cc`.
 """
@@ -30,7 +30,7 @@ from .sentencepiece_proto import NormalizerSpec, Piece, SentencePieceModel, read
 SPACE = "▁"
 ALL_SPACES = 1 << 20
 NO_TEXT = b"\xff"
-"""The bytes of a token that takes part in no merge: no text has this byte."""
+"""The bytes of a token that never merges: this byte never occurs in UTF-8."""
 
 
 def load(path: Path) -> TokenizerSpec:
@@ -81,7 +81,7 @@ def load(path: Path) -> TokenizerSpec:
 
 
 def is_text(piece: str) -> bool:
-    """Whether a piece is UTF-8: it has no bytes that the reader had to escape.
+    """Return whether a piece is UTF-8: the reader didn't have to escape any bytes.
 
     >>> is_text("é"), is_text(b"\\xff".decode("utf-8", "surrogateescape"))
     (True, False)
@@ -90,9 +90,9 @@ def is_text(piece: str) -> bool:
 
 
 def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:
-    """Return the model of scored pieces, a rank table; user-defined pieces are units of their own.
+    """Return the model of scored pieces, a rank table in which user-defined pieces are single units.
 
-    Raises ValueError for pieces that can't be represented.
+    Raises ValueError for pieces that it can't represent.
     """
     texts = {token_id: piece.text.encode("utf-8", "surrogateescape") for token_id, piece in enumerate(pieces)}
     order = {score: rank for rank, score in enumerate(sorted({piece.score for piece in pieces}, reverse=True))}
@@ -125,7 +125,7 @@ def build_model(pieces: tuple[Piece, ...], byte_fallback: bool) -> BPEModel:
 
 
 def _check_characters_are_pieces(texts: set[str]) -> None:
-    """Raise ValueError for a piece that merges can make of a character that is not a piece itself, and has no id."""
+    """Raise ValueError for a piece that merges can make from a character that isn't a piece, and so has no id."""
     known = {text for text in texts if len(text) == 1}
     for text in texts:
         if len(text) > 1 and not known.issuperset(text):
@@ -136,20 +136,20 @@ def _check_characters_are_pieces(texts: set[str]) -> None:
 
 
 def _byte_of_piece(text: str) -> int:
-    """Return the byte of a piece such as "<0x0A>". Raises ValueError for one written otherwise."""
+    """Return the byte of a piece such as "<0x0A>". Raises ValueError for any other spelling."""
     if re.fullmatch("<0x[0-9A-F]{2}>", text):
         return int(text[3:5], 16)
     raise ValueError(f"{text[:60]!a} is marked as a byte, but is not written as <0x00> to <0xFF>")
 
 
 def special_tokens(pieces: tuple[Piece, ...]) -> SpecialTokens:
-    """Return the control pieces and the unknown one."""
+    """Return the control pieces and the unknown piece, as special tokens."""
     special = ((n, piece.text) for n, piece in enumerate(pieces) if piece.type in ("CONTROL", "UNKNOWN"))
     return SpecialTokens([AddedToken(text, token_id) for token_id, text in special])
 
 
 def _normalizer(file: SentencePieceModel) -> Normalizer | None:
-    """Return SentencePiece's normalizer, as Hugging Face's components where these do the same."""
+    """Return SentencePiece's normalizer, as Hugging Face's components if these are equivalent."""
     spec = file.normalizer_spec
     symbols = tuple(piece.text for piece in file.pieces if piece.type == "USER_DEFINED")
     normalizer = SentencePieceNormalizer(
@@ -166,7 +166,7 @@ def _normalizer(file: SentencePieceModel) -> Normalizer | None:
 
 
 def _leading_spaces(spec: NormalizerSpec) -> int:
-    """Return how many leading spaces decoding removes: all, the one that the normalizer added, or none."""
+    """Return how many leading spaces decoding removes: all, the one that the normalizer adds, or none."""
     return ALL_SPACES if spec.remove_extra_whitespaces else int(spec.add_dummy_prefix)
 
 

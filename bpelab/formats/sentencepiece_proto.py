@@ -1,8 +1,8 @@
 """Parser of SentencePiece's `.model` file, a protobuf message.
 
 A message is a sequence of fields, each with a number, a wire type and a value; pieces, the trainer's settings and the
-normalizer's are nested messages. Unknown fields are skipped, as protobuf demands. O(file) time and
-memory, which the limits below bound. Text is decoded with "surrogateescape", so that no byte is lost.
+normalizer's are nested messages. Unknown fields are skipped, as protobuf requires. O(file) time and memory, bounded by
+the limits below. Text is decoded with "surrogateescape", so no byte is lost.
 
 Chapter: File formats. Source: SentencePiece `sentencepiece_model.proto`, protobuf's "Encoding" page.
 """
@@ -17,7 +17,7 @@ from .._support.json_document import open_file
 from ..errors import TokenizerFileError
 
 MAX_BYTES, MAX_PIECES, MAX_FIELDS, MAX_GROUPS = 1 << 25, 1 << 20, 1 << 22, 100
-"""Limits on a file's bytes, pieces and fields: more than the largest vocabularies need; on groups, protobuf's."""
+"""Limits on a file's bytes, pieces and fields, more than the largest vocabularies need, and protobuf's on groups."""
 
 PIECE_TYPES = ("", "NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "UNUSED", "BYTE")
 MODEL_TYPES = ("", "UNIGRAM", "BPE", "WORD", "CHAR")
@@ -26,7 +26,7 @@ VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)
 
 
 class Piece(NamedTuple):
-    """A token's text with U+2581 for spaces, its score (the greater merges first), and one of PIECE_TYPES."""
+    """A token's text with U+2581 for spaces, its score (the highest merges first), and one of PIECE_TYPES."""
 
     text: str = ""
     score: float = 0.0
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainerSpec:
-    """The trainer's settings that say how to read the pieces. An id of -1 means that there is no such piece."""
+    """The trainer's settings needed to read the pieces. An id of -1 means that there is no such piece."""
 
     model_type: str = "UNIGRAM"
     vocab_size: int = 8000
@@ -63,7 +63,7 @@ class TrainerSpec:
 
 @dataclass(frozen=True)
 class NormalizerSpec:
-    """How text is normalized. `precompiled_charsmap` is the compiled form of the rules called `name`."""
+    """The normalizer's settings. `precompiled_charsmap` is the compiled form of the rules called `name`."""
 
     name: str = ""
     precompiled_charsmap: bytes = b""
@@ -75,7 +75,7 @@ class NormalizerSpec:
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """The pieces by id, and the settings. `denormalizer_spec` is None where the file has none."""
+    """The pieces by id, and the settings. `denormalizer_spec` is None if the file has none."""
 
     pieces: tuple[Piece, ...]
     trainer_spec: TrainerSpec
@@ -97,7 +97,7 @@ NORMALIZER_FIELDS = {
 
 
 def may_match(start: bytes) -> bool:
-    r"""Whether a file that begins with these bytes may be SentencePiece's, whose first piece comes first.
+    r"""Return whether a file that starts with these bytes may be SentencePiece's, which starts with a piece.
 
     A piece is a message (`\n` and its length), with a text (`\n` and its length) and a score (`\x15`).
 
@@ -110,8 +110,8 @@ def may_match(start: bytes) -> bool:
 def read_model(path: str | Path) -> SentencePieceModel:
     """Return the contents of a SentencePiece model file, of any model type. O(file) time and memory.
 
-    What the file leaves out has protobuf's default; a field that occurs twice has its last value. Text that is no
-    UTF-8 has its bytes as U+DC80..U+DCFF. Raises TokenizerFileError naming the field and the byte.
+    Missing fields have protobuf's defaults; the last value of a repeated field wins. Bytes that aren't UTF-8 become
+    U+DC80..U+DCFF. Raises TokenizerFileError naming the field and the byte.
     """
     try:
         with open_file(Path(path)) as file:
@@ -124,7 +124,7 @@ def read_model(path: str | Path) -> SentencePieceModel:
 
 
 class _Message:
-    """The bytes of a message and of those nested in it. Offsets are bytes from the beginning of the file."""
+    """The bytes of a message and its nested messages. Offsets are in bytes from the start of the file."""
 
     def __init__(self, path: str | Path, data: bytes) -> None:
         self.path, self.data, self.fields = path, data, 0
@@ -134,7 +134,7 @@ class _Message:
 
     def model(self) -> SentencePieceModel:
         pieces: list[Piece] = []
-        settings: dict[int, dict[str, Any]] = {2: {}, 3: {}, 5: {}}  # a message that comes twice is merged
+        settings: dict[int, dict[str, Any]] = {2: {}, 3: {}, 5: {}}  # a message that occurs twice is merged
         seen = set()
         for number, wire, at, end in self.walk(0, len(self.data), "the model"):
             if wire == BYTES and number == 1:
@@ -166,7 +166,7 @@ class _Message:
         return Piece(text, score, kind)
 
     def settings(self, start: int, end: int, kind: type, into: dict[str, Any]) -> None:
-        """Read the fields of a TrainerSpec or NormalizerSpec, by the type that their defaults have."""
+        """Read the fields of a TrainerSpec or NormalizerSpec, with the types of their defaults."""
         names = TRAINER_FIELDS if kind is TrainerSpec else NORMALIZER_FIELDS
         for number, wire, at, stop in self.walk(start, end, f"the {kind.__name__}"):
             if not (name := names.get(number)):
@@ -243,6 +243,6 @@ def _int32(value: int) -> int:
 
 
 def _enum_name(names: tuple[str, ...], value: int, default: str) -> str:
-    """Return the name of an enum's value, or `default` for an unknown one, as protobuf demands."""
+    """Return the name of an enum's value, or `default` for an unknown one, as protobuf requires."""
     value = _int32(value)
     return names[value] if 0 < value < len(names) else default

@@ -1,10 +1,10 @@
-"""Mistral's `tekken.json`: a rank table, a pattern and special tokens, which are numbered before all others.
+"""Mistral's `tekken.json`: a rank table, a pattern, and special tokens with the lowest ids.
 
-`vocab` lists the tokens by rank, in Base64, the 256 bytes first; the id of a token is its rank plus the number of
-special tokens. The file has more than is used: of `vocab` the first `default_vocab_size - default_num_special_tokens`
-tokens count, and special tokens without a name are `<SPECIAL_20>` and so on. Text is encoded as tiktoken does, so what
-tiktoken can't hold, a tekken.json can't. What else is in the file (its version, the settings of images and sound, which
-special tokens are control tokens) is kept in `metadata["tekken"]`, to be written again.
+`vocab` lists the tokens by rank, in Base64, the 256 bytes first; a token's id is its rank plus the number of special
+tokens. Not all of the file is used: only the first `default_vocab_size - default_num_special_tokens` tokens of `vocab`
+count, and unnamed special tokens are called `<SPECIAL_20>` and so on. Encoding follows tiktoken's rule, so a
+tekken.json can't hold what tiktoken can't. The rest of the file (its version, settings for images and sound, which
+special tokens are control tokens) is stored in `metadata["tekken"]` and written back.
 
 Chapter: File formats. Source: mistral-common `tokens/tokenizers/tekken.py`.
 """
@@ -31,22 +31,22 @@ EARLY_SPECIAL_TOKENS = (
     "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]",
     "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
 )  # fmt: skip
-"""The special tokens of files that list none, which those up to version v7 may do."""
+"""The special tokens of files that list none, which is allowed up to version v7."""
 MAY_LIST_NONE = ("v1", "v2", "v3", "v7")
 ROLES = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
-"""The names under which mistral-common looks for these tokens."""
+"""The names by which mistral-common finds the tokens with these roles."""
 VERSION = "v3"
-"""The version that is written where none was read: the first with a tekken.json. It names a format of conversations."""
+"""The version to write if none was read: the first with a tekken.json. It names a conversation format."""
 
 
 def may_match(start: bytes) -> bool:
-    """Whether a file that begins with these bytes may be a tekken.json."""
+    """Return whether a file that starts with these bytes may be a tekken.json."""
     return any(name in start for name in (b'"default_vocab_size"', b'"default_num_special_tokens"', b'"token_bytes"'))
 
 
 @gc_paused()  # each collection visits the 150,000 entries
 def load(path: Path) -> TokenizerSpec:
-    """Return the tokenizer of a tekken.json. Raises TokenizerFileError naming the entry that is wrong."""
+    """Return the tokenizer of a tekken.json. Raises TokenizerFileError naming the wrong entry."""
     content = read_bytes(path)
     key = disk_cache.fingerprint(b"tekken", content)
     if (cached := disk_cache.fetch(key)) is not None:
@@ -63,7 +63,7 @@ def load(path: Path) -> TokenizerSpec:
 
 
 def _model(file: JSONFile) -> BPEModel:
-    """Return the rank table, cut to the size that the file names, with the ids of its tokens."""
+    """Return the rank table, cut to the size that the file gives, with its tokens' ids."""
     first, size = _number(file, "default_num_special_tokens"), _number(file, "default_vocab_size")
     vocab = file.expect(file.data.get("vocab"), list, "vocab")
     if not 256 <= size - first <= len(vocab):
@@ -124,13 +124,13 @@ def _special_tokens(file: JSONFile) -> list[str]:
 
 
 def other_roles(spec: TokenizerSpec) -> list[str]:
-    """Return the roles of a tokenizer that a reader of its tekken.json would give to another token, or to none."""
+    """Return the roles that a reader of the tokenizer's tekken.json would assign to another token, or to none."""
     roles = {role: spec.roles[role.removesuffix("_token")] for role in ROLES}
     return [role for role, name in ROLES.items() if roles[role] != (name if name in spec.special_tokens.ids else None)]
 
 
 def save(spec: TokenizerSpec, path: Path) -> None:
-    """Write a tekken.json. Raises ConversionError where mistral-common would give other ids."""
+    """Write a tekken.json. Raises ConversionError if mistral-common would give other ids."""
     kept: Any = spec.metadata.get("tekken", {})
     special = spec.special_tokens.ids
     names, first = sorted(special, key=special.__getitem__), len(special)

@@ -1,9 +1,9 @@
 """tiktoken's formats: `.tiktoken` rank files, and conversion from and to `Encoding` objects.
 
-A rank file has a line for each token, its bytes in Base64 and its rank; the pattern and the special tokens are in code.
+A rank file has one line a token: its bytes in Base64, and its rank. The pattern and the special tokens are in code.
 An `Encoding` holds tokens, ranks, the pattern and special tokens. It can't hold merges (they follow from the ranks), a
-normalizer, a post-processor, and ids that differ from ranks. tiktoken drops text between the matches of a pattern, so
-one that may leave gaps, as that of superwords does, gets an alternative that matches these.
+normalizer, a post-processor, or ids that differ from ranks. tiktoken drops text between the matches of a pattern, so a
+pattern that may leave gaps, such as that of superwords, gets an alternative that matches them.
 
 Chapter: Matching GPT-2 and GPT-4. Source: tiktoken `load.py`, `core.py`.
 """
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from tiktoken import Encoding as Encoding  # noqa: PLC0414 - for tokenizer.py
 
 MAX_RANK = (1 << 32) - 1
-NEVER_MERGED = "tiktoken takes a piece whole if it is a token, and {!r}, which is one, comes of no merge here"
+NEVER_MERGED = "tiktoken encodes a piece that is a token as that token, and here no merges make the token {!r}"
 EMPTY = b"="
-"""How a file writes a token without bytes, as that of Whisper does: Base64 is nothing then."""
+"""How a file writes an empty token, such as Whisper's, whose Base64 is empty."""
 END_OF_TEXT = "<|endoftext|>"
 """The token whose id tiktoken calls `eot_token`."""
 
 
 def import_tiktoken() -> ModuleType:
-    """Return the module tiktoken, also where `bpelab.tiktoken` was put in its place, which knows it.
+    """Return the module tiktoken, even if `bpelab.tiktoken` has replaced it in `sys.modules`.
 
-    Raises MissingDependencyError where it is not installed.
+    Raises MissingDependencyError if it isn't installed.
     """
     try:
         import tiktoken
@@ -54,7 +54,7 @@ def import_tiktoken() -> ModuleType:
 
 
 def read_ranks(path: str | Path) -> dict[bytes, int]:
-    """Return token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the line that is wrong."""
+    """Return token -> rank from a `.tiktoken` file. Raises TokenizerFileError naming the wrong line."""
     import base64
     import binascii
     from pathlib import Path
@@ -87,7 +87,7 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
 
 
 def may_match(start: bytes) -> bool:
-    """Whether a file that begins with these bytes may list ranks, as Llama 3's `tokenizer.model` does.
+    """Return whether a file that starts with these bytes may list ranks, as Llama 3's `tokenizer.model` does.
 
     >>> may_match(b"IQ== 0\\nIg== 1\\n"), may_match(b"minbpe v1\\n")
     (True, False)
@@ -98,7 +98,7 @@ def may_match(start: bytes) -> bool:
 
 
 def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
-    """Write a `.tiktoken` file. Raises ConversionError where tiktoken's rule would give other ids."""
+    """Write a `.tiktoken` file. Raises ConversionError if tiktoken's rule would give other ids."""
     import base64
     from pathlib import Path
 
@@ -111,7 +111,7 @@ def save_ranks(spec: TokenizerSpec, path: str | Path) -> None:
 
 
 def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
-    """Return the tokenizer of an Encoding, tiktoken's or that of `bpelab.tiktoken`: the object, its name, or a model's.
+    """Return the tokenizer of an Encoding: tiktoken's or `bpelab.tiktoken`'s object, its name, or a model's name.
 
     Raises MissingDependencyError without tiktoken, ValueError for a name that tiktoken doesn't know.
     """
@@ -120,7 +120,7 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
     if isinstance(name_or_encoding, str):
         return _by_name(encoding_name(name_or_encoding))
     encoding = name_or_encoding
-    # an Encoding keeps its parts in private attributes; tiktoken's own documentation uses them to extend encodings
+    # an Encoding's parts are private attributes; tiktoken's own documentation uses them to extend encodings
     if not all(hasattr(encoding, part) for part in ("_mergeable_ranks", "_pat_str", "_special_tokens")):
         raise TypeError(f"expected the name of an encoding or an Encoding, not {type(encoding).__name__}")
     ranks, pattern, special = encoding._mergeable_ranks, encoding._pat_str, encoding._special_tokens  # noqa: SLF001
@@ -128,9 +128,9 @@ def from_tiktoken(name_or_encoding: str | Encoding) -> TokenizerSpec:
 
 
 def encoding_name(name: str) -> str:
-    """Return the name of an encoding, for that name or the name of a model that uses it.
+    """Return the name of an encoding, given that name or the name of a model that uses it.
 
-    Raises ValueError for one that tiktoken doesn't know.
+    Raises ValueError for a name that tiktoken doesn't know.
 
     >>> encoding_name("gpt-4o"), encoding_name("cl100k_base")
     ('o200k_base', 'cl100k_base')
@@ -151,12 +151,11 @@ def encoding_name(name: str) -> str:
 
 
 def _cache_key(name: str) -> str | None:
-    """Return the key of one of tiktoken's own encodings in the disk cache; None where tiktoken isn't installed.
+    """Return the disk cache key of one of tiktoken's own encodings, or None if tiktoken isn't installed.
 
-    It depends on the file of tiktoken's that defines the encodings, which is read and not imported: that would take
-    60 ms.
+    It depends on tiktoken's file that defines the encodings. The file is read, not imported, which would take 60 ms.
     """
-    if sys.modules.get("tiktoken_ext", True) is None:  # which says that it must not be imported
+    if sys.modules.get("tiktoken_ext", True) is None:  # None means that importing it is blocked
         return None
     extensions = PathFinder.find_spec("tiktoken_ext")  # importlib.util's find_spec takes 3 ms to import
     folders = None if extensions is None else extensions.submodule_search_locations
@@ -186,7 +185,7 @@ def _by_name(name: str) -> TokenizerSpec:
         return from_tiktoken(tiktoken.get_encoding(name))
     if (found := _cached(name)) is not None:  # the caller gave the name of a model
         return spec_of_ranks(*found)
-    parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # the parts of an Encoding; making one would take longer
+    parts = openai_public.ENCODING_CONSTRUCTORS[name]()  # the parts of an Encoding; creating one would take longer
     model = BPEModel.from_ranks(parts["mergeable_ranks"])
     if (key := _cache_key(name)) is not None:
         special = [str(part) for token in parts["special_tokens"].items() for part in token]
@@ -195,7 +194,7 @@ def _by_name(name: str) -> TokenizerSpec:
 
 
 def spec_of_ranks(model: BPEModel, pattern: str, special: dict[str, int]) -> TokenizerSpec:
-    """Return the tokenizer that an Encoding of these parts is."""
+    """Return the tokenizer equivalent to an Encoding with these parts."""
     # o200k_harmony has two names for 200018
     tokens = SpecialTokens(special, aliases=True)
     eos = END_OF_TEXT if END_OF_TEXT in special else None
@@ -205,8 +204,8 @@ def spec_of_ranks(model: BPEModel, pattern: str, special: dict[str, int]) -> Tok
 def load_ranks(path: Path, pattern: str | None) -> TokenizerSpec:
     """Return the tokenizer of a `.tiktoken` file, which splits text with `pattern`.
 
-    None stands for the pattern with which the file was published, if its hash is known, and for the normal form; a
-    warning says so. Raises TokenizerFileError.
+    With None, a file with a known hash gets the pattern and normal form published with it, and a warning says so.
+    Raises TokenizerFileError.
     """
     from .._support.json_document import read_bytes
 
@@ -227,7 +226,7 @@ def load_ranks(path: Path, pattern: str | None) -> TokenizerSpec:
 
 
 def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
-    """Return pattern and normal form of a published file, and say so. Raises TokenizerFileError for any other."""
+    """Return the pattern and normal form of a published file, with a warning. Raises TokenizerFileError for others."""
     import warnings
 
     from .published_ranks import PatternFromHash, published_ranks
@@ -245,7 +244,7 @@ def _published_with(path: Path, content: bytes) -> tuple[str, str | None]:
 
 
 def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
-    """Return token -> rank with which tiktoken's rule gives the same ids. Raises ConversionError for none."""
+    """Return token -> rank for which tiktoken's rule gives the same ids. Raises ConversionError if there is none."""
     from ..model.merge_recovery import merges_by_ids
 
     model = spec.model
@@ -261,7 +260,7 @@ def rank_table(spec: TokenizerSpec) -> dict[bytes, int]:
 
 
 def _refuse_other_merges(model: BPEModel) -> None:
-    """Raise ConversionError where the order of the merges isn't that of the ids, or ranks would merge more."""
+    """Raise ConversionError if the merges aren't in the order of the ids, or if ranks would merge more."""
     from ..model.merge_recovery import pair_only_ranks_merge
 
     recovered_merges = model.recovered_merges
@@ -278,7 +277,7 @@ def _refuse_other_merges(model: BPEModel) -> None:
 
 
 def _never_merged(model: BPEModel) -> bytes | None:
-    """Return a token that merging its bytes doesn't come to; None for none."""
+    """Return a token that merging its own bytes doesn't produce, or None."""
     from ..encoders.heap import HeapEncoder
 
     if model.recovered_merges.exact:
@@ -288,7 +287,7 @@ def _never_merged(model: BPEModel) -> bytes | None:
 
 
 def missing_bytes(spec: TokenizerSpec) -> dict[bytes, int]:
-    """Return the single bytes that have no token -> free ids: tiktoken's ranks have all 256, and no text these.
+    """Return the bytes without a token -> free ids. tiktoken needs all 256 bytes, though these never occur in text.
 
     >>> from bpelab import BPETokenizer
     >>> missing_bytes(BPETokenizer.train("low low", 258).spec)

@@ -1,10 +1,10 @@
 """The JSON files of tiktoken's packages for JavaScript: a pattern, special tokens, and the ranks as one string.
 
 `bpe_ranks` has lines of `! FIRST TOKEN TOKEN ...`: the rank of the first token, and the tokens in Base64, each one rank
-above the one before. npm's `tiktoken` ships OpenAI's encodings so, and `@anthropic-ai/tokenizer` Claude 2's, as
-`claude.json`. What a package does to a text before is in its code, not in the file: Anthropic's `countTokens` passes on
-the text in NFKC, which `with_options(normalizer="NFKC")` does here. `explicit_n_vocab` is not read: the packages don't
-either, and Claude's is not the number of its tokens.
+above the previous. npm's `tiktoken` ships OpenAI's encodings in this form, and `@anthropic-ai/tokenizer` Claude 2's, as
+`claude.json`. Any preprocessing is in a package's code, not in the file: Anthropic's `countTokens` first converts text
+to NFKC, which `with_options(normalizer="NFKC")` does here. `explicit_n_vocab` isn't read: the packages don't read it
+either, and Claude's isn't the number of its tokens.
 
 Chapter: File formats. Source: dqbd/tiktoken `wasm/src/lib.rs`.
 """
@@ -22,12 +22,12 @@ from .tokenizer_json import read_id
 
 
 def may_match(start: bytes) -> bool:
-    """Whether a file that begins with these bytes may be one of tiktoken's for JavaScript."""
+    """Return whether a file that starts with these bytes may be one of tiktoken's for JavaScript."""
     return b'"pat_str"' in start or b'"bpe_ranks"' in start
 
 
 def load(path: Path) -> TokenizerSpec:
-    """Return the tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
+    """Return the tokenizer of such a file. Raises TokenizerFileError naming the wrong entry."""
     file = JSONFile(path, read_bytes(path))
     pattern = file.expect(file.data.get("pat_str"), str, "pat_str")
     special = file.expect(file.data.get("special_tokens"), dict, "special_tokens")

@@ -1,12 +1,12 @@
-"""Parser of tokenizer.json: return a TokenizerSpec.
+"""Parse a tokenizer.json into a TokenizerSpec.
 
-Ids in the file are honoured, where Hugging Face renumbers: it gives an added token that is not in the vocabulary the
-next id after the vocabulary's size or after the last added token, whatever its "id" says (7 becomes 5 if the vocabulary
-has 5 entries and a hole). A special token that no merge makes stays out of the model, so that no text can be encoded as
-one, not even with `ignore_merges`; but a byte-level model keeps all its bytes, even those that are special tokens.
+The file's ids are honoured, while Hugging Face renumbers: it gives an added token outside the vocabulary the next id
+after the vocabulary's size or after the last added token, whatever its "id" is (7 becomes 5 if the vocabulary has 5
+entries and a gap). A special token that no merge makes isn't part of the model, so no text can encode to it, not even
+with `ignore_merges`. But a byte-level model keeps all its bytes, even those that are special tokens.
 
-Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, read and
-tried.
+Chapter: File formats. Source: tokenizers `tokenizer/serialization.rs` and `models/bpe/serialization.rs`, confirmed by
+experiment.
 """
 
 from itertools import accumulate
@@ -26,7 +26,7 @@ from ..vocab.special_tokens import HIGHEST_ID, LONGEST_NAME, SpecialTokens
 from .json_components import read_component, read_section
 
 MAX_AFFIX = 1_000
-"""Limit on the characters of the prefix and the suffix, which are added to units of a text and of an added token."""
+"""Limit on the length of the prefix and the suffix, which are added to the units of texts and added tokens."""
 EXPECTED_MERGE = "expected two tokens, as a list or with one space between them"
 SECTIONS = {
     "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
@@ -41,14 +41,14 @@ BYTE_OF_CODE_POINT = {ord(char): byte for char, byte in BYTE_OF_CHAR.items()}
 
 
 def read_tokenizer(file: JSONFile, options: dict[str, Any], model: BPEModel | None = None) -> TokenizerSpec:
-    """Return the specification in a tokenizer.json. Raises TokenizerFileError naming the entry that is wrong.
+    """Return the specification in a tokenizer.json. Raises TokenizerFileError naming the wrong entry.
 
-    `options` are further arguments of BPETokenizer; roles (`bos_token` ...) that are no special tokens are left out.
-    A `model` that was read from this file before needs not be read again.
+    `options` are further arguments of BPETokenizer; roles (`bos_token` ...) that aren't special tokens are dropped.
+    Pass a `model` already read from this file to avoid reading it again.
     """
     version = file.data.get("version", "1.0")
     if version != "1.0":
-        raise file.wrong("version", f"is {short_repr(version)}; 1.0 is the one that is known")
+        raise file.wrong("version", f"is {short_repr(version)}; only 1.0 is supported")
     if unknown := sorted(file.data.keys() - SECTIONS):
         raise file.wrong(unknown[0][:60], "a tokenizer.json has no such section")
     added = read_added_tokens(file)
@@ -91,7 +91,7 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
         _check_added_token(file, f"added_tokens[{index}]", entry)
         name, token_id, special = entry["content"], entry["id"], entry.get("special", False)
         if not name:
-            continue  # Whisper's files have one, which no text holds
+            continue  # Whisper's files have an empty one, which never occurs in text
         token = AddedToken(**{"special": special, "normalized": not special, **entry})
         if taken.setdefault(token_id, name) != name or tokens.setdefault(name, token) != token:
             problem = f"{name!r} with the id {token_id} repeats the name or the id of an earlier one"
@@ -100,9 +100,9 @@ def read_added_tokens(file: JSONFile) -> list[AddedToken]:
 
 
 def _read_uniform(entries: list[Any]) -> list[AddedToken] | None:
-    """Return the tokens of entries that all have every key and are valid and unique, else None.
+    """Return the tokens if all entries have every key and are valid and unique, else None.
 
-    A fast path: there may be a million entries.
+    This is a fast path: there may be a million entries.
     """
     if set(map(type, entries)) != {dict} or any(set(keys) != ADDED_KEYS for keys in set(map(tuple, entries))):
         return None
@@ -119,7 +119,7 @@ def _read_uniform(entries: list[Any]) -> list[AddedToken] | None:
 
 
 def _check_added_token(file: JSONFile, where: str, item: Any) -> None:
-    """Raise TokenizerFileError for an entry that is wrong."""
+    """Raise TokenizerFileError if the entry is invalid."""
     entry = file.expect(item, dict, where)
     name = file.expect(entry.get("content"), str, f"{where}.content")
     read_id(file, entry.get("id"), f"{where}.id")
@@ -140,7 +140,7 @@ def read_id(file: JSONFile, value: Any, where: str) -> int:
 
 
 def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPEModel:
-    """Return the model in the section "model". Raises TokenizerFileError naming the entry that is wrong."""
+    """Return the model in the section "model". Raises TokenizerFileError naming the wrong entry."""
     data = file.expect(file.data.get("model"), dict, "model")
     if data.get("type", "BPE") != "BPE":
         raise file.wrong("model.type", f"only BPE is supported, not {short_repr(data['type'])}")
@@ -168,10 +168,10 @@ def read_model(file: JSONFile, added: list[AddedToken], byte_level: bool) -> BPE
         is_control = token.special and not (byte_level and _is_byte_level_token(token.content))
         if token.id not in merged_ids and (is_control or foreign):
             del vocab[token.content]
-    vocab = vocab or {token.content: token.id for token in added}  # an empty vocabulary is made of the added tokens
+    vocab = vocab or {token.content: token.id for token in added}  # an empty vocabulary gets the added tokens
     as_bytes = _bytes_of_alphabet(vocab) if byte_level and BYTE_OF_CHAR.keys() >= set(prefix + suffix) else None
     complete = as_bytes is not None and sum(len(token) == 1 for token in as_bytes) == 256
-    # Byte fallback spells a missing unit in UTF-8, and letters of GPT-2's alphabet may have two bytes: so units are
+    # Byte fallback spells a missing unit in UTF-8, and letters of GPT-2's alphabet may take two bytes, so units are
     # characters.
     in_bytes = as_bytes is not None and (not flags["byte_fallback"] or (complete and not prefix + suffix))
     token_bytes = as_bytes if in_bytes and as_bytes is not None else [text.encode() for text in vocab]
@@ -261,16 +261,16 @@ def _merges(file: JSONFile, data: dict[str, Any], vocab: dict[str, int], prefix:
 
 
 def _shown_merge(entry: Any) -> str:
-    """Return an entry of the merges as error messages show it."""
+    """Return a merge entry as error messages show it."""
     if isinstance(entry, str):
         return ascii(entry[:60]) if not entry.isprintable() else repr(entry[:60])
     return str(entry)[:60] if len(entry) < 5 and set(map(type, entry)) <= {str, int} else short_repr(entry)
 
 
 def _bytes_of_alphabet(vocab: dict[str, int]) -> list[bytes] | None:
-    """Return the bytes of tokens that are written in GPT-2's alphabet; None if one holds another character.
+    """Return the bytes of tokens in GPT-2's alphabet, or None if one has another character.
 
-    All are translated at once: a character is a byte, so the tokens keep their offsets.
+    All are translated at once; each character becomes a byte, so the tokens' offsets stay the same.
     """
     try:
         joined = "".join(vocab)
@@ -290,7 +290,7 @@ _ALPHABET_TO_LATIN1 = _StrictTable(BYTE_OF_CODE_POINT)
 
 
 def _is_byte_level_token(content: str) -> bool:
-    """Whether `content` in a byte-level vocabulary is an ordinary token: a single byte, or letters for other bytes.
+    """Return whether `content` in a byte-level vocabulary is an ordinary token: a single byte, or letters for bytes.
 
     >>> (
     ...     _is_byte_level_token("Ġthe"),

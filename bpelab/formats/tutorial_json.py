@@ -1,11 +1,12 @@
 """JSON files of tutorials' tokenizer classes: merges as pairs of ids, tokens as byte values or in Base64.
 
-There is no standard. Supported are: `merges` as a list of pairs of ids, whose new ids are 256, 257 and so on, or as an
-object from "left,right" to the new id; `vocab` from ids to bytes (a list of numbers, `{"type": "bytes", "value":
-[...]}`, Base64, `data:...`), which has to agree with the merges; `special_tokens`, name to id; `pattern`. And a file
-like tokenizer.json, with `special_tokens` at the top level and no pre-tokenizer, whose pattern the caller must name.
+There is no standard. The supported keys are `merges`, a list of pairs of ids, whose new ids are 256, 257 and so on, or
+an object from "left,right" to the new id; `vocab`, from ids to bytes (a list of numbers, `{"type": "bytes", "value":
+[...]}`, Base64, `data:...`), which must agree with the merges; `special_tokens`, name to id; and `pattern`. A file like
+tokenizer.json, but with `special_tokens` at the top level and no pre-tokenizer, is also supported; the caller must name
+its pattern.
 
-Special tokens in a text are text, unless the caller allows them.
+Special tokens in a text are plain text, unless the caller allows them.
 
 Chapter: File formats.
 """
@@ -24,26 +25,26 @@ from ..regex.patterns import find_pattern
 from .tokenizer_json import read_id, read_tokenizer
 
 MAX_BYTES = 1 << 25
-"""Limit on the bytes of all tokens of a file together: a merge can double the longest."""
+"""Limit on the total bytes of a file's tokens: a merge can double the longest."""
 SNIFFED_BYTES = 1 << 12
 KEYS = {"merges", "vocab", "special_tokens", "pattern", "version", "vocab_size", "type", "name"}
 _PAIR = re.compile(r"\(?\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)?")
 
 
 def may_match(start: bytes) -> bool:
-    """Whether a file that begins with these bytes may have this format; one with `added_tokens` is a tokenizer.json."""
+    """Return whether a file that starts with these bytes may have this format; `added_tokens` means tokenizer.json."""
     return b'"added_tokens"' not in start and any(b'"%s"' % key in start for key in (b"merges", b"model", b"vocab"))
 
 
 def matches(data: Any) -> bool:
-    """Whether the object in a JSON file has this format, rather than that of tokenizer.json."""
+    """Return whether the object in a JSON file has this format, rather than tokenizer.json's."""
     if not isinstance(data, dict):
         return False
     return ("merges" in data and "model" not in data) or ("special_tokens" in data and "model" in data)
 
 
 def load(file: JSONFile, pattern: str | None = None) -> TokenizerSpec:
-    """Return the tokenizer of such a file. Raises TokenizerFileError naming the entry that is wrong."""
+    """Return the tokenizer of such a file. Raises TokenizerFileError naming the wrong entry."""
     file_pattern = file.data.get("pattern")
     if file_pattern is not None and not isinstance(file_pattern, str):
         raise file.wrong("pattern", f"expected a regular expression, found {short_repr(file_pattern)}")
@@ -92,7 +93,7 @@ def _model(file: JSONFile, special: dict[str, int]) -> BPEModel:
         if token_id not in tokens and token_id not in extra:
             raise file.wrong(f"vocab[{token_id}]", f"{token!r} is neither a byte nor made by a merge")
     if len(set(tokens.values())) < len(tokens):
-        raise file.wrong("merges", "two of them make the same token, with different ids: no text comes out as both")
+        raise file.wrong("merges", "two of them make the same token with different ids, and no text can encode to both")
     alphabet = {tokens[token_id]: token_id for token_id in range(256)}
     return BPEModel(MappingProxyType(tokens), MappingProxyType(table), MappingProxyType(alphabet))
 

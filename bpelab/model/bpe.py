@@ -1,9 +1,9 @@
-"""What training learns: tokens, and which neighbours merge into which token, in which order.
+"""The BPE model that training learns: tokens, and which neighbours merge into which token, in which order.
 
-A byte-pair model has two faces. A list of merges says which pair becomes which token (minbpe, Hugging Face). A
-table of ranks (tiktoken) lists tokens only: any two neighbours merge when their concatenation is a token, the
-lowest rank first. `BPEModel` holds either; encoders ask it one question, `merges.get((left, right))`, and get
-(rank, new id) or None. Rank and id are different things: a file may number its tokens as it likes.
+A byte-pair model has two forms. A merge list says which pair becomes which token (minbpe, Hugging Face). A
+rank table (tiktoken) lists only tokens: any two neighbours merge if their concatenation is a token, lowest rank
+first. `BPEModel` holds either. Encoders only call `merges.get((left, right))`, which returns (rank, new id) or
+None. Rank and id are different things: a file may number its tokens in any order.
 
 Chapters: Training; Matching GPT-2 and GPT-4. Sources: Sennrich, Haddow and Birch 2016; tiktoken's `src/lib.rs`.
 """
@@ -29,21 +29,21 @@ Pair = tuple[int, int]
 Merge = tuple[int, int]
 """(rank, id of the new token)."""
 TokenColumns = tuple[memoryview, memoryview, memoryview, int]
-"""Ids and, for each, where its bytes end in the third, both uint32; the bytes of all tokens; the highest id."""
+"""The ids, and where each token ends in the joined bytes, both uint32; all tokens' bytes, joined; the highest id."""
 
 
 NOT_IN_UTF8 = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])
-"""Bytes that no text in UTF-8 has."""
+"""Bytes that never occur in UTF-8."""
 MAX_WORK = 10**9
-"""Bytes of tokens that are cut in two, in all ways, to list merges: fifty times what the largest vocabularies need."""
+"""Limit on the bytes of the tokens split in two, in all ways, to list merges: fifty times the largest vocabularies'."""
 
 
 class RankMerges(Mapping[Pair, Merge]):
-    """The merges of a rank table, computed when asked: a pair merges if its two tokens, joined, are a token.
+    """The merges of a rank table, computed on demand: a pair merges if its concatenation is a token.
 
-    `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration goes through every split
-    of every token (233,378 pairs for cl100k_base), and raises ModelError where these are too many to go through. The
-    rank of a token is its id, unless `rank_of` says otherwise.
+    `get` costs one concatenation and one lookup, and nothing is built beforehand. Iteration tries every split of every
+    token (233,378 pairs for cl100k_base), and raises ModelError if there are too many. The rank of a token is its id,
+    unless `rank_of` says otherwise.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class RankMerges(Mapping[Pair, Merge]):
 
     @property
     def plain(self) -> bool:
-        """Whether the rank of a token is its id."""
+        """True if the rank of a token is its id."""
         return self.rank_of is None
 
     def get(self, pair: Pair, default: object = None) -> Merge | None:  # type: ignore[override]
@@ -84,21 +84,21 @@ class RankMerges(Mapping[Pair, Merge]):
                 if (work := work + len(token)) > MAX_WORK:
                     raise ModelError(
                         "the tokens are so long and so alike that there are too many pairs to list; the tokenizer "
-                        "encodes and decodes, but what needs all merges can't be done"
+                        "encodes and decodes, but operations that need all merges don't work"
                     )
                 left, right = ids.get(token[:cut]), ids.get(token[cut:])
                 if left is None or right is None:
                     continue
-                if self.rank_of is None or self.get((left, right)) is not None:  # some tokens may take no part
+                if self.rank_of is None or self.get((left, right)) is not None:  # some tokens may have no rank
                     yield left, right
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def extended(self, more: Mapping[int, bytes]) -> RankMerges:
-        """Return the merges of the table with more tokens, id -> bytes, which rank after all others in their order.
+        """Return the merges of the table with more tokens, id -> bytes, which rank after all others, in their order.
 
-        Where a rank is an id, the new ids must be above all others.
+        If ranks are ids, the new ids must be above all others.
         """
         tokens, ids = {**self._tokens, **more}, {**self._ids, **{token: token_id for token_id, token in more.items()}}
         if self.rank_of is None:
@@ -124,15 +124,15 @@ class BPEModel:
     Attributes:
         tokens: id -> bytes, without special tokens; ids may have holes.
         merges: (left id, right id) -> (rank, new id); a lower rank merges first.
-        alphabet: what a piece is cut into before any merge, unit -> id: the 256 single bytes, unless `units` differ.
+        alphabet: unit -> id for the symbols before any merge: the 256 single bytes, unless `units` differ.
         ignore_merges: whether a whole piece that is a token becomes that token without merging, as in tiktoken.
-        units: None for bytes; else how a piece is cut and what becomes of what is missing (see initial_symbols.py).
+        units: None for bytes; else how a piece is cut, and how missing symbols are treated (see initial_symbols.py).
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     >>> model.tokens[257], model.merges[256, ord("w")]
     (b'low', (1, 257))
 
-    A token may be empty, as one of Whisper's is: no text becomes that, and it decodes to nothing.
+    A token may be empty, like one of Whisper's: no text encodes to it, and it decodes to nothing.
 
     Raises ModelError for a negative id, a byte without a token (with `units=None`), and merges that don't fit the
     tokens.
@@ -156,17 +156,17 @@ class BPEModel:
         self._check()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a model can't be changed, and {name!r} was to be")
+        raise AttributeError(f"a model can't be changed, and {name!r} was not set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a model can't be changed, and {name!r} was to be deleted")
+        raise AttributeError(f"a model can't be changed, and {name!r} was not deleted")
 
     def __repr__(self) -> str:
         fields = ("tokens", "merges", "alphabet", "ignore_merges", "units")
         return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same tables. Cost: that of comparing them, without merges that follow from ranks."""
+        """Return True if both have the same tables. Cost: comparing them, except merges computed from ranks."""
         if not isinstance(other, BPEModel) or self is other:
             return self is other
         names = ["tokens", "alphabet", "ignore_merges", "units"]
@@ -187,7 +187,7 @@ class BPEModel:
         units: InitialSymbols | None,
         ids: Mapping[bytes, int],
     ) -> BPEModel:
-        """Return a model from tables that were checked before, its inverse `ids` included."""
+        """Return a model from tables that were validated before, including the inverse table `ids`."""
         model = object.__new__(cls)
         given = {
             "tokens": tokens,
@@ -208,9 +208,9 @@ class BPEModel:
         lacks: Callable[[int, bytes], bool],
         columns: TokenColumns,
     ) -> BPEModel:
-        """Return the model that `load` returns, which is called when one of its tables is first asked for.
+        """Return a lazy model: it calls `load` for the real one when one of its tables is first accessed.
 
-        `lacks(id, token)` says of an id and a token that the model surely has neither; `columns` are its tokens.
+        `lacks(id, token)` returns True if the model surely has neither the id nor the token; `columns` are its tokens.
         """
         model = object.__new__(cls)
         vars(model).update(ignore_merges=ignore_merges, units=units, _load=load, _lacks=lacks, _columns=columns)
@@ -218,7 +218,7 @@ class BPEModel:
 
     @property
     def token_columns(self) -> TokenColumns | None:
-        """The tokens as arrays, while no table has been loaded; else None."""
+        """The tokens as arrays, or None once the tables are loaded."""
         return vars(self).get("_columns")
 
     def __getattr__(self, name: str) -> Any:
@@ -227,12 +227,12 @@ class BPEModel:
             vars(self).update(vars(load()))
             for done in ("_load", "_lacks", "_columns"):
                 vars(self).pop(done, None)
-        if name not in vars(self):  # another thread may have been quicker
+        if name not in vars(self):  # another thread may have loaded it first
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return vars(self)[name]
 
     def definitely_lacks(self, token_id: int, token: bytes) -> bool:
-        """Whether it is known, without loading tables, that the model has neither this id nor this token."""
+        """Return True if the model, without loading its tables, is known to have neither this id nor this token."""
         lacks = vars(self).get("_lacks")
         return lacks is not None and bool(lacks(token_id, token))
 
@@ -271,9 +271,9 @@ class BPEModel:
     ) -> BPEModel:
         """Return a model from merges in the order in which they were learned; the rank of a merge is its index.
 
-        Ids are handed out in order, first to the 256 bytes, then to the merges; `reserved` ids are passed over.
+        Ids are assigned in order, first to the 256 bytes, then to the merges; `reserved` ids are skipped.
 
-        Raises ModelError for a merge of a token that no earlier merge made, and for a merge that repeats another.
+        Raises ModelError for a merge of a token that no earlier merge made, and for a repeated merge.
         """
         free = (token_id for token_id in count() if token_id not in reserved)
         alphabet = {bytes([byte]): next(free) for byte in range(256)}
@@ -297,10 +297,10 @@ class BPEModel:
     def from_vocab(
         cls, vocab: Mapping[int, bytes] | Mapping[bytes, int], merges: Iterable[tuple[bytes, bytes]]
     ) -> BPEModel:
-        """Make a model of a vocabulary with its own ids, id -> token or token -> id, and merges as they were learned.
+        """Return a model from a vocabulary, id -> token or token -> id, and merges in the order of learning.
 
-        Raises ModelError for a single byte or a part of a merge that has no id, a merge whose token has none, a merge
-        that repeats another, and a token that two ids share.
+        Raises ModelError for a single byte, a part of a merge or a merged token without an id, a repeated merge, and a
+        token that two ids share.
 
         >>> vocab = {number: bytes([number]) for number in range(256)} | {500: b"lo", 400: b"low"}
         >>> model = BPEModel.from_vocab(vocab, [(b"l", b"o"), (b"lo", b"w")])
@@ -347,7 +347,7 @@ class BPEModel:
     @cached_property
     def ids(self) -> Mapping[bytes, int]:
         """Token -> id, the inverse of `tokens`."""
-        tokens, loaded = self.tokens, vars(self).get("ids")  # which a model that was kept has by now
+        tokens, loaded = self.tokens, vars(self).get("ids")  # loading a stored model sets them
         return {token: token_id for token_id, token in tokens.items()} if loaded is None else loaded
 
     @cached_property
@@ -368,7 +368,7 @@ class BPEModel:
 
     @cached_property
     def is_byte_level(self) -> bool:
-        """Whether every byte has a token and nothing is put before or after it, so that nothing is ever missing."""
+        """Return True if every byte has a token, with no prefix or suffix, so that no symbol is ever missing."""
         units = self.units
         if units is None:
             return True
@@ -377,7 +377,7 @@ class BPEModel:
 
     @cached_property
     def covers_utf8(self) -> bool:
-        """Whether the same is true of all bytes that UTF-8 has: some files leave out the 13 others."""
+        """Return True if the same holds for all bytes that occur in UTF-8: some files omit the 13 others."""
         units = self.units
         if units is None:
             return True
@@ -385,14 +385,14 @@ class BPEModel:
         return plain and all(bytes([byte]) in self.alphabet for byte in range(256) if byte not in NOT_IN_UTF8)
 
     def whole(self, piece: bytes) -> int | None:
-        """Return the id of `piece` where the model takes it whole, else None."""
+        """Return the id of `piece` if it is a token and `ignore_merges` is set, else None."""
         return self.ids.get(piece) if self.ignore_merges else None
 
     def can_make(self, token_id: int) -> bool:
-        """Whether a merge or a piece taken whole could result in this token, or a piece begins with it.
+        """Return whether encoding can produce this token: as a symbol, by a merge, or as a whole piece.
 
-        A token of a vocabulary that nothing leads to is there for its id alone, as special tokens are in some files.
-        Cost: a search through all merges.
+        Other tokens are in a vocabulary only for their ids, like special tokens in some files. Cost: a search through
+        all merges.
         """
         if self.ignore_merges or isinstance(self.merges, RankMerges):
             return token_id in self.tokens
@@ -400,7 +400,7 @@ class BPEModel:
 
     @cached_property
     def recovered_merges(self) -> RecoveredMerges:
-        """Return the one pair that each token is made of; see `merge_recovery.recover_merges`.
+        """Return the one pair that each token is merged from; see `merge_recovery.recover_merges`.
 
         Cost: a second for 100,000 tokens.
         """

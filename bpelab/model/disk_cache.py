@@ -1,11 +1,11 @@
-"""Tables of vocabularies that were read before, kept per user, so that the second time a file opens at once.
+"""A per-user disk cache of parsed vocabularies, so that a file opens at once the second time.
 
-A tokenizer.json of 150,000 tokens takes half a second to parse and check. What came out of it is written, as plain
-arrays, into a file named by the SHA-256 of the source, and read from there while the source stays the same. Every file
-carries the hash of its own content and is ignored when that doesn't fit; it is written whole or not at all, so two
-processes may do so at once; and it can be deleted at any time. Nothing in it is code.
+A tokenizer.json of 150,000 tokens takes half a second to parse and check. The result is written, as plain arrays, to a
+file named by the SHA-256 of the source, and read from there while the source stays the same. Every file holds the hash
+of its own content and is ignored if that doesn't match. It is written whole or not at all, so two processes may write
+it at once. It can be deleted at any time, and contains no code.
 
-The folder is that of `_support/cache_dir.py`. Chapter: File formats.
+`_support/cache_dir.py` chooses the folder. Chapter: File formats.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 VERSION = f"bpelab tables 5 {sys.byteorder} {array('I').itemsize}"
 SMALLEST = 20_000
-"""Tokens from which it pays to keep tables."""
+"""The number of tokens from which caching pays off."""
 HASH = "_hash_of_tables"
 
 
 def fingerprint(*parts: bytes) -> str:
-    """Return the name under which tables are kept: a hash of their source and of the version of this file's format."""
+    """Return the cache key of a source: a hash of its parts and of the cache format's version."""
     return sha256(VERSION.encode(), *_with_lengths(parts)).hex()
 
 
 def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
-    """Store a model and anything else in the cache. Does nothing, without a warning, where it can't be written."""
+    """Store a model and `extra` bytes in the cache. Does nothing, without a warning, if the cache isn't writable."""
     folder = cache_dir()
     if folder is None or len(model.tokens) < SMALLEST or not _holds(model):
         return
@@ -57,7 +57,7 @@ def store(name: str, model: BPEModel, extra: bytes = b"") -> None:
 
 
 def model_hash(model: BPEModel) -> str | None:
-    """Return a hash of all that a model's ids depend on, known for one kept here; None if arrays don't say all."""
+    """Return a hash of everything that a model's ids depend on, computed once; None if arrays can't hold the model."""
     if HASH not in vars(model) and _holds(model):
         vars(model)[HASH] = sha256(_joined(_parts(model))).hex()
     known: str | None = vars(model).get(HASH)
@@ -65,7 +65,7 @@ def model_hash(model: BPEModel) -> str | None:
 
 
 def _parts(model: BPEModel) -> list[bytes]:
-    """All that a model is: how pieces are cut, its kind, columns of numbers, and the tokens end to end."""
+    """Return a model serialized: its units, its kind, columns of numbers, and its tokens end to end."""
     ranked = isinstance(model.merges, RankMerges)
     merges = [] if ranked else sorted((rank, *pair, new) for pair, (rank, new) in model.merges.items())
     ends = accumulate(map(len, model.tokens.values()))
@@ -82,7 +82,7 @@ def _with_lengths(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def fetch(name: str) -> tuple[BPEModel, bytes] | None:
-    """Return a stored model and what was stored with it; None where there is no file, or a damaged one."""
+    """Return a stored model and its `extra` bytes, or None if the file is missing or damaged."""
     folder = cache_dir()
     if folder is None:
         return None
@@ -101,11 +101,11 @@ def fetch(name: str) -> tuple[BPEModel, bytes] | None:
             remember_checked(path, status)
         return model
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        return None  # somebody else's file under this name
+        return None  # another program's file with this name
 
 
 def _read(data: bytes) -> tuple[BPEModel, bytes]:
-    """Return the model, whose dictionaries of a hundred thousand tokens are made when something looks into them."""
+    """Return the model, lazily: its dictionaries of a hundred thousand tokens are built on first access."""
     rest, parts = memoryview(data)[32:], []
     while rest:
         size = int.from_bytes(rest[:8], "little")
@@ -121,7 +121,7 @@ def _read(data: bytes) -> tuple[BPEModel, bytes]:
     def load() -> BPEModel:
         from .._support.gc_paused import gc_paused
 
-        with gc_paused():  # hundreds of thousands of tuples are made at once, none of them garbage
+        with gc_paused():  # it creates hundreds of thousands of tuples, none of them garbage
             numbers = [array("I", column.tobytes()) for column in columns]
             return _model(units, bool(ignore_merges), bool(ranked), numbers, joined.tobytes())
 
@@ -151,7 +151,7 @@ def _model(
 
 
 def _holds(model: BPEModel) -> bool:
-    """Whether the arrays say all: not where ranks are no ids, symbols are units, or two tokens have the same bytes."""
+    """Return whether arrays can hold a model: not a rank table with units, symbols, or two tokens with equal bytes."""
     ranked = isinstance(model.merges, RankMerges) and model.units is not None
     symbols = model.units is not None and model.units.symbols
     return not ranked and not symbols and len(set(model.tokens.values())) == len(model.tokens)

@@ -1,12 +1,12 @@
-"""Initial symbols: what a piece is split into before any merge, and what becomes of one that the vocabulary lacks.
+"""Initial symbols: the units of a piece before any merge, and the treatment of symbols missing from the vocabulary.
 
-Byte-level models have a token for each of the 256 bytes, so nothing is ever missing. Others start from characters, of
-which a vocabulary knows some: a missing one is written as the tokens of its bytes (`<0xE2>` and so on), or becomes the
-unknown token, or is dropped where the file names none. Some mark their units: with a prefix what continues a word, with
-a suffix what ends it.
+Byte-level models have a token for each of the 256 bytes, so no symbol is ever missing. Others start from characters,
+and a vocabulary has only some. A missing one is spelled with the tokens of its bytes (`<0xE2>` and so on), or becomes
+the unknown token, or is dropped if the file names none. Some models mark their units: a prefix marks units that
+continue a word, a suffix those that end it.
 
 Chapter: File formats. Cost: linear. Source: `merge_word` in Hugging Face tokenizers (`models/bpe/model.rs`), whose
-order of the ids is kept also where an unknown character is before one written in bytes.
+order of ids is preserved even if an unknown character comes before one spelled in bytes.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,12 +23,12 @@ class InitialSymbols:
 
     Attributes:
         characters: whether units are characters of UTF-8; else they are bytes.
-        byte_tokens: byte -> id of the tokens that spell a missing unit; None where that is not done.
-        unk_id: the id of what is missing and can't be spelled; None drops it.
-        fuse_unk: whether several such units in a row become one id.
-        prefix: precedes every unit but the first of a piece.
-        suffix: follows the last unit of a piece.
-        symbols: strings of several characters, and their ids, that are one unit wherever they occur; the longest wins.
+        byte_tokens: byte -> id of the tokens that spell a missing unit (byte fallback); None for no byte fallback.
+        unk_id: the id of missing units that can't be spelled; None drops them.
+        fuse_unk: whether a run of such units becomes one id.
+        prefix: the prefix of every unit but the first of a piece.
+        suffix: the suffix of the last unit of a piece.
+        symbols: strings that are always one unit -> their ids; the longest wins.
 
     >>> InitialSymbols(characters=True, unk_id=9).ids("aéb".encode(), {b"a": 0, b"b": 1})
     [0, 9, 1]
@@ -43,7 +43,7 @@ class InitialSymbols:
     symbols: Mapping[bytes, int] = field(default_factory=dict)
 
     def alphabet(self, ids: Mapping[bytes, int]) -> dict[bytes, int]:
-        """Those of the tokens `ids` that can be a unit, with or without the prefix and the suffix."""
+        """Return the entries of `ids`, token -> id, that can be a unit, with or without the prefix and the suffix."""
         longest = (4 if self.characters else 1) + len(self.prefix) + len(self.suffix)
         return {token: token_id for token, token_id in ids.items() if len(token) <= longest and self._is_unit(token)}
 
@@ -67,13 +67,13 @@ class InitialSymbols:
         return AddedTokenMatcher((text, AddedToken(text, token_id)) for text, token_id in texts)
 
     def ids(self, piece: bytes, alphabet: Mapping[bytes, int]) -> list[int]:
-        """Return the ids of a piece before any merge; without a token for missing units these leave no id."""
+        """Return the ids of a piece before any merge; missing units without any token for them are dropped."""
         return [token_id for token_id, _ in self.ids_with_sizes(piece, alphabet)]
 
     def ids_with_sizes(
         self, piece: bytes, alphabet: Mapping[bytes, int], size_of: Callable[[bytes], int] = len
     ) -> list[tuple[int, int]]:
-        """Return the ids of a piece before any merge, and how much of it each stands for: the `size_of` its units.
+        """Return the ids of a piece before any merge, each with the `size_of` the units that it stands for.
 
         >>> InitialSymbols(characters=True, byte_tokens={195: 5, 169: 6}, unk_id=9).ids_with_sizes("é…".encode(), {})
         [(5, 1), (6, 1), (9, 3)]
@@ -84,7 +84,7 @@ class InitialSymbols:
         if self.suffix and units:
             units[-1] += self.suffix
         ids: list[tuple[int, int]] = []
-        unknown = 0  # the size of what an unk_id still to be written stands for
+        unknown = 0  # the size of the units of a pending unk_id
         for unit, size in zip(units, sizes):
             found = self.symbols.get(unit, alphabet.get(unit))
             if found is not None:

@@ -1,9 +1,9 @@
-"""Which two tokens is a token made of? The question that a rank table leaves open, and its one answer.
+"""Merge recovery: find the one pair that each token of a rank table was merged from.
 
-A tiktoken file lists tokens, not merges, and most tokens can be cut in two tokens in several ways. Training made
-each from one pair only: the pair that merging the token's own bytes, by lower ranks alone, comes to in the end.
-So we ask of each cut whether its two halves, side by side, stay apart at every lower rank (`compatible`). At most
-one cut passes, because merging is deterministic. Tokens for which none does can never arise from merging.
+A tiktoken file lists tokens, not merges, and most tokens can be split into two tokens in several ways. Training made
+each from one pair only: the last two tokens left when the token's own bytes are merged by lower ranks. So we test for
+each split whether its two halves, side by side, stay apart at every lower rank (`compatible`). At most one split
+passes, because merging is deterministic. A token for which none passes can never result from merging.
 
 Chapter: A trie. Cost: a few lookups for each cut of each token.
 Source: the corollaries in rust-gems `bpe` (README), from which the test for compatibility is taken.
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class RecoveredMerges(NamedTuple):
-    """The pair that each token is made of, in the order of ranks.
+    """The pair that each token is merged from, in rank order.
 
     Attributes:
         splits: id -> (left id, right id), lowest rank first.
         rank_of: id -> rank, for the tokens in `splits`.
         unreachable: ids of the tokens that no sequence of merges makes.
-        exact: whether merging by `splits` alone has the ids of the model, for every text. False only for
-            hand-made tables in which a token ranks before its own parts.
+        exact: whether merging by `splits` alone gives the model's ids for every text. False only for hand-made
+            tables in which a token ranks before its own parts.
     """
 
     splits: Mapping[int, tuple[int, int]]
@@ -40,11 +40,11 @@ def compatible(
     rank_of: Mapping[int, int],
     merged: Mapping[tuple[int, int], int],
 ) -> bool:
-    """Whether merging the bytes of two tokens, side by side, ends with exactly these two.
+    """Return whether merging the bytes of two tokens, side by side, ends with exactly these two.
 
-    Undo their merges, latest first (of two equal ones the right one came later), and look at the two tokens that
-    face each other across the border each time. If those had a merge that ranks before the one just undone, it would
-    have happened first, and the border would not be there.
+    Undo their merges, latest first (of two equal ones the right one came later), and each time look at the two tokens
+    that meet at the border. If they had a merge that ranks before the one just undone, it would have happened first,
+    and the border wouldn't exist.
     """
     limit: float = float("inf")
     while True:
@@ -94,9 +94,9 @@ def recover_merges(model: "BPEModel") -> RecoveredMerges:
 
 
 def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
-    """Return two tokens that a table of ranks would merge and the model's list leaves side by side; None for none.
+    """Return two tokens that a rank table would merge but the model's merge list doesn't, or None.
 
-    In a table any two neighbours merge whose concatenation is a token.
+    In a rank table, any two neighbours merge if their concatenation is a token.
 
     >>> from bpelab.model import BPEModel
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
@@ -117,13 +117,14 @@ def pair_only_ranks_merge(model: "BPEModel") -> tuple[bytes, bytes] | None:
 
 
 def merges_by_ids(model: "BPEModel") -> bool:
-    """Whether a table of ranks, the rank of a token being its id, provably merges every text as the model does.
+    """Return whether a rank table in which ranks are ids provably merges every text as the model does.
 
-    In a table, two tokens become neighbours only where merging their joint bytes alone comes to just these two: what
-    happened between their outer borders happened there in the same order. On its way to one token that merging passes
-    a single state of two. So of all ways to cut a token in two, one at most is ever met, and the order in which a list
-    has them is no matter. What a list needs is these pairs, ordered by the ids of what they make. It has them if it has
-    all pairs of the table, as the list that Hugging Face makes of ranks; or the recovered ones, if these are `exact`.
+    In a rank table, two tokens become neighbours only if merging their joined bytes alone reaches exactly these two:
+    the same merges happen between their outer borders, in the same order. Merging a token's bytes passes through a
+    single state of two tokens before the last. So at most one way to split a token is ever used, and the order of the
+    others in a merge list doesn't matter. A list needs these pairs, ordered by the ids of the merged tokens. It has
+    them if it has all pairs of the table, like the list that Hugging Face makes from ranks, or the recovered pairs, if
+    these are `exact`.
 
     >>> from bpelab.model import BPEModel
     >>> vocab = {bytes([b]): b for b in range(256)} | {b"bc": 256, b"ab": 257, b"abc": 258}

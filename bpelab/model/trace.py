@@ -1,7 +1,7 @@
-"""What encoders and trainers did, step by step. Figures and the command line draw these and nothing else.
+"""Traces: the steps of encoders and trainers. Figures and the command line draw from nothing else.
 
-An encoder reports each step to the `record` function that it is handed; a trainer yields its steps. So a trace is
-the algorithm's own account, never a second telling of it.
+An encoder reports each step to a `record` function; a trainer yields its steps. So a trace comes from the algorithm
+itself, never from a second implementation.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ from ..errors import BPELabError
 
 MAX_TRACED_BYTES = 4096
 BYTES = tuple(bytes([byte]) for byte in range(256))
-"""What training begins with."""
+"""The single bytes, with which training starts."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class MergeStep:
 
 @dataclass(frozen=True)
 class HeapStep:
-    """The heap encoder put an entry on the heap ("push"), took one off ("pop"), or took one off that no longer
-    holds ("stale"). `node` is the byte at which the pair begins; `rank` is its rank."""
+    """The heap encoder pushed an entry on the heap ("push"), popped one ("pop"), or popped one that is out of date
+    ("stale"). `node` is the byte at which the pair starts; `rank` is its rank."""
 
     action: str
     rank: int
@@ -42,8 +42,8 @@ class HeapStep:
 
 @dataclass(frozen=True)
 class TrieStep:
-    """The trie encoder looked at `token` at byte `position`: "match" (the longest that fits), "shorter" (the next
-    shorter one), "accept", "reject" (not compatible with the token before it), or "back" (that token is taken off)."""
+    """The trie encoder tried `token` at byte `position`: "match" (the longest match), "shorter" (the next shorter one),
+    "accept", "reject" (not compatible with the previous token), or "back" (that previous token is removed)."""
 
     action: str
     position: int
@@ -52,9 +52,8 @@ class TrieStep:
 
 @dataclass(frozen=True)
 class TrainStep:
-    """One merge of a training: the pair `left`, `right` (numbered 0 to 255 for bytes, then by rank), how often it
-    stood in the corpus, and the bytes of the new token. `counts` is there when asked for: every pair's count before
-    the merge."""
+    """One merge of a training: the pair `left`, `right` (numbered 0 to 255 for bytes, then by rank), its count in
+    the corpus, and the bytes of the new token. `counts`, if requested, has every pair's count before the merge."""
 
     rank: int
     left: int
@@ -69,7 +68,7 @@ Record = Callable[[Step], None]
 
 
 class Encoder(Protocol):
-    """What every encoder offers."""
+    """The interface of every encoder."""
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]: ...
 
@@ -79,7 +78,7 @@ Trainer = Callable[..., Iterator[TrainStep]]
 
 
 def trace_encode(encoder: Encoder, piece: bytes) -> Iterator[Step]:
-    """Yield the steps by which `encoder` turns one piece into ids.
+    """Yield the steps of `encoder` as it encodes one piece.
 
     >>> from bpelab.encoders import ENCODERS
     >>> from bpelab.model import BPEModel
@@ -100,7 +99,7 @@ def trace_encode(encoder: Encoder, piece: bytes) -> Iterator[Step]:
 def trace_train(
     trainer: Trainer, words: Mapping[bytes, int], num_merges: int, min_frequency: int = 2
 ) -> Iterator[TrainStep]:
-    """Yield the steps of a training on `words` (pre-token -> how often it occurs), each with all pair counts.
+    """Yield the steps of training on `words` (pre-token -> count), each with all pair counts.
 
     >>> from bpelab.trainers import TRAINERS
     >>> [step.token for step in trace_train(TRAINERS["naive"], {b"low": 5, b"lower": 2}, 2)]

@@ -1,7 +1,7 @@
-"""What a model is given: batches of ids with masks, truncated and padded, under the names of transformers.
+"""Model inputs: batches of ids with masks, truncated and padded, under the names of transformers.
 
-It may import `core` and what is below. `Truncation` and `Padding` lie there, beside the specification that has them.
-Begin with `assemble.py`, which `BPETokenizer.__call__` calls.
+It may import `core` and everything below. `Truncation` and `Padding` are in `core`, beside the specification that holds
+them. Begin with `assemble.py`, which `BPETokenizer.__call__` calls.
 """
 
 from .._support.lazy_imports import lazy_attributes

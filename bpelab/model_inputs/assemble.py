@@ -1,9 +1,9 @@
-"""Texts as a model takes them: in rows of one length, cut where they are too long, filled up where they are short.
+"""Turn texts into a model's inputs: rows of equal length, truncated if too long and padded if too short.
 
-Names and results are those of transformers' tokenizers; the parts are in encoding.py, truncation.py and padding.py.
+Names and results are those of transformers' tokenizers; the steps are in encoding.py, truncation.py and padding.py.
 
-Chapter: Streaming. Cost: that of `encode_batch`, and with offsets that of
-`encode_with_offsets` for one text after the other. Source: transformers `tokenization_utils_tokenizers.py`.
+Chapter: Streaming. Cost: that of `encode_batch`, or with offsets that of `encode_with_offsets` for each text.
+Source: transformers `tokenization_utils_tokenizers.py`.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 INTEGERS = {"input_ids", "attention_mask", "token_type_ids", "special_tokens_mask", "offset_mapping"}
 INTEGERS |= {"overflow_to_sample_mapping"}
-"""The columns that a call returns; a data collator's own, such as labels, may be of other numbers."""
+"""The columns that a call returns, as integers; a data collator's own, such as labels, may hold other numbers."""
 
 
 def encode_rows(
@@ -158,9 +158,10 @@ def _limit(tokenizer: "Tokenizer") -> int | None:
 
 
 def normalize_inputs(text: Any, text_pair: Any) -> tuple[list[tuple[str, str | None]], bool]:
-    """(text, second text or None) for each row, and whether there is more than one text to ask about.
+    """Return (text, second text or None) for each row, and whether the input is a batch.
 
-    Raises TypeError naming the index of what is no text, ValueError for an empty batch and for lists of two lengths.
+    Raises TypeError naming the index of an item that isn't a text, ValueError for an empty batch and for lists of
+    different lengths.
     """
     many = not isinstance(text, str)
     if not many:
@@ -189,9 +190,9 @@ def _listed(texts: Any, what: str) -> list[Any]:
 
 
 def to_tensors(columns: dict[str, list[Any]], kind: str) -> dict[str, Any]:
-    """Return the columns as arrays, those of a call as 64-bit integers: of numpy for "np", of torch for "pt".
+    """Return the columns as arrays, of numpy for "np" and of torch for "pt"; a call's own columns as 64-bit integers.
 
-    Raises ValueError for rows of different lengths and for other kinds, MissingDependencyError where the package is not
+    Raises ValueError for rows of different lengths and for other kinds, MissingDependencyError if the package isn't
     installed.
     """
     make, integers = _array_maker(kind)
@@ -208,7 +209,7 @@ def to_tensors(columns: dict[str, list[Any]], kind: str) -> dict[str, Any]:
 
 
 def _array_maker(kind: str) -> tuple[Callable[..., Any], Any]:
-    """Return what makes an array, and the type of 64-bit integers."""
+    """Return the function that creates an array, and the type of 64-bit integers."""
     check_name(kind, "return_tensors", ("np", "pt"))
     package, maker = {"np": ("numpy", "array"), "pt": ("torch", "tensor")}[kind]
     try:

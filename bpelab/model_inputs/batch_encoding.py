@@ -1,4 +1,4 @@
-"""The result of a call: columns of a batch, by key or as attributes; and columns made equally long afterwards.
+"""The result of a call: the columns of a batch, by key or as attributes; and padding of columns afterwards.
 
 Names and results are those of transformers' `BatchEncoding` and of its tokenizers' `pad`, which data collators call.
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Batch(dict[str, Any]):
-    """A dict whose entries are attributes too.
+    """A dict whose entries are also attributes.
 
     >>> batch = Batch(input_ids=[1, 2])
     >>> batch.input_ids is batch["input_ids"], batch
@@ -30,9 +30,9 @@ class Batch(dict[str, Any]):
 
 
 def as_columns(encoded: Any) -> "tuple[Columns, bool]":
-    """Columns of lists out of what a call gave, or several calls, one a row; and whether they are several rows.
+    """Return the columns, as lists, of a call's result or of several results, one a row; and whether they are a batch.
 
-    Raises TypeError for what is neither, ValueError where there are no "input_ids".
+    Raises TypeError for any other input, ValueError without "input_ids".
     """
     if not isinstance(encoded, Mapping):
         if not isinstance(encoded, Sequence) or not all(isinstance(row, Mapping) for row in encoded):
@@ -48,14 +48,14 @@ def as_columns(encoded: Any) -> "tuple[Columns, bool]":
 
 
 def _listed(column: Any) -> Any:
-    """Return a column of arrays as one of lists."""
+    """Return a column with its arrays converted to lists."""
     if hasattr(column, "tolist"):
         return column.tolist()
     return [row.tolist() if hasattr(row, "tolist") else row for row in column] if isinstance(column, list) else column
 
 
 def pad_columns(columns: "Columns", padding: Padding | None) -> "Columns":
-    """Columns whose rows are as long as the longest, or as `padding` says; those that it doesn't know stay as they are.
+    """Return the columns with rows padded to the longest, or as `padding` says; unknown columns are unchanged.
 
     >>> pad_columns({"input_ids": [[1], [2, 3]], "labels": [0, 1]}, Padding("BatchLongest", "Left", None, 9))
     {'input_ids': [[9, 1], [2, 3]], 'labels': [0, 1], 'attention_mask': [[0, 1], [1, 1]]}

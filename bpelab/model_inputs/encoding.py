@@ -1,4 +1,4 @@
-"""The tokens of one text, and a row of a batch: what a post-processor makes of one text or two.
+"""The tokens of one text, and the row of a batch that a post-processor builds from one text or two.
 
 Chapter: Streaming. Cost: linear in the tokens.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The ids of one text. Offsets, and the spaces at the edges of the tokens, are there where they were asked for."""
+    """The ids of one text. Offsets, and the spaces at the edges of tokens, are None unless requested."""
 
     ids: list[int]
     offsets: list[Offsets] | None = None
@@ -45,7 +45,7 @@ class Encoded:
 def encode_alone(
     tokenizer: "Tokenizer", text: str, allowed_special: "Special", disallowed_special: "Special"
 ) -> Encoded:
-    """Return the ids of `text` without what a post-processor adds, and where its tokens are."""
+    """Return the ids of `text` and their offsets, without the post-processor's tokens."""
     special, pipeline = tokenizer.spec.special_tokens, tokenizer.pipeline
     valid, allowed = special.check_text(text, allowed_special, disallowed_special)
     spans = pipeline.encode_with_offsets(valid, allowed)
@@ -92,9 +92,9 @@ def build_input(
     trim_steps: Sequence[bool],
     add_special_tokens: bool,
 ) -> ModelInput:
-    """Return a row of one text or two, as the post-processor, if any, arranges them; what it adds can be left out."""
+    """Return a row of one text or two, as the post-processor arranges them, with or without its special tokens."""
     texts = [first] if second is None else [first, second]
-    ids = [list(text.ids) for text in texts]  # lists of their own: that is how they are found again
+    ids = [list(text.ids) for text in texts]  # new list objects: their identity tells which text they are
     if post_processor is None:
         items = [Segment(own, index, False) for index, own in enumerate(ids)]
     else:

@@ -1,4 +1,4 @@
-"""Filling the rows of a batch up, so that they have one length.
+"""Padding: fill up the rows of a batch to one length.
 
 Chapter: Streaming. Cost: linear. Source: tokenizers `utils/padding.rs`.
 """
@@ -19,10 +19,10 @@ def resolve_padding(
     from_file: Padding | None,
     limit: int | None,
 ) -> Padding | None:
-    """Return how to pad; `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+    """Return how to pad. Defaults come from `from_file`, and the length, if missing there too, from `limit`.
 
-    Raises ValueError for a strategy or a side that doesn't exist, for "max_length" without a length, for a multiple
-    below 1, and where there is no pad token.
+    Raises ValueError for an unknown strategy or side, for "max_length" without a length, for a multiple below 1, and
+    without a pad token.
     """
     if multiple is not None:
         check_size(multiple, "pad_to_multiple_of", 1)
@@ -61,7 +61,7 @@ def resolve_padding(
 
 
 def pad_rows(rows: list[ModelInput], padding: Padding, longest: int) -> list[ModelInput]:
-    """Every row filled up, to a fixed length or to `longest`, rounded up to the multiple."""
+    """Return the rows, padded to a fixed length or to `longest`, rounded up to the multiple."""
     length = padding.length(longest)
     return [_padded(row, length - len(row.ids), padding) for row in rows]
 

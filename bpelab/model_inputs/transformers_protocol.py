@@ -1,9 +1,9 @@
-"""What transformers' trainers and data collators, and programs like them, call on a tokenizer, by transformers' names.
+"""The tokenizer methods that transformers' trainers, data collators and similar programs call, by their names.
 
-A call makes rows for a model; `pad` is what data collators ask for, `save_pretrained` what trainers do at a checkpoint,
-and `batch_decode` what evaluations read. Where one of these doubles a name of ours, the program that calls it can't be
-told so. `apply_chat_template`, `decode`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `vocab_size` and `get_vocab`
-have one name anyway.
+`__call__` builds rows for a model. Data collators call `pad`, trainers `save_pretrained` at a checkpoint, evaluations
+`batch_decode`. Some duplicate another method here under transformers' name, because those programs can't be
+changed. `apply_chat_template`, `decode`, `convert_tokens_to_ids`, `convert_ids_to_tokens`, `vocab_size` and `get_vocab`
+have the same name anyway.
 
 Chapter: A tokenizer in production. Source: transformers `tokenization_utils_base.py`.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TransformersProtocol(Tokenizer):
-    """A tokenizer that can be called, pads what calls gave, and saves under the name that trainers know."""
+    """A tokenizer with the methods of transformers: it can be called, pads the results, and has `save_pretrained`."""
 
     def __call__(
         self,
@@ -49,33 +49,33 @@ class TransformersProtocol(Tokenizer):
         disallowed_special: Special = (),
         **wrong: Never,
     ) -> Batch:
-        """One text or several, or pairs of texts, as a model takes them: "input_ids" and "attention_mask".
+        """Encode one text, several, or pairs of texts as a model's inputs: "input_ids" and "attention_mask".
 
-        The result is a dict, whose entries are attributes, too: `tokenizer(text).input_ids`.
+        The result is a dict whose entries are also attributes: `tokenizer(text).input_ids`.
 
         Args:
-            padding: True or "longest" fills up to the longest row, "max_length" to that; with the `pad_token`.
-            truncation: True or "longest_first" cuts to `max_length`, of a pair the longer text first; "only_first" and
-                "only_second" cut one of them. The length counts what the post-processor adds.
-            stride: how many tokens the rows share that `return_overflowing_tokens` gives of one text.
+            padding: True or "longest" pads to the longest row, "max_length" to `max_length`; with the `pad_token`.
+            truncation: True or "longest_first" cuts to `max_length`, the longer text of a pair first; "only_first" and
+                "only_second" cut one of them. The length includes the tokens that the post-processor adds.
+            stride: the number of tokens that consecutive rows of one text share with `return_overflowing_tokens`.
             padding_side, truncation_side: "left" or "right".
             return_tensors: "np" for numpy, "pt" for torch; None for lists.
             return_offsets: "offset_mapping", as `encode_with_offsets` returns it.
-            return_overflowing_tokens: what was cut off as further rows, with "overflow_to_sample_mapping".
-            return_special_tokens_mask: "special_tokens_mask", 1 for what was added around the texts.
+            return_overflowing_tokens: the tokens cut off, as further rows, with "overflow_to_sample_mapping".
+            return_special_tokens_mask: "special_tokens_mask", 1 for tokens added around the texts.
             return_token_type_ids: "token_type_ids", by default 0 for the first text and 1 for the second.
             allowed_special, disallowed_special: as for `encode`.
 
-        Nothing is cut or filled up unasked. With `truncation=True` or `padding=True`, what the call leaves open is as
-        the sections of the tokenizer's file say, or else its "model_max_length", "padding_side" and "truncation_side".
+        Nothing is truncated or padded unasked. With `truncation=True` or `padding=True`, defaults come from the
+        sections of the tokenizer's file, or else its "model_max_length", "padding_side" and "truncation_side".
 
         >>> from bpelab import BPETokenizer
         >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
         >>> t(["ab", "cab"], padding=True)
         {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
 
-        Raises ValueError for an empty batch, sizes that can't be, a length or a pad token that is missing, and rows of
-        different lengths for a tensor; TypeError naming the item that is no text; MissingDependencyError.
+        Raises ValueError for an empty batch, impossible sizes, a missing length or pad token, and tensors of rows of
+        different lengths; TypeError naming an item that isn't a text; MissingDependencyError.
         """
         if wrong:
             refuse_unknown(self.__call__, wrong)
@@ -112,20 +112,20 @@ class TransformersProtocol(Tokenizer):
         padding_side: str | None = None,
         return_tensors: str | None = None,
     ) -> Batch:
-        """Return what calls gave, with rows of one length: what transformers' data collators ask of a tokenizer.
+        """Pad the results of calls to rows of one length, as transformers' data collators need.
 
         Args:
-            encoded: what one call gave, or a list of what several gave, one a row; further columns, such as labels,
-                stay as they are.
-            padding: True or "longest" fills up to the longest row, "max_length" to that, as for `__call__`; so the
-                other arguments.
+            encoded: the result of one call, or a list of results, one a row; further columns, such as labels, are
+                unchanged.
+            padding: True or "longest" pads to the longest row, "max_length" to `max_length`. This and the other
+                arguments are as for `__call__`.
 
         >>> from bpelab import BPETokenizer
         >>> t = BPETokenizer.train("abab", 258, special_tokens=["<pad>"], pad_token="<pad>")
         >>> t.pad([t("ab"), t("cab")])
         {'input_ids': [[256, 257], [99, 256]], 'attention_mask': [[1, 0], [1, 1]]}
 
-        Raises ValueError where there are no "input_ids" and as `__call__` does; TypeError for what no call gave.
+        Raises ValueError without "input_ids", and as `__call__` does; TypeError for anything but results of calls.
         """
         from .assemble import pad
 
@@ -140,7 +140,7 @@ class TransformersProtocol(Tokenizer):
         )
 
     def batch_decode(self, sequences: Iterable[Iterable[int]], skip_special_tokens: bool = False) -> list[str]:
-        """`decode` for each of several sequences of ids, as in transformers: pad tokens are tokens like others."""
+        """Return the text of each sequence of ids, as in transformers: pad tokens aren't removed."""
         return self.decode_batch(sequences, skip_padding=False, skip_special_tokens=skip_special_tokens)
 
     if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class TransformersProtocol(Tokenizer):
         def save(self, folder: str | Path) -> None: ...
 
     def save_pretrained(self, folder: str | Path) -> tuple[str, ...]:
-        """`save`, under the name of transformers; the paths of the files that were written."""
+        """Save as `save` does, and return the paths of the written files."""
         from pathlib import Path
 
         self.save(folder)

@@ -1,10 +1,10 @@
-"""Cutting one text or two to the tokens that a model takes, and what was cut off as further parts.
+"""Truncation: cut one text or two to a model's maximum length, and return what was cut off as further parts.
 
-A part overlaps the next by `stride` tokens. Of two texts the longer one is cut first, until both are equally long; or
-one of them only, as the strategy says.
+Each part overlaps the next by `stride` tokens. Of two texts, the longer one is cut first, until both are equally long;
+or only one is cut, depending on the strategy.
 
-Chapter: Streaming. Cost: linear. Source: tokenizers `utils/truncation.rs` and
-`Encoding::truncate` and `merge_with` in `tokenizer/encoding.rs`.
+Chapter: Streaming. Cost: linear. Source: tokenizers `utils/truncation.rs` and `Encoding::truncate` and `merge_with` in
+`tokenizer/encoding.rs`.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ def resolve_truncation(
     from_file: Truncation | None,
     limit: int | None,
 ) -> Truncation | None:
-    """Return what to do about long texts.
+    """Return how to truncate long texts.
 
-    `from_file` says what the caller doesn't, `limit` the length if that doesn't either.
+    Defaults come from `from_file`, and the length, if missing there too, from `limit`.
 
-    Raises ValueError for a strategy or a side that doesn't exist, for lengths below 0, and where no length is known.
+    Raises ValueError for an unknown strategy or side, for lengths below 0, and if no length is known.
     """
     check_size(stride, "stride")
     if max_length is not None:
@@ -45,7 +45,7 @@ def resolve_truncation(
     max_length = limit if max_length is None else max_length
     if max_length is None:
         raise ValueError(
-            "truncation needs a length, and neither max_length nor the tokenizer's file says one: pass max_length=512"
+            "truncation needs a length, and neither max_length nor the tokenizer's file gives one: pass max_length=512"
         )
     if from_file is not None:
         strategy, direction = strategy or from_file.strategy, direction or from_file.direction
@@ -55,9 +55,9 @@ def resolve_truncation(
 def windows(
     first: Encoded, second: Encoded | None, truncation: Truncation | None, added: int, overflow: bool
 ) -> Iterator[tuple[Encoded, Encoded | None]]:
-    """Yield the text, or the two, cut so that `added` tokens more fit; then, with `overflow`, what was cut off.
+    """Yield the text, or the two, cut so that `added` more tokens fit; then, with `overflow`, the parts cut off.
 
-    Raises ValueError where the strategy can't make them short enough, and where `stride` leaves no room for new tokens.
+    Raises ValueError if the strategy can't make them short enough, or if `stride` leaves no room for new tokens.
     """
     if truncation is None:
         yield first, second
@@ -86,7 +86,7 @@ def windows(
 
 
 def _lengths(first: int, second: int | None, room: int, truncation: Truncation) -> tuple[int, int]:
-    """How many tokens of each text stay."""
+    """Return how many tokens of each text remain."""
     more = first + (second or 0) - room
     if more <= 0:
         return first, second or 0
@@ -112,7 +112,7 @@ def _lengths(first: int, second: int | None, room: int, truncation: Truncation) 
 
 
 def _cut(text: Encoded, keep: int, truncation: Truncation, overflow: bool) -> list[Encoded]:
-    """Return the first `keep` tokens, or the last, and with `overflow` the others in parts of that length."""
+    """Return the first `keep` tokens, or the last, and with `overflow` the rest in parts of that length."""
     count, left = len(text.ids), truncation.direction == "Left"
     if keep >= count:
         return [text]

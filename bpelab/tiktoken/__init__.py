@@ -1,15 +1,14 @@
-"""A drop-in replacement for tiktoken: `import bpelab.tiktoken as tiktoken`, and the rest of a program stays.
+"""A drop-in replacement for tiktoken: `import bpelab.tiktoken as tiktoken`, and leave the rest of a program unchanged.
 
-Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. The
-vocabularies are loaded through tiktoken, which must be installed for them (the extra `tiktoken`). `Encoding.tokenizer`
-is the `BPETokenizer` underneath. `sys.modules["tiktoken"] = bpelab.tiktoken` has other packages, which import tiktoken
-themselves, use it. It may import the tokenizer and everything below. Begin with `core.py`. There are three deliberate
-differences:
+Ids, defaults and errors are tiktoken's: special tokens in a text raise ValueError unless they are allowed. tiktoken
+loads the vocabularies, and must be installed for them (the extra `tiktoken`). `Encoding.tokenizer` is the underlying
+`BPETokenizer`. `sys.modules["tiktoken"] = bpelab.tiktoken` makes other packages that import tiktoken use it. It may
+import the tokenizer and everything below. Begin with `core.py`. There are three deliberate differences:
 
-- text that the pattern doesn't match is kept, as a piece of its own; tiktoken drops it;
-- a table of ranks that lacks one of the 256 bytes, shares a rank, or gives a special token the id of an ordinary one is
-  refused at once (ValueError); tiktoken panics or decodes something else when it meets the byte or the id;
-- an id that doesn't exist is a KeyError everywhere, negative ones too, where tiktoken has an OverflowError.
+- text that the pattern doesn't match becomes a piece of its own; tiktoken drops it;
+- a table of ranks that lacks one of the 256 bytes, repeats a rank, or gives a special token the id of an ordinary one
+  is rejected at once (ValueError); tiktoken panics or decodes something else when it meets the byte or the id;
+- an id that doesn't exist raises KeyError everywhere, even if negative; tiktoken raises OverflowError for these.
 
 >>> import bpelab.tiktoken as tiktoken
 >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -29,7 +28,7 @@ from .registry import get_encoding as get_encoding, list_encoding_names as list_
 __all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
 
 original = None
-"""The module tiktoken, with its functions that load files; None where it is not installed."""
+"""The module tiktoken, with its functions that load files, or None if it isn't installed."""
 with suppress(MissingDependencyError):
     original = import_tiktoken()
     from . import load as load

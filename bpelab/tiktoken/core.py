@@ -1,4 +1,4 @@
-"""`Encoding`: tiktoken's class, with its methods, on top of a BPETokenizer. Source: tiktoken `core.py`."""
+"""`Encoding`: tiktoken's class and methods, on top of a BPETokenizer. Source: tiktoken `core.py`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -29,9 +29,9 @@ class Encoding:
         explicit_n_vocab: the number of tokens; checked, if given.
 
     Attributes:
-        tokenizer: the BPETokenizer underneath; its methods treat special tokens as text unless they are allowed.
+        tokenizer: the underlying BPETokenizer; its methods treat special tokens as text unless they are allowed.
 
-    Raises ValueError for inconsistent tables, PatternError (a ValueError) for a pattern that can't be compiled.
+    Raises ValueError for inconsistent tables, PatternError (a ValueError) for a pattern that doesn't compile.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Encoding:
 
     @classmethod
     def from_tokenizer(cls, name: str, tokenizer: BPETokenizer) -> "Encoding":
-        """Return the encoding of a tokenizer that splits text with one pattern alone, as `from_tiktoken` makes them."""
+        """Return the encoding of a tokenizer that splits text with a single pattern, like those of `from_tiktoken`."""
         encoding = object.__new__(cls)
         encoding._set_tokenizer(name, tokenizer)
         return encoding
@@ -71,7 +71,7 @@ class Encoding:
         return f"<Encoding {self.name!r}>"
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text`; special tokens in it are text."""
+        """Return the ids of `text`; special tokens in it are plain text."""
         return self.tokenizer.encode_ordinary(text)
 
     def encode(
@@ -79,8 +79,8 @@ class Encoding:
     ) -> list[int]:
         """Return the ids of `text`. Raises ValueError for a disallowed special token in it.
 
-        All that are not allowed are disallowed, unless `disallowed_special` names others; with () none are, and they
-        are text.
+        By default, all special tokens that aren't allowed are disallowed. `disallowed_special` names others; with (),
+        none are disallowed, and they are plain text.
         """
         allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         return self.tokenizer.encode(text, allowed_special=allowed)
@@ -88,7 +88,7 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Names = frozenset(), disallowed_special: Names = "all"
     ) -> "Ids":
-        """Return the ids of `text` as a numpy array of uint32, without a list in between. Raises as `encode` does."""
+        """Return the ids of `text` as a numpy array of uint32, without an intermediate list. Raises as for `encode`."""
         allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         return self.tokenizer.encode_array(text, allowed_special=allowed)
 
@@ -111,9 +111,9 @@ class Encoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Names = frozenset(), disallowed_special: Names = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that stay the same whatever follows `text`, and the sequences of ids that may come after.
+        """Return the ids that stay the same whatever follows `text`, and the id sequences that may follow them.
 
-        The rules are tiktoken's, which are not exact for every pattern: `bpelab.StreamEncoder` is.
+        The rules are tiktoken's, which aren't exact for every pattern; `bpelab.StreamEncoder` is.
         """
         allowed = self._resolve_allowed([text], allowed_special, disallowed_special)
         ids = self.tokenizer.encode(text, allowed_special=allowed)
@@ -123,7 +123,7 @@ class Encoding:
         return ids[:kept], list(map(list, completions(self.tokenizer.pipeline, self._sorted_tokens, end)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """Return the id of one token, special or not. Raises KeyError where there is none."""
+        """Return the id of one token, special or not. Raises KeyError if there is no such token."""
         token = text_or_bytes if isinstance(text_or_bytes, bytes) else utf8(text_or_bytes)
         found = self.tokenizer.token_to_id(token)
         if found is None:
@@ -137,7 +137,7 @@ class Encoding:
         return encode_bytes(self.tokenizer.pipeline, text)
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids. Raises KeyError for one that doesn't exist, as all decoding does."""
+        """Return the bytes of ids. Raises KeyError for an unknown id, as all decoding methods do."""
         return self.tokenizer.decode_bytes(tokens)
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
@@ -145,7 +145,7 @@ class Encoding:
         return self.tokenizer.decode(tokens, errors=errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one token, special or not. Raises KeyError where there is none."""
+        """Return the bytes of one token, special or not. Raises KeyError for an unknown id."""
         return self.tokenizer.decode_bytes([token])
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
@@ -153,7 +153,7 @@ class Encoding:
         return self.tokenizer.convert_ids_to_tokens(tokens)
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """Return the text of ids, and for each token the index of the character in which it begins."""
+        """Return the text of ids, and for each token the index of the character in which it starts."""
         return self.tokenizer.decode_with_offsets(tokens)
 
     def decode_batch(
@@ -172,7 +172,7 @@ class Encoding:
 
     @property
     def eot_token(self) -> int:
-        """The id of `<|endoftext|>`. Raises KeyError where there is none."""
+        """The id of `<|endoftext|>`. Raises KeyError if the encoding has none."""
         return self._special_tokens["<|endoftext|>"]
 
     @cached_property
@@ -181,7 +181,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Whether an id is that of a special token."""
+        """Return whether an id is that of a special token."""
         return token in self._special.names
 
     @property
@@ -209,7 +209,7 @@ class Encoding:
         return sorted(self.tokenizer.model.ids)
 
     def _resolve_allowed(self, texts: Iterable[str], allowed: Names, disallowed: Names) -> frozenset[str]:
-        """Return the names of the allowed special tokens. Raises ValueError for a disallowed one in one of `texts`."""
+        """Return the names of the allowed special tokens. Raises ValueError if one of `texts` has a disallowed one."""
         everything = frozenset(self._special_tokens)
         permitted = everything if allowed == "all" else frozenset(allowed)
         refused = everything - permitted if disallowed == "all" else frozenset(disallowed)

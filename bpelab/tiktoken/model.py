@@ -1,4 +1,4 @@
-"""Encodings by the names of models. Source: tiktoken `model.py`, whose table is used."""
+"""Look up encodings by model name. Source: tiktoken `model.py`, whose table is used."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A registry of encodings by name, each made once. Source: tiktoken `registry.py`, whose plugins count here too."""
+"""A registry of encodings by name, each created once. Source: tiktoken `registry.py`, whose plugins work here too."""
 
 from contextlib import suppress
 from threading import Lock
@@ -19,7 +19,7 @@ def list_encoding_names() -> list[str]:
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """Return the encoding of a name, the same object every time. Raises ValueError for an unknown name."""
+    """Return the encoding with this name, the same object every time. Raises ValueError for an unknown name."""
     if not isinstance(encoding_name, str):
         raise ValueError(f"an encoding's name is a str, not {type(encoding_name).__name__}")
     if (found := _encodings.get(encoding_name)) is not None:
@@ -36,7 +36,7 @@ def get_encoding(encoding_name: str) -> Encoding:
 
 
 def _advice(name: str, names: list[str]) -> str:
-    """Return what to ask for instead of an encoding that there isn't."""
+    """Return advice on what to call instead of `get_encoding` with an unknown name."""
     suggestion, model = nearest(name, names), name.lower()
     if model not in names:
         with suppress(KeyError):
@@ -48,5 +48,5 @@ def _advice(name: str, names: list[str]) -> str:
 
 
 def is_registered(encoding: Encoding) -> bool:
-    """Whether `encoding` is the one that `get_encoding` returns for its name."""
+    """Return whether `encoding` is the one that `get_encoding` returns for its name."""
     return _encodings.get(encoding.name) is encoding

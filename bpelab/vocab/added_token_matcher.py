@@ -1,11 +1,10 @@
 """The search for added tokens in a text, leftmost and longest.
 
-Candidates are found by one regular expression made of the tokens' first characters; which token it is, is then looked
-up in a sorted list. It is apart from `added_tokens.py` because most texts are encoded without a search.
+One regular expression, built from the tokens' first characters, finds candidates; a sorted list of tokens then tells
+which of them matches. It is separate from `added_tokens.py` because most texts are encoded without a search.
 
-Chapter: Special tokens. Cost: one search over the text, and at each position where a token
-could begin one search by halving among those with that beginning. Source: `added_vocabulary.rs` in Hugging Face
-tokenizers.
+Chapter: Special tokens. Cost: one search over the text, and a binary search among the tokens with the same prefix at
+each position where one could start. Source: `added_vocabulary.rs` in Hugging Face tokenizers.
 """
 
 import re
@@ -31,7 +30,7 @@ def _spaces() -> frozenset[str]:
 
 
 def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
-    """Return the strings in order, the index of the longest other one that begins each (-1 if none), their lengths.
+    """Return the sorted strings, the index of each one's longest proper prefix among them (or -1), and the top length.
 
     >>> _sorted({"b", "ab", "a", "abc"})
     (['a', 'ab', 'abc', 'b'], [-1, 0, 1, -1], 3)
@@ -47,10 +46,10 @@ def _sorted(strings: Iterable[str]) -> tuple[list[str], list[int], int]:
 
 
 def _pattern(prefixes: Iterable[str]) -> str:
-    """Return an expression for the longest of `prefixes` at a position, which looks at each of their characters once.
+    """Return a regular expression that matches the longest of `prefixes` and tests each character once.
 
-    Nested by first characters, it leaves most positions of a text after one look; one long row of alternatives would be
-    tried from its beginning at each position where any of them could begin.
+    Nested by first characters, it rejects most positions of a text after one test. A flat list of alternatives would be
+    tried from its start at each position where any of them could match.
 
     >>> _pattern(["<a", "<b", "ca", "c", "da"])
     '(?:<[ab]|c(?:a)?|da)'
@@ -58,7 +57,7 @@ def _pattern(prefixes: Iterable[str]) -> str:
     rests: dict[str, list[str]] = {}
     for prefix in sorted(set(prefixes)):
         rests.setdefault(prefix[0], []).append(prefix[1:])
-    firsts: dict[str, list[str]] = {}  # what may follow -> the characters that it may follow
+    firsts: dict[str, list[str]] = {}  # the pattern of what follows -> the characters before it
     for first, following in rests.items():
         more = _pattern(rest for rest in following if rest) if any(following) else ""
         firsts.setdefault(f"(?:{more})?" if more and "" in following else more, []).append(re.escape(first))
@@ -67,7 +66,7 @@ def _pattern(prefixes: Iterable[str]) -> str:
 
 
 class AddedTokenMatcher:
-    """Finds tokens in texts, leftmost and longest.
+    """A matcher that finds added tokens in texts, leftmost and longest.
 
     >>> finder = AddedTokenMatcher([("<a>", AddedToken("<a>", 7)), ("<a><b>", AddedToken("<a><b>", 8))])
     >>> [(start, stop, token.id) for start, stop, token in finder.find("x<a><b><a>", lambda token: True)]
@@ -84,7 +83,7 @@ class AddedTokenMatcher:
         groups: dict[str, set[str]] = {}
         for string in self.tokens:
             groups.setdefault(string[:size], set()).add(string)
-        for prefix in groups:  # a token shorter than the prefix may be there too
+        for prefix in groups:  # a token shorter than the prefix may match too
             groups[prefix] |= {prefix[:n] for n in range(1, len(prefix)) if prefix[:n] in self.tokens}
         self._groups = {prefix: _sorted(strings) for prefix, strings in groups.items()}
         self._candidates = re.compile(_pattern(groups)) if groups else None
@@ -93,14 +92,14 @@ class AddedTokenMatcher:
         """Yield the tokens that occur at `start`, where their `prefix` does, the longest first."""
         strings, shorter, longest = self._groups[prefix]
         here = text[start : start + longest]
-        at = bisect_right(strings, here) - 1  # what the text has here is in front of it or begins what is
+        at = bisect_right(strings, here) - 1  # any match is this string, or a prefix of it
         while at >= 0:
             if here.startswith(strings[at]):
                 yield strings[at]
             at = shorter[at]
 
     def first(self, text: str, position: int) -> tuple[int, int, AddedToken] | None:
-        """(start, stop, token) for the first token from `position` on, whatever its flags; None without one."""
+        """Return (start, stop, token) of the first token from `position` on, whatever its flags, or None."""
         if self._candidates is None:
             return None
         while match := self._candidates.search(text, position):
@@ -111,9 +110,9 @@ class AddedTokenMatcher:
         return None
 
     def find(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[tuple[int, int, AddedToken]]:
-        """(start, stop, token) for each token in `text`, white space that it takes included.
+        """Yield (start, stop, token) for each token in `text`, including the white space that it strips.
 
-        A token that is not `wanted` hides what is not special inside it and nothing else.
+        A token that isn't `wanted` hides the tokens inside it that aren't special, and nothing else.
         """
         position = covered = hidden = 0
         while (found := self.first(text, position)) is not None:
@@ -128,16 +127,16 @@ class AddedTokenMatcher:
             if token.single_word and not self._is_single_word(text, start, stop):
                 continue
             start, stop = _strip_span(text, start, stop, token, covered)
-            if start < stop:  # else the token before it took it all
+            if start < stop:  # else the previous token has taken it all
                 yield start, stop, token
                 covered = stop
 
     def find_where(
         self, text: str, accept: Callable[[int, int, AddedToken], bool]
     ) -> Iterator[tuple[int, int, AddedToken]]:
-        """As `find`, for tokens that count at some positions only: `accept(start, stop, token)` says where.
+        """Yield as `find` does, but only the matches for which `accept(start, stop, token)` is true.
 
-        Of several that begin at one position it is the longest accepted one. A refused token hides nothing.
+        Of several that start at one position, the longest accepted one wins. A rejected token hides nothing.
         """
         position = covered = 0
         while self._candidates is not None and (match := self._candidates.search(text, position)):
@@ -157,7 +156,7 @@ class AddedTokenMatcher:
         return not (start and _word().match(text, start - 1)) and not _word().match(text, stop)
 
     def spans(self, text: str, wanted: Callable[[AddedToken], bool]) -> Iterator[Span]:
-        """Yield ordinary segments and tokens, in order; a token may begin in white space that the one before took."""
+        """Yield segments and tokens in order; a token may start inside white space that the previous one stripped."""
         end = 0
         for start, stop, token in self.find(text, wanted):
             if start > end:
@@ -173,7 +172,7 @@ class AddedTokenMatcher:
 
 
 def _strip_span(text: str, start: int, stop: int, token: AddedToken, covered: int) -> tuple[int, int]:
-    """Return the span of a token with the white space that it takes; on its left, none that the token before it has."""
+    """Return a token's span with the white space that it strips, except what the previous token has taken."""
     if token.lstrip:
         while start > covered and text[start - 1] in _spaces():
             start -= 1

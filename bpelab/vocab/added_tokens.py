@@ -1,6 +1,6 @@
-"""Added tokens: strings beside the model's vocabulary, found in a text before anything else is done with it.
+"""Added tokens: strings beside the model's vocabulary that are matched in a text before any other step.
 
-Each has flags, as in Hugging Face's files. Where several match at one position the longest wins, and the search goes on
+Each has flags, as in Hugging Face's files. If several match at one position, the longest wins, and the search continues
 after it (`added_token_matcher.py`). Chapter: Special tokens.
 """
 
@@ -22,10 +22,10 @@ class AddedToken(
     """A string with an id of its own.
 
     Attributes:
-        special: whether it is a control token: text speaks as one only where the caller allows it.
-        single_word: not found next to a letter, a digit or an underscore.
-        lstrip, rstrip: takes the white space on its left, on its right with it.
-        normalized: found in the normalized text (and normalized itself) instead of in the text as it was given.
+        special: whether it is a control token, which text becomes only if the caller allows it.
+        single_word: whether it doesn't match next to a letter, a digit or an underscore.
+        lstrip, rstrip: whether it includes the white space on its left, on its right.
+        normalized: whether it is normalized and matched in the normalized text, not in the original.
     """
 
     __slots__ = ()

@@ -1,8 +1,8 @@
-"""Special tokens: strings with an id of their own, and the question when a text may speak as one.
+"""Special tokens: strings with an id of their own, and the rules for when text may become one.
 
 Text is untrusted. A special token's string inside ordinary text is plain text, cut and merged like any other, unless
-the caller says otherwise: `allowed_special` names those that become their id, `disallowed_special` those that are an
-error. Added tokens that are not special belong to the vocabulary (runs of spaces, say) and are always found.
+the caller says otherwise: those in `allowed_special` become their id, those in `disallowed_special` raise an error.
+Added tokens that aren't special belong to the vocabulary (runs of spaces, for example) and always match.
 
 Chapter: Special tokens. Cost: one search over the text (see added_token_matcher.py).
 Source: the parameters are tiktoken's (`core.py`), the default is not: there everything is disallowed.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .added_tokens import Span
 
     class Sliceable(Protocol):
-        """A text that can be cut: a str, or one that knows what its characters stand for."""
+        """A text that can be sliced: a str, or an aligned string, which tracks its characters' origins."""
 
         def __getitem__(self, span: slice, /) -> Self: ...
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     Text = TypeVar("Text", bound=Sliceable)
 
 HIGHEST_ID = (1 << 32) - 1
-"""The highest id that tokenizers' files and arrays of ids hold."""
+"""The highest id that tokenizer files and arrays of ids can hold."""
 ROLES = ("bos", "eos", "pad", "unk")
-"""What a special token may be to a model."""
+"""The roles that a special token may have."""
 UNCHANGED = "special tokens can't be changed: tokenizer.with_special_tokens(names) returns a new tokenizer"
 LONGEST_NAME = 4_096
-"""Characters that a special token may have."""
+"""The greatest length of a special token, in characters."""
 
 
 def _are_well(names: list[str], ids: list[int], aliases: bool) -> bool:
-    """Whether nothing is wrong with names and ids, of which a file may have a million: looked at all together."""
+    """Return whether all names and ids are valid. A fast check of all at once, because a file may have a million."""
     if not names:
         return True
     if set(map(type, names)) != {str} or set(map(type, ids)) != {int}:
@@ -79,8 +79,8 @@ class SpecialTokens:
     [('a', None), ('<|end|>', 300), ('b', None)]
 
     Raises SpecialTokenError for a name that is empty, too long or has a lone surrogate, an id below 0 or above
-    HIGHEST_ID, and an id or a name that two tokens share (unless `aliases`, for files that do so: o200k_harmony gives
-    one id to two names; the first of them is the one decoded).
+    HIGHEST_ID, and an id or a name that two tokens share. `aliases` allows shared ids for files that have them:
+    o200k_harmony gives one id to two names, and decoding returns the first.
     """
 
     def __init__(self, tokens: Mapping[str, int] | Iterable[AddedToken], aliases: bool = False) -> None:
@@ -91,20 +91,20 @@ class SpecialTokens:
         if not _are_well(names, ids, aliases):
             self._refuse(aliases)
         self.contents: dict[int, str] = dict(zip(ids, names))
-        if len(self.contents) < len(ids):  # of aliases, the first
+        if len(self.contents) < len(ids):  # the first alias wins
             self.contents |= dict(zip(reversed(ids), reversed(names)))
         self.ids = ReadOnlyDict({token.content: token.id for token in self.tokens if token.special}, UNCHANGED)
         self.names = {token_id: name for token_id, name in self.contents.items() if name in self.ids}
         self.longest = max((len(token.content) for token in self.tokens), default=0)
         self.special_names = frozenset(self.ids)
         self._all_special = all(token.special for token in self.tokens)
-        # Where several have the same text once they are normalized, the first special one counts, or the first one.
+        # If several have the same normalized text, the first special one wins, or else the first one.
         self._normalized = sorted((t for t in self.tokens if t.normalized), key=lambda token: not token.special)
         self._normalized_matcher = lru_cache(4)(self._make_normalized_matcher)
         self.matcher_for = lru_cache(4)(self._make_matcher)
 
     def _refuse(self, aliases: bool) -> None:
-        """Raise SpecialTokenError for the first token that is wrong."""
+        """Raise SpecialTokenError for the first invalid token."""
         contents: dict[int, str] = {}
         seen: set[str] = set()
         for token in self.tokens:
@@ -134,7 +134,7 @@ class SpecialTokens:
 
     @cached_property
     def raw_matcher(self) -> AddedTokenMatcher:
-        """Return what finds the tokens that occur in a text as it was given."""
+        """Return the matcher of the tokens that match the original text."""
         return _matcher((token.content, token) for token in self.tokens if not token.normalized)
 
     def _make_normalized_matcher(self, normalize: Callable[[str], str] | None) -> AddedTokenMatcher:
@@ -147,7 +147,7 @@ class SpecialTokens:
         return SpecialTokens, (self.tokens, True)
 
     def select(self, chosen: Special, parameter: str) -> frozenset[str]:
-        """Return the names that `chosen` stands for. Raises SpecialTokenError for a name that is no special token."""
+        """Return the names that `chosen` stands for. Raises SpecialTokenError for a name that isn't a special token."""
         if chosen == "all":
             return self.special_names
         if isinstance(chosen, str):
@@ -164,7 +164,7 @@ class SpecialTokens:
     ) -> tuple[str, frozenset[str]]:
         """Return `text` without lone surrogates, and the names of the special tokens that may occur in it.
 
-        Raises SpecialTokenError for a name that is no special token, and where a disallowed one occurs.
+        Raises SpecialTokenError for a name that isn't a special token, and if a disallowed one occurs.
         """
         text = valid_text(text)
         allowed = self.select(allowed_special, "allowed_special")
@@ -180,9 +180,9 @@ class SpecialTokens:
     ) -> Iterator[tuple[Text, int | None]]:
         """Yield ordinary segments as (text, None) and added tokens as (text, id), in order.
 
-        Of the special tokens only those in `allowed` are found; added tokens that aren't special always are. Ordinary
-        text is normalized, and then searched for the tokens that are found in normalized text. `text` is a str or, with
-        a `normalize` that does to it what `normalizer` does to a str, any other text that can be cut and has a str.
+        Special tokens match only if they are in `allowed`; other added tokens always match. Ordinary text is
+        normalized, and then searched for the tokens that match normalized text. `text` is a str, or another text that
+        can be sliced and has a str; `normalize` then does to it what `normalizer` does to a str.
         """
         for start, stop, token_id in self.raw_spans(str(text), allowed):
             ordinary = text[start:stop]
@@ -195,7 +195,7 @@ class SpecialTokens:
                 yield ordinary[begin:end], late_id
 
     def raw_spans(self, text: str, allowed: frozenset[str]) -> Iterator[Span]:
-        """Yield the offsets of the tokens that are found in a text as it was given, and of what is between them."""
+        """Yield the spans of the tokens that match the original text, and of the segments between them."""
         if allowed or not self._all_special:
             yield from self.raw_matcher.spans(text, _wanted(allowed))
         elif text:
@@ -204,14 +204,14 @@ class SpecialTokens:
     def normalized_spans(
         self, text: str, allowed: frozenset[str], normalize: Callable[[str], str] | None
     ) -> Iterator[Span]:
-        """Yield the offsets of the tokens that are found in normalized text, and of what is between them."""
+        """Yield the spans of the tokens that match normalized text, and of the segments between them."""
         if self._normalized and (allowed or not self._all_special):
             yield from self._normalized_matcher(normalize).spans(text, _wanted(allowed))
         elif text:
             yield 0, len(text), None
 
     def normalized_matcher(self, normalize: Callable[[str], str] | None) -> AddedTokenMatcher | None:
-        """Return what finds the tokens that occur in normalized text; None where there are none."""
+        """Return the matcher of the tokens that match normalized text, or None if there are no such tokens."""
         return self._normalized_matcher(normalize) if self._normalized else None
 
     def check(self, text: str, disallowed: frozenset[str]) -> None:
@@ -225,9 +225,9 @@ class SpecialTokens:
             )
 
     def may_cross(self, text: str, cut: int) -> bool:
-        """Whether a token could occur in `text` that begins before `cut` and ends after it.
+        """Return whether a token in `text` could start before `cut` and end after it.
 
-        Also one that another hides: what hides it may itself be hidden by what comes before.
+        That includes tokens hidden by another one, since that one may itself be hidden by an earlier token.
         """
         if not self.tokens:
             return False
@@ -242,7 +242,7 @@ class SpecialTokens:
 
 
 def _matcher(tokens: Iterable[tuple[str, AddedToken]]) -> AddedTokenMatcher:
-    with fork_guard:  # most texts are encoded without a search, which is imported for the first that is not
+    with fork_guard:  # imported on first use: most texts need no search
         from .added_token_matcher import AddedTokenMatcher
     return AddedTokenMatcher(tokens)
 

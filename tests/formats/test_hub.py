@@ -286,7 +286,7 @@ WRONG = {
     "missing revision": (PUBLIC | {"revision": "v9"}, "'org/public' has no revision 'v9'"),
     "missing commit": (PUBLIC | {"revision": "d" * 40}, "has no revision 'ddd"),
     "no tokenizer": (EMPTY, r"has no tokenizer .* none of tokenizer.json, .*\*.tiktoken is among its 3"),
-    "no token": (PUBLIC | {"token": True}, "was to be read with a token, but none was found"),
+    "no token": (PUBLIC | {"token": True}, "needs a token to be read, but none was found"),
     "three parts": ({"repo_or_path": "a/b/c"}, "'a/b/c' is neither a file or folder here nor the name of a repo"),
     "dots": ({"repo_or_path": "a..b"}, "nor the name of a repository"),
     "nothing": ({"repo_or_path": ""}, "nor the name of a repository"),

@@ -122,7 +122,7 @@ def test_what_tiktoken_cannot_hold():
         BPETokenizer.train("abab", 257, normalizer="NFC").to_tiktoken()
     ranks = {bytes([b]): b for b in range(256)} | {b"xyz": 256}
     orphan = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=False))
-    with pytest.raises(ConversionError, match="b'xyz', which is one, comes of no merge"):
+    with pytest.raises(ConversionError, match="no merges make the token b'xyz'"):
         orphan.to_tiktoken()
     whole = BPETokenizer(BPEModel.from_ranks(ranks, ignore_merges=True))
     assert whole.to_tiktoken().encode("xyz") == whole.encode("xyz") == [256]
