@@ -81,7 +81,7 @@ class Backreference:
 
 @dataclass(frozen=True)
 class EngineOnly:
-    r"""`\\G`, `\\K` or `\\X`, which only a backtracking engine has."""
+    r"""`\\G`, `\\K` or `\\X`, which only backtracking engines support."""
 
     text: str
 

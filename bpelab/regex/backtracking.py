@@ -38,13 +38,13 @@ MAX_REFERRED = 50_000
 
 
 class BacktrackingMatcher:
-    """Run any pattern with `regex`, under a time limit."""
+    """Runs any pattern with `regex`, under a time limit."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self._shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         self._tree = parse(pattern, dialect)
         if _size(self._tree) > MAX_SIZE:
-            raise PatternError(f"the pattern {self._shown} has repetitions in repetitions that multiply beyond measure")
+            raise PatternError(f"the pattern {self._shown} has nested repetitions that multiply to too many")
         self._refers = has_backreference(self._tree)
         self._fast, self._properties = self._compiled(keep_properties=True)
 
@@ -53,7 +53,7 @@ class BacktrackingMatcher:
         try:
             return regex_package.compile(text, regex_package.V1), properties
         except (regex_package.error, RecursionError, OverflowError, MemoryError, ValueError) as error:
-            raise PatternError(f"the pattern {self._shown} is nothing that regex can run: {error}") from error
+            raise PatternError(f"the regex package can't run the pattern {self._shown}: {error}") from error
 
     @cached_property
     def _exact(self) -> Any:
@@ -70,7 +70,7 @@ class BacktrackingMatcher:
         offset, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
             raise PatternError(
-                f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters"
+                f"the pattern {self._shown} has a backreference, so texts can have at most {MAX_REFERRED:,} characters"
             )
         while offset <= len(text):
             started = thread_time()
@@ -82,7 +82,7 @@ class BacktrackingMatcher:
                 match, known, left = None, False, 0.0
             left -= max(thread_time() - started, 0.0 if known else 0.001)
             if left <= 0:
-                raise PatternError(f"the pattern {self._shown} backtracks without end in this text")
+                raise PatternError(f"the pattern {self._shown} backtracks too long in this text")
             if not known:
                 continue
             if match is None:

@@ -84,7 +84,7 @@ class DFA(namedtuple("DFA", "stage1 stage2 width trans entries")):
         return text.translate(self.codes).encode("latin-1")
 
     def spans_of(self, codes: bytes) -> Iterator[tuple[int, int]]:
-        """Iterate as `spans` does, given the classes of the characters and, at the end, that of the end of the text."""
+        """Iterate as `spans` does, given the class of each character and, last, the class of the text's edge."""
         view = memoryview(codes)
         trans, entries = self._scaled
         entry, several = entries[0], len(set(entries)) > 1
@@ -144,7 +144,7 @@ class _FailureMemo:
                 failed[state] = bytearray(self.size + 1)
             failed[state][at] = 1
         if self.budget < 0:
-            raise PatternError("the pattern reads too far ahead again and again in this text; it can't be cut in time")
+            raise PatternError("the pattern reads too far ahead too often in this text, so cutting it takes too long")
         return last
 
 

@@ -36,7 +36,7 @@ def alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
         starts.append(start)
         classes.append(numbers.setdefault(mask, len(numbers)))
     if len(numbers) > MAX_CLASSES:
-        raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of characters apart")
+        raise NotRegular(f"it distinguishes more than {MAX_CLASSES} kinds of characters")
     return tuple(starts), tuple(classes), [*numbers, EDGE]
 
 

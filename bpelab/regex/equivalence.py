@@ -155,7 +155,7 @@ def joint_kinds(first: DFA, second: DFA) -> dict[Kind, str]:
 
 
 def _shortest(first: _Pattern, second: _Pattern) -> str | None:
-    """Return a shortest text with different cuts, breadth first; None if there is none."""
+    """Return a shortest text with different cuts, by breadth-first search, or None."""
     kinds = joint_kinds(first.dfa, second.dfa)
     looks_behind = any(len(set(it.dfa.entries)) > 1 for it in (first, second))
     edge = first.dfa.width - 1, second.dfa.width - 1

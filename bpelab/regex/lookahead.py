@@ -32,7 +32,7 @@ class AheadDFA:
         self._ways = 1 << len(nfa.aheads)
         starts, classes, masks = alphabet(nfa)
         if len(masks) * self._ways > MAX_CLASSES:
-            raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of positions apart")
+            raise NotRegular(f"it distinguishes more than {MAX_CLASSES} kinds of positions")
         first = len(nfa.sets) - len(nfa.aheads)
         offsets = [mask | seen << first for mask in masks for seen in range(self._ways)]
         stages = two_stages(starts, classes)

@@ -69,7 +69,7 @@ class _Writer:
             number = node.target if isinstance(node.target, int) else self.numbers[node.target]
             return f"(?:\\{number})"
         if self.standard:
-            raise NotPortable(f"{node.text} is nothing that Python's re can do")
+            raise NotPortable(f"Python's re doesn't support {node.text}")
         return node.text
 
     def repeated(self, node: Repeat) -> str:

@@ -45,7 +45,7 @@ class CountedSequences:
         return self._counted(pairwise)
 
     def _counted(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
-        """Count parts of the sequences."""
+        """Count the items that `parts` returns for each sequence, such as its pairs."""
         total: Counter[Key] = Counter()
         for times, sequences in self._sequences():
             found = Counter(chain.from_iterable(map(parts, sequences)))

@@ -34,7 +34,7 @@ def train_incremental(
     initial: Sequence[bytes] = BYTES,
     allowed: Callable[[bytes], bool] | None = None,
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
     Training starts from bytes or from the `initial` tokens; `pre_tokens` are then sequences of indices into those.
     A pair is not merged if `allowed` refuses the token that it would become.

@@ -52,7 +52,7 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def train_naive(
     pre_tokens: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
     >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']

@@ -29,7 +29,7 @@ def train_native(
     min_frequency: int = 2,
     keep_counts: bool = False,
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
     With `keep_counts`, which asks for all counts at each step, `train_incremental` does the work.
 

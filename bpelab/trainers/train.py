@@ -76,7 +76,7 @@ class TrainingOptions:
             raise ValueError(f"ties={self.ties!r} has a trainer of its own; leave out trainer={self.trainer!r}")
         if self.superwords is not None:
             raise ValueError(
-                f"of equally frequent superwords that of the oldest tokens is learned: leave out ties={self.ties!r}"
+                f"superwords have their own way to break ties, by the oldest tokens: leave out ties={self.ties!r}"
             )
         if self.client is not None:
             raise ValueError(f"ties={self.ties!r} is for texts in their order, which a cluster loses: leave out client")

@@ -59,7 +59,7 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
 def document_parts(
     document: str | Path, cut: Cut | bool, special: SpecialTokens, form: str | None = None, field: str = "text"
 ) -> Iterator[str]:
-    """Yield a document, or those of a file, in parts of about a block, cut at boundaries.
+    """Yield a document, or the documents in a file, cut at boundaries into parts of about a block.
 
     `form` and `field` are `input_format` and `field` of `encode_files`; a file is text unless its name says otherwise.
     """
@@ -222,8 +222,8 @@ def training_texts(
     if seen >= MIN_SEEN and matched < MIN_MATCHED * min(seen, SAMPLE):
         warnings.warn(
             f"the pattern {pre_tokenizer and pre_tokenizer.pattern!r} matches {matched:,} of the first "
-            f"{min(seen, SAMPLE):,} characters: what is between two matches is one piece, however long, so that hardly "
-            "anything was cut",
+            f"{min(seen, SAMPLE):,} characters: the text between two matches is one piece, however long, so almost "
+            "nothing was cut",
             PatternMatchesLittle,
             stacklevel=2,
         )
