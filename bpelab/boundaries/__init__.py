@@ -6,5 +6,5 @@ characters are adjacent in no token, so that no merge crosses? Other answers nee
 their users: each pre-tokenizer defines what it does between two characters (`PreTokenizer.boundary`).
 `streaming/pre_tokenizing.py` cuts a stream, `shards/partition.py` a document too large for memory,
 `trainers/counting/partition.py` a file among workers, and `native/cuts.h` and `native/neighbours.h` a long piece inside
-the encoder. It may import `model`, `regex` and `unicode`. Start with `named_patterns.py`.
+the encoder. It may import `model`, `regex` and `unicode`. Begin with `named_patterns.py`.
 """

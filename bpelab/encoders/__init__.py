@@ -1,7 +1,7 @@
 """Encoders turn one piece of bytes into ids. They differ only in speed.
 
 Each is built from a `BPEModel` and offers `encode_piece(piece, record=None)` and `supports(model)`.
-`NotBPELongestMatch` is only for teaching and isn't in the registry. It may import `model`. Start with `naive.py`, then
+`NotBPELongestMatch` is only for teaching and isn't in the registry. It may import `model`. Begin with `naive.py`, then
 `heap.py`.
 """
 

@@ -16,7 +16,7 @@ pair_counts.h, phrases.h, parts.h. Shared by all: common.h, instruction_sets.h, 
 types: module.c, scan_table.h, piece_ends.h, pretoken_counter.h, merge_learner.h, phrase_counter.h. In Python, `plan.py`
 turns a pre-tokenizer into patterns, `arrays.py` a model into arrays, and `tables.py` caches the tables in files.
 
-It may import `boundaries`, `model`, `pretokenizers` and `regex`. Start with `encode.h`. Chapters: Native code;
+It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
 Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; otherwise see each stage.
 """
 

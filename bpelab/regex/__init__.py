@@ -5,5 +5,5 @@ keeps leftmost-first matches), `dfa.py` (the search). `patterns.py` has the publ
 one of the families in `pattern_families.py`, whose pieces `bit_rules.py` finds a block of characters at a time. If no
 DFA can run a pattern, `backtracking.py` runs it with the `regex` package, under a time limit. `equivalence.py` proves
 that two patterns cut all texts alike, or finds the shortest text that they cut differently. It may import `unicode`.
-Start with `parser.py`.
+Begin with `parser.py`.
 """

@@ -178,7 +178,7 @@ class _Builder:
     def repeat(self, node: Repeat, then: int) -> int:
         body, out = node.body, then
         if node.high != 1 and _nullable(body) and (node.low > 1 or not _empty_last(body)):
-            raise NotRegular("a repetition of something that prefers to match the empty string")
+            raise NotRegular("a repetition of something that prefers to match nothing")
         if node.mode == "possessive" and self.nfa.operations[then] != ("match",):
             one = single(body)
             if one is None:

@@ -2,7 +2,7 @@
 
 Each is called as `trainer(pre_tokens, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge.
 Counting is separate (`counting/`); `superwords/` learns tokens that span words; `train.py` puts the steps together.
-It may import `core`, `native` and `corpus`. Start with `naive.py`, then `incremental.py`.
+It may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
 """
 
 from .. import native as core

@@ -1,6 +1,6 @@
 """Superwords: tokens that span word boundaries, learned after the words or alongside them.
 
-It may import `counting` and the trainers. Start with `superbpe.py`, then `boundless.py`.
+It may import `counting` and the trainers. Begin with `superbpe.py`, then `boundless.py`.
 """
 
 from .settings import Superwords
