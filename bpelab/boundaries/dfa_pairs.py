@@ -1,10 +1,10 @@
-r"""Where a text can be cut so that the two halves give the pieces of the whole: proved from two characters.
+r"""Safe cuts proved from two adjacent characters: the two halves of a text have the same pieces as the whole.
 
-A pre-tokenizer's pattern is a table (`regex/dfa.py`). Take every state in which the search can be after a
-character of the class of `a`, whatever came before. If all of them end at `b`, no match reaches over the place between
-`a` and `b`, and a new search begins there. If besides the end of the text would have done the same as `b`, the left
-half doesn't notice that `b` is missing, nor the right half that `a` is. So the table says of each two classes whether a
-text can be cut between them, once and for all. In cl100k's, "word| word" is safe and "1|2" is not.
+A pre-tokenizer's pattern is a DFA (`regex/dfa.py`). Take every state that the search can be in after a character of the
+class of `a`, whatever came before. If all of them end at `b`, no match crosses the place between `a` and `b`, and a new
+search starts there. If the end of the text would have the same effect as `b`, the left half has the same pieces without
+`b`, and likewise the right half without `a`. So the DFA decides, for any two classes, whether a text can be cut between
+them. In cl100k's, "word| word" is safe and "1|2" isn't.
 
 Chapter: Streaming.
 Cost: states times the square of the classes, about 10 ms for a named pattern, once; then a look-up.
@@ -20,20 +20,20 @@ from ..regex.patterns import as_named_pattern
 
 
 class BoundaryFacts(NamedTuple):
-    """What a pattern's table says about the boundary between two characters."""
+    """Facts that a pattern's DFA proves about the boundary between two characters."""
 
     restarts: bool
-    """Whether a search surely begins there."""
+    """True if a new search certainly starts there."""
     ignores_left_context: bool
-    """Whether that search goes as one at the beginning of a text."""
+    """True if that search works as one at the start of a text does."""
     left: bool | None
-    """Whether the character before it is matched; None for perhaps."""
+    """True if the character before it is in a match, False if not; None if that depends on the text."""
     right: bool | None
-    """Whether the one after it is."""
+    """The same for the character after it."""
 
 
 class BoundaryTable:
-    """What a table says about the boundary between a character of one class and a character of another.
+    """The facts about the boundary between any two characters, computed from a DFA.
 
     >>> cl100k = BoundaryTable(dfa_for(r"\\p{L}+|\\s+(?!\\S)|\\s+"))
     >>> cl100k.restarts("a", " "), cl100k.restarts(" ", " ")
@@ -44,7 +44,7 @@ class BoundaryTable:
         self._dfa, self._edge = dfa, dfa.width - 1
         width, trans = dfa.width, dfa.trans
         self._after: list[set[int]] = [set() for _ in range(width)]
-        """For each class the states that a string can lead to that ends in it."""
+        """For each class, the states that the search can be in after a character of that class."""
         entries = set(dfa.entries)
         waiting, seen = list(entries), set(entries)
         while waiting:
@@ -62,7 +62,7 @@ class BoundaryTable:
         return self._dfa.trans[state * self._dfa.width + kind]
 
     def look(self, a: str, b: str) -> BoundaryFacts:
-        """Return what is known of the boundary between `a` and `b`."""
+        """Return the facts about the boundary between `a` and `b`."""
         codes = self._dfa.codes
         key = codes[ord(a)], codes[ord(b)]
         if key not in self._known:
@@ -70,19 +70,19 @@ class BoundaryTable:
         return self._known[key]
 
     def restarts(self, a: str, b: str) -> bool:
-        """Whether the matches in a text are those before, and those after a boundary between `a` and `b`."""
+        """Return whether a text cut between `a` and `b` always has the same matches as the whole text."""
         found = self.look(a, b)
         return found.restarts and found.ignores_left_context
 
     def restarts_with_context(self, a: str, b: str) -> bool:
-        """As `restarts`, where the search for the matches behind is shown the `a` that is before them."""
+        """Return the same as `restarts`, if the search in the right half can see the `a` before it."""
         return self.look(a, b).restarts
 
     def _look(self, a: int, b: int) -> BoundaryFacts:
         entry = self._dfa.entries[a]
         ends = {self._step(state, b) for state in self._after[a]}
         if (
-            self._step(entry, b) & 1  # an empty match at the place
+            self._step(entry, b) & 1  # an empty match at the boundary
             or self._step(entry, self._edge) & 1
             or any(step >> 1 for step in ends)
             or any((self._step(state, b) ^ self._step(state, self._edge)) & 1 for state in self._after[a])
@@ -103,7 +103,7 @@ class BoundaryTable:
 
 @lru_cache(256)
 def pairs_of(pattern: str, dialect: Dialect) -> BoundaryTable | None:
-    """Return the pairs of a pattern; None for one that no table can run, of which nothing can be said."""
+    """Return the boundary table of a pattern, or None if no DFA can run it."""
     named = as_named_pattern(pattern, dialect)
     try:
         return BoundaryTable(dfa_for(named.regex, "rust") if named else dfa_for(pattern, dialect))
@@ -112,6 +112,6 @@ def pairs_of(pattern: str, dialect: Dialect) -> BoundaryTable | None:
 
 
 def pairs_of_pattern(pattern: Pattern) -> BoundaryTable | None:
-    """Return the pairs of a file's pattern."""
+    """Return the boundary table of a pattern from a file."""
     text = pattern.text if pattern.kind == "Regex" else "".join(escaped(ord(char)) for char in pattern.text)
     return pairs_of(text, "oniguruma")

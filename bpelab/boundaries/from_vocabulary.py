@@ -1,8 +1,8 @@
-"""Cuts that a vocabulary implies where there is no pre-tokenizer, as in SentencePiece's models.
+"""Cuts implied by a vocabulary without a pre-tokenizer, as in SentencePiece's models.
 
-Two neighbouring characters can only ever share a token if some token has them side by side. In most such vocabularies
-no token has `▁`, which stands for a space, after another character: then every text can be cut before a `▁` that
-follows something else, and its words become pieces that a cache can keep. The ids are those of the whole text.
+Two adjacent characters can share a token only if they are adjacent in some token. In most such vocabularies no token
+has `▁`, which stands for a space, after another character. Then every text can be cut before a `▁` that follows
+something else, and its words become pieces that a cache can hold. The ids are the same as for the whole text.
 
 Chapter: File formats. Cost: one look at every token, then linear in the text.
 """
@@ -16,10 +16,10 @@ SPACE = "▁"
 
 
 class VocabularyBoundaries:
-    """Cuts before `▁`, except after those characters that some token has before it.
+    """Cuts before `▁`, except after characters that precede it in some token.
 
-    Where a character can vanish, or is merged under another name, cuts are made after `known` characters only.
-    `cut_after` are the characters after which cuts are made, or, with True beside them, all but these.
+    If characters can vanish, or merge under another name, it cuts only after `known` characters. `cut_after` is
+    (characters, negated): it cuts after these characters or, if negated, after all others.
     """
 
     def __init__(self, before: frozenset[str], known: frozenset[str] | None = None) -> None:
@@ -30,7 +30,7 @@ class VocabularyBoundaries:
 
     @classmethod
     def of(cls, model: BPEModel) -> "VocabularyBoundaries | None":
-        """Return the boundaries of a model; None if nothing can be said: `▁` is no token, or `ignore_merges` is on."""
+        """Return a model's boundaries, or None if unknown, as when `▁` isn't a token or `ignore_merges` is on."""
         units = model.units
         if units is None or not units.characters or units.prefix or units.suffix or model.ignore_merges:
             return None
@@ -47,7 +47,7 @@ class VocabularyBoundaries:
         return cls(before, known)
 
     def split(self, text: str) -> list[str]:
-        """Return the pieces of `text`; joined they are the text.
+        """Split `text` into pieces, which concatenate to the text.
 
         >>> VocabularyBoundaries(frozenset(",")).split("▁one▁▁two,▁three▁4")
         ['▁one', '▁▁two,▁three', '▁4']

@@ -1,11 +1,11 @@
-"""Boundaries of named patterns: offsets at which a cut leaves the pieces of the text as they are, whatever follows.
+"""Boundaries of named patterns: offsets where a cut doesn't change the pieces of a text, whatever follows.
 
-A boundary is after a letter and before anything but a letter, a mark or an apostrophe: no named pattern has a piece
-that goes on there, and no normal form composes a character across it. Texts are full of them (the end of nearly every
-word), so a file can be read in blocks and still be cut exactly as a whole.
+A boundary is after a letter and before anything but a letter, a mark or an apostrophe. No piece of a named pattern
+crosses it, and no normal form composes a character across it. Texts are full of boundaries (the end of nearly every
+word), so a file can be read in blocks and still have the same pieces.
 
-The pattern of superwords leaves words together. It cuts after a number, and after two marks of punctuation; the other
-named patterns do so, too. Such boundaries are rarer: one in some lines of English.
+The superword pattern leaves words together. It cuts after a number and after two punctuation marks, as the other named
+patterns do too. Such boundaries are rarer: one every few lines of English.
 """
 
 import re
@@ -16,7 +16,7 @@ from functools import lru_cache
 from ..unicode.tables import class_body, property_ranges, union
 
 LOOKAHEAD = 2
-"""Characters after the first one of a match that say whether it is one: a second mark, and what follows it."""
+"""How many characters after its first one decide a match: a second mark, and the character after it."""
 
 
 class Cut(IntEnum):
@@ -31,8 +31,8 @@ class Cut(IntEnum):
 def _cut(cut: Cut | bool) -> re.Pattern[str]:
     """Return the pattern whose matches end at boundaries.
 
-    What is excluded is written as `[^...]`: `re` tells in one step that a letter is in a set, and needs hundreds, one
-    for each range beyond U+FFFF, to tell that it isn't.
+    The negative conditions use `[^...]`: `re` takes one step to find that a letter is in a set, but hundreds, one for
+    each range above U+FFFF, to find that it isn't.
     """
     letters, marks, numbers = map(property_ranges, "LMN")
     if cut != Cut.AT_PHRASES:
@@ -44,7 +44,7 @@ def _cut(cut: Cut | bool) -> re.Pattern[str]:
 
 
 def last_boundary(text: str, end: int, cut: Cut | bool = Cut.AT_WORDS) -> int:
-    """Return the last boundary of `text` before `end`; 0 without one. Cost: linear in how far away it is.
+    """Return the last boundary of `text` before `end`, or 0. Cost: linear in its distance.
 
     >>> last_boundary("two words, and", 14)
     9
@@ -62,7 +62,7 @@ def last_boundary(text: str, end: int, cut: Cut | bool = Cut.AT_WORDS) -> int:
 
 
 def safe_cuts(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator[int]:
-    """Return the boundaries of `text` from `start` on, the last of them before its last character.
+    """Iterate over the boundaries of `text` from `start` on; the end of the text isn't one.
 
     >>> list(safe_cuts("two words, and", 4))
     [9]
@@ -71,7 +71,7 @@ def safe_cuts(text: str, start: int, cut: Cut | bool = Cut.AT_WORDS) -> Iterator
 
 
 def split_at_boundaries(text: str) -> list[str]:
-    """`text` cut at every boundary.
+    """Split `text` at every boundary.
 
     >>> split_at_boundaries("two words, and")
     ['two', ' words', ', and']

@@ -1,8 +1,8 @@
-"""Encoders turn one piece of bytes into ids. They differ in speed and in nothing else.
+"""Encoders turn one piece of bytes into ids. They differ only in speed.
 
 Each is built from a `BPEModel` and offers `encode_piece(piece, record=None)` and `supports(model)`.
-`NotBPELongestMatch` is beside them for teaching and is not in the registry. It may
-import `model`. Begin with `naive.py`, then `heap.py`.
+`NotBPELongestMatch` is only for teaching and isn't in the registry. It may import `model`. Begin with `naive.py`, then
+`heap.py`.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ENCODERS: dict[str, type[AnyEncoder]] = {
     "trie": TrieEncoder,
 }
 LONG = 200
-"""Bytes from which buckets are quicker than the heap."""
+"""The length in bytes from which buckets are faster than the heap."""
 
 __all__ = [
     "ENCODERS",
@@ -39,12 +39,12 @@ __all__ = [
 
 
 def encode_function(name: str, model: BPEModel) -> Callable[[bytes], list[int]]:
-    """`encode_piece` of the encoder called `name`; for "auto" that of the heap, and for long pieces that of buckets.
+    """Return `encode_piece` of the encoder called `name`; "auto" uses the heap, and buckets for long pieces.
 
-    The naive encoder is somewhat quicker on the shortest pieces, which the tokenizer's cache spares it anyway, and far
-    slower on long ones; buckets are a quarter slower than the heap on words and three to five times as fast on long
-    pieces; the trie needs a preparation. So these two are the choice that is never bad.
-    (Vocabularies with superwords have an encoder of their own, `superwords.py`, which `core/pipeline.py` takes.)
+    The naive encoder is slightly faster on the shortest pieces, which mostly come from the tokenizer's cache anyway,
+    and far slower on long ones. Buckets are a quarter slower than the heap on words and three to five times as fast on
+    long pieces. The trie takes time to build. So the heap with buckets is never a bad choice.
+    (Vocabularies with superwords have their own encoder, `superwords.py`, which `core/pipeline.py` chooses.)
 
     Raises ValueError for a name that is neither "auto" nor in ENCODERS.
     """
@@ -55,14 +55,14 @@ def encode_function(name: str, model: BPEModel) -> Callable[[bytes], list[int]]:
 
 
 def check_name(name: str) -> None:
-    """Raise ValueError for the name of an encoder that is not in ENCODERS."""
+    """Raise ValueError if `name` isn't in ENCODERS."""
     if name not in ENCODERS:
         known = ", ".join(("auto", "native", *ENCODERS))
         raise ValueError(f"there is no encoder {name!r}; choose one of {known}")
 
 
 def make_encoder(name: str, model: BPEModel) -> AnyEncoder:
-    """Return the encoder called `name` for `model`; `heap` if it can't serve the model, and for "auto".
+    """Build the encoder called `name` for `model`, or `heap` for "auto" or if that encoder doesn't support the model.
 
     Raises ValueError for a name that is neither "auto" nor in ENCODERS.
     """

@@ -1,11 +1,11 @@
-"""The heap's merges in the heap's order, but the heap holds ranks instead of positions.
+"""A bucket queue: the same merges in the same order as `heap.py`, but the heap holds ranks instead of positions.
 
-Places whose pair has the same rank lie in one bucket. The lowest rank is taken from the heap, and its bucket is emptied
-from left to right in one sweep: a run of a million equal letters is a handful of sweeps. A merge puts new pairs into
-other buckets. In a trained model these rank later than the one being swept; where one doesn't, the sweep stops, what is
-left of it goes back, and the heap is asked again. A model that makes it stop too often is left to the heap encoder.
+Positions whose pairs have the same rank are in one bucket. Pop the lowest rank from the heap, and empty its bucket from
+left to right in one sweep: a run of a million equal letters takes a handful of sweeps. A merge puts new pairs into
+other buckets. In a trained model these have higher ranks than the current bucket. If one doesn't, the sweep stops, the
+rest of the bucket goes back, and the next rank is popped. If that happens too often, the heap encoder takes over.
 
-Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorting is of positions that mostly are in order.
+Chapter: A heap. Cost: O(n log n) for a piece of n bytes at worst; the sorted positions are mostly in order already.
 """
 
 from heapq import heappop, heappush
@@ -18,7 +18,7 @@ MOST_STOPS = 64
 
 
 class BucketEncoder:
-    """Sweeps over the positions of one rank.
+    """Encodes by sweeping over the positions of one rank at a time.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
     >>> BucketEncoder(model).encode_piece(b"lower")
@@ -34,7 +34,7 @@ class BucketEncoder:
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """Return the ids of one piece. `record` is handed a MergeStep for each merge."""
+        """Return the ids of one piece. `record` is called with a MergeStep for each merge."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get
@@ -64,7 +64,7 @@ class BucketEncoder:
             nodes = iter(sorted(buckets.pop(rank)))
             for node in nodes:
                 left, other = ids[node], following[node]
-                # Stale: the node is gone, or has no neighbour any more, or the two have become another pair.
+                # Stale: the node is gone, has no right neighbour any more, or is now part of another pair.
                 if left == GONE or other == end or (merge := known[left, ids[other]]) is None or merge[0] != rank:
                     continue
                 right, ids[node], ids[other] = ids[other], merge[1], GONE

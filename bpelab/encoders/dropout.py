@@ -1,7 +1,7 @@
-"""BPE-dropout: encoding that leaves merges out at random, so that a model in training sees words cut in many ways.
+"""BPE-dropout: encoding that skips merges at random, so that a model in training sees words cut in many ways.
 
-Before each merge every pair that could merge is left out with the same probability; the best of the others is merged,
-and when all are left out, encoding ends. Nothing is random unless someone asks for it, and a seed repeats it.
+Before each merge, every possible pair is dropped with the same probability, and the best of the others is merged. When
+all are dropped, encoding ends. Dropout is off by default, and a seed makes it reproducible.
 
 Chapter: File formats. Cost: O(n log n / (1 - p)) for a piece of n bytes. Source: Provilkov, Emelianenko and Voita 2020;
 the order of the draws is that of Hugging Face tokenizers (`models/bpe/word.rs`).
@@ -16,7 +16,7 @@ GONE = -1
 
 
 class DropoutEncoder:
-    """Merges, each left out with `probability` whenever it comes up.
+    """Encodes with BPE-dropout: skips each merge with `probability` whenever it comes up.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w")])
     >>> encoder = DropoutEncoder(model, 0.5, Random(1))
@@ -32,7 +32,7 @@ class DropoutEncoder:
         self.model, self.probability, self.random = model, probability, random
 
     def encode_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece, another time perhaps others. A piece that is a token is not taken whole."""
+        """Return ids of one piece, which may differ from call to call. A piece that is a token may be split too."""
         find = self.model.merges.get
         ids = self.model.initial_ids(piece)
         end = len(ids)
@@ -53,7 +53,7 @@ class DropoutEncoder:
             if self.random.random() < self.probability:
                 left_out.append(entry)
                 continue
-            for skipped in left_out:  # they get another chance, also where nothing comes of this entry
+            for skipped in left_out:  # they get another chance, even if this entry turns out to be stale
                 heappush(heap, skipped)
             left_out.clear()
             rank, node, new = entry

@@ -1,8 +1,8 @@
-"""The same merges in the same order, but the next one is found on a heap instead of by scanning.
+"""A heap: the same merges in the same order as `naive.py`, but the next one comes from a heap instead of a scan.
 
-The sequence is a linked list, so that a merge costs nothing but two pointers. The heap holds (rank, node) for every
-pair that can merge; the smallest entry is the lowest rank and, of equal ranks, the leftmost. A merge makes up to two
-new pairs, which are pushed; entries for pairs that no longer exist stay on the heap and are skipped when they surface.
+The sequence is a linked list, so that a merge only changes two pointers. The heap holds (rank, node) for every pair
+that can merge; the smallest entry is the lowest rank and, of equal ranks, the leftmost. A merge creates up to two new
+pairs, which are pushed; entries for pairs that no longer exist stay on the heap and are skipped when popped.
 
 Chapter: A heap. Cost: O(n log n) for a piece of n bytes, since at most 3n entries are ever pushed.
 Source: the priority queue of Hugging Face tokenizers (`models/bpe/word.rs`).
@@ -14,11 +14,11 @@ from ..model.bpe import BPEModel
 from ..model.trace import HeapStep, MergeStep, Record
 
 GONE = -1
-"""In place of an id: this node was merged into the one on its left."""
+"""Replaces the id of a node that was merged into the one on its left."""
 
 
 class HeapEncoder:
-    """Linked list and priority queue.
+    """Encodes with a linked list and a priority queue.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
     >>> HeapEncoder(model).encode_piece(b"lower")
@@ -34,13 +34,13 @@ class HeapEncoder:
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """Return the ids of one piece. `record` is handed every HeapStep and MergeStep."""
+        """Return the ids of one piece. `record` is called with every HeapStep and MergeStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         return self.merge(self.model.initial_ids(piece), record)
 
     def merge(self, ids: list[int], record: Record | None = None) -> list[int]:
-        """Return what merging makes of a sequence of ids, which is changed."""
+        """Merge a sequence of ids, which is modified, and return the result."""
         find = self.model.merges.get
         end = len(ids)
         previous = list(range(-1, end - 1))
@@ -60,7 +60,7 @@ class HeapEncoder:
         while heap:
             rank, node, new = heappop(heap)
             left, other = ids[node], following[node]
-            # Stale: the node is gone, or has no neighbour any more, or the two have become another pair.
+            # Stale: the node is gone, has no right neighbour any more, or is now part of another pair.
             if left == GONE or other == end or find((left, ids[other])) != (rank, new):
                 if record is not None:
                     record(HeapStep("stale", rank, node))

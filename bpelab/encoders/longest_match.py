@@ -1,10 +1,10 @@
-"""NOT byte-pair encoding: greedy longest match, which many tutorials take for it.
+"""NOT byte-pair encoding: greedy longest match, which many tutorials confuse with it.
 
-It takes the longest token that fits and moves on. BPE asks another question, which merge was learned first, and the
-two differ on thousands of common words. It is here to be compared with, and no tokenizer can be built on it.
+It takes the longest token that fits and moves on. BPE instead applies the merge that was learned first, and the results
+differ on thousands of common words. It is here only for comparison; no tokenizer can use it.
 
-Chapter: Encoding. Cost: O(n) for a piece of n bytes. Source: it is how WordPiece encodes
-(Song et al. 2021, arXiv:2012.15524), whose vocabulary is trained for it.
+Chapter: Encoding. Cost: O(n) for a piece of n bytes. Source: WordPiece encodes this way (Song et al. 2021,
+arXiv:2012.15524), with a vocabulary trained for it.
 """
 
 from ..model.bpe import BPEModel

@@ -1,9 +1,9 @@
-"""The definition of BPE encoding: find the neighbours whose merge has the lowest rank, merge them, look again.
+"""The definition of BPE encoding: find the adjacent pair whose merge has the lowest rank, merge it, repeat.
 
-Of equal ranks the leftmost pair goes first, and one pair is merged at a time. Every other encoder is measured
-against this one.
+Of equal ranks the leftmost pair goes first, and one pair is merged at a time. Every other encoder is tested against
+this one.
 
-Chapter: Encoding. Cost: O(n^2) for a piece of n bytes; the quickest for short ones.
+Chapter: Encoding. Cost: O(n^2) for a piece of n bytes; the fastest for short ones.
 Source: Sennrich, Haddow and Birch 2016; `_byte_pair_merge` of tiktoken.
 """
 
@@ -12,7 +12,7 @@ from ..model.trace import MergeStep, Record
 
 
 class NaiveEncoder:
-    """Scan, merge, repeat.
+    """Encodes by definition: scan, merge, repeat.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
     >>> NaiveEncoder(model).encode_piece(b"lower")
@@ -28,7 +28,7 @@ class NaiveEncoder:
         return True
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """Return the ids of one piece. `record` is handed a MergeStep for each merge."""
+        """Return the ids of one piece. `record` is called with a MergeStep for each merge."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         find = self.model.merges.get

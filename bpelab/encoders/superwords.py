@@ -1,13 +1,13 @@
-"""Two stages for vocabularies with superwords: words first, then what goes over their ends.
+"""Two-stage encoding for vocabularies with superwords: first the words, then the merges across them.
 
-A piece is a sentence here, which no cache has met before. But all merges of words rank before the first superword, and
-none of them joins a space to most of the bytes that come before one. So the piece is cut before such spaces, and its
-parts are encoded by the merges of words alone, with a cache. A part that the cache lacks is cut once more, between any
-two bytes that no token of words has side by side; most of what that leaves are words, which have a cache of their own.
-Of the pairs of their tokens, few are side by side inside a superword (*bonds*). A run of bonds is a window, in which
-the remaining merges are made; nothing merges across what is no bond.
+Here a piece is a whole sentence, so a cache of pieces doesn't help. But all word merges rank before the first
+superword, and none of them joins a space to most of the bytes that can precede it. So the piece is cut before such
+spaces, and its parts are encoded with the word merges alone, with a cache. A part that isn't in the cache is cut again,
+between any two bytes that are adjacent in no word token; the result is mostly words, which have their own cache.
+Few pairs of the resulting tokens are adjacent inside a superword (*bonds*). A run of bonds is a window, in which the
+remaining merges are made; nothing merges across a pair that isn't a bond.
 
-That is exact where each token is made by one merge, of parts that rank before it. `supports` proves it from the merges.
+That is exact if each token has exactly one merge and ranks after its parts. `supports` checks it in the merges.
 
 Chapter: Superwords. Cost: a look-up for each word and for each pair of tokens; the merges of short windows.
 """
@@ -24,16 +24,16 @@ from ..model.bpe import BPEModel, Pair, RankMerges
 from .heap import HeapEncoder
 
 SUPERWORD = re.compile(rb"[A-Za-z] [A-Za-z]")
-"""What the first superword of a vocabulary is taken for; any token would do. `analysis.superwords` defines the word."""
+"""Identifies the first superword, though any token would do here. `analysis.superwords` has the proper definition."""
 MAX_KEPT, LONGEST_KEPT, LONGEST_WINDOW = 1 << 16, 64, 16
-"""Words and windows that are kept; bytes and tokens that one may have."""
+"""Limits of the caches: entries in each, bytes in a word, and tokens in a window."""
 Key = TypeVar("Key", bytes, tuple[int, ...])
 END = -1, -1
-"""In place of the pair after the last token, which is no bond."""
+"""A stand-in for the pair after the last token; it isn't a bond."""
 
 
 class SuperwordEncoder:
-    """Encodes words from a cache, and superwords in windows.
+    """Encodes words with a cache, then superwords in windows.
 
     >>> merges = [(b" ", b"o"), (b" o", b"f"), (b" ", b"t"), (b" of", b" t"), (b"a", b" of t")]
     >>> model = BPEModel.from_merges(merges)
@@ -49,7 +49,7 @@ class SuperwordEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """Whether a model has superwords, and two stages have its ids. Cost: a look at every merge."""
+        """Return whether a model has superwords and two stages give the same ids. Cost: linear in the merges."""
         if not model.covers_utf8 or model.ignore_merges or isinstance(model.merges, RankMerges):
             return False
         if not any(SUPERWORD.search(token) for token in model.tokens.values()):
@@ -63,13 +63,13 @@ class SuperwordEncoder:
 
     @cached_property
     def _ranked(self) -> tuple[list[tuple[int, int, Pair]], int]:
-        """Return (rank, token, pair) of the merges in order, and where the second stage begins."""
+        """Return the (rank, token, pair) of each merge in order, and the index where the second stage starts."""
         ranked = sorted((rank, new, pair) for pair, (rank, new) in self.model.merges.items())
         return ranked, next(at for at, merge in enumerate(ranked) if SUPERWORD.search(self.model.tokens[merge[1]]))
 
     @cached_property
     def _joined(self) -> set[tuple[int, int]]:
-        """Return the pairs of bytes between which nothing is cut: a token of words has them, or one will be dropped."""
+        """Return the byte pairs that must not be cut: a word token contains them, or one byte will be dropped."""
         ranked, first = self._ranked
         joined = set(chain.from_iterable(pairwise(self.model.tokens[new]) for _, new, _ in ranked[:first]))
         for dropped in (byte for byte in range(256) if bytes([byte]) not in self.model.alphabet):
@@ -78,7 +78,7 @@ class SuperwordEncoder:
 
     @cached_property
     def _stages(self) -> tuple[HeapEncoder, re.Pattern[bytes], set[Pair]]:
-        """Return the encoder of words, where pieces are cut, and the bonds."""
+        """Return the encoder of words, the pattern that cuts pieces, and the bonds."""
         model, (ranked, first) = self.model, self._ranked
         edges = {token: (token, token) for token in model.alphabet.values()}
         edges.update((new, (new, new)) for _, new, _ in ranked[:first])
@@ -93,13 +93,13 @@ class SuperwordEncoder:
         return HeapEncoder(BPEModel.from_validated(*tables, model.ids)), cut, bonds
 
     def cuts_between(self, left: str, right: str) -> bool:
-        """Whether a piece is cut between two characters, wherever they are."""
+        """Return whether a piece is always cut between these two characters."""
         return right == " " and len(self._stages[1].split((left + right).encode())) == 2
 
     def apart(self, left: list[bytes], right: list[bytes]) -> bool:
-        """Whether no superword goes over the end of the pieces of a word, and over the beginning of those of the next.
+        """Return whether no superword can cross from one word to the next, given the pieces of both.
 
-        False where nothing is known, since a word has no ids.
+        Return False if that is unknown because a word has no ids.
         """
         before, after = self._word_ids(left[-1]), self._word_ids(right[0])
         return bool(before and after) and (before[-1], after[0]) not in self._stages[2]
@@ -113,7 +113,7 @@ class SuperwordEncoder:
         return ids
 
     def _new_ids(self, part: bytes) -> list[int]:
-        """Return the ids of a part that the cache lacks, and keep them."""
+        """Encode a part that isn't in the cache, and cache its ids."""
         joined, known, encoder = self._joined, self._words, self._stages[0]
         cuts = [at for at, pair in enumerate(pairwise(part), 1) if pair not in joined]
         ids = list[int]()
@@ -126,7 +126,7 @@ class SuperwordEncoder:
     def encode_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece."""
         ids, bonds = self._word_ids(piece), self._stages[2]
-        if not ids:  # nothing, or bytes that have no token
+        if not ids:  # an empty piece, or bytes without a token
             return []
         out, start = list[int](), 0
         for end, pair in enumerate(chain(pairwise(ids), [END]), 1):
@@ -140,7 +140,7 @@ class SuperwordEncoder:
         return out
 
     def _merged(self, window: tuple[int, ...]) -> list[int]:
-        """Return what merging makes of a window."""
+        """Merge the tokens of a window, with a cache."""
         found = self._windows.get(window)
         if found is None:
             found = kept(self._windows, window, self._heap.merge(list(window)), LONGEST_WINDOW)
@@ -148,7 +148,7 @@ class SuperwordEncoder:
 
 
 def kept(cache: dict[Key, list[int]], key: Key, ids: list[int], longest: int) -> list[int]:
-    """Put ids into a cache, unless the key is longer than `longest`, and return them; a full cache begins anew."""
+    """Cache ids unless the key is longer than `longest`, and return them. A full cache is cleared first."""
     if len(cache) >= MAX_KEPT:
         cache.clear()
     if len(key) <= longest:

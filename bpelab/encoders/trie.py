@@ -1,13 +1,13 @@
-"""Longest match that steps back when BPE would not have made that cut: exact, and no merge is ever performed.
+"""Longest match with backtracking where BPE would cut differently: exact, without performing any merge.
 
 Walk the text with a trie of the vocabulary and take the longest token that fits. Keep it if it is compatible with the
-token before it, which means that merging the bytes of the two would end with exactly these two. If not, try the next
-shorter token; if none is left, take the token before back and shorten that. A position from which no way leads on is
-remembered, so none is tried twice. The first complete sequence is that of BPE: the encoding of a text is
-the only sequence in which every two neighbours are compatible.
+token before it: encoding the bytes of the two together must yield exactly these two. If not, try the next shorter
+token; if there is none, go back and shorten the token before. Dead ends are remembered, so no position is tried twice.
+The first complete sequence is BPE's, because the encoding of a text is the only sequence in which every two adjacent
+tokens are compatible.
 
 Chapter: A trie. Cost: O(n) for a piece of n bytes, times the length of the longest token.
-Source: the corollaries in rust-gems `bpe` (README). `supports` says which models this serves.
+Source: the corollaries in rust-gems `bpe` (README). `supports` says which models this works for.
 """
 
 from ..errors import ModelError
@@ -16,11 +16,11 @@ from ..model.merge_recovery import compatible
 from ..model.trace import Record, TrieStep
 
 Node = dict[int, "Node"]
-TOKEN = -1  # the key under which a node keeps the token that ends there, as no byte is negative
+TOKEN = -1  # the key for the token that ends at a node; no byte is negative
 
 
 def build_trie(tokens: dict[bytes, int]) -> tuple[Node, dict[int, int | None]]:
-    """Return the trie, and for each token the longest other token that is a prefix of it.
+    """Build the trie, and for each token find the longest other token that is a prefix of it.
 
     >>> trie, shorter = build_trie({b"a": 1, b"abc": 2})
     >>> trie[97][98][99][TOKEN], shorter[2]
@@ -39,7 +39,7 @@ def build_trie(tokens: dict[bytes, int]) -> tuple[Node, dict[int, int | None]]:
 
 
 def longest_match(trie: Node, text: bytes, start: int) -> int | None:
-    """Return the id of the longest token that `text` has at `start`."""
+    """Return the id of the longest token in `text` at `start`, or None."""
     node, found = trie, None
     for position in range(start, len(text)):
         child = node.get(text[position])
@@ -51,7 +51,7 @@ def longest_match(trie: Node, text: bytes, start: int) -> int | None:
 
 
 class TrieEncoder:
-    """Exact backtracking over a trie.
+    """Encodes by exact backtracking over a trie.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
     >>> TrieEncoder(model).encode_piece(b"lower")
@@ -74,20 +74,20 @@ class TrieEncoder:
 
     @staticmethod
     def supports(model: BPEModel) -> bool:
-        """Whether units are bytes and one merge makes each token, from tokens that rank before it, as in training."""
+        """Return whether units are bytes and each token has one merge and ranks after its parts, as in training."""
         return model.is_byte_level and model.recovered_merges.exact
 
     def encode_piece(self, piece: bytes, record: Record | None = None) -> list[int]:
-        """Return the ids of one piece. `record` is handed every TrieStep."""
+        """Return the ids of one piece. `record` is called with every TrieStep."""
         if (whole := self.model.whole(piece)) is not None:
             return [whole]
         return self._search(piece, record)
 
     def prefix_counts(self, piece: bytes) -> list[int]:
-        """For each length 0 to n, how many tokens the first so many bytes of `piece` encode to. Cost: as encoding.
+        """Return the number of tokens of each prefix of `piece`, of length 0 to n. Cost: that of encoding.
 
-        The last token of a prefix is the longest one that ends there and is compatible with what comes before it,
-        and what comes before it is a shorter prefix, which has been solved already.
+        The last token of a prefix is the longest one that ends there and is compatible with the encoding of the bytes
+        before it. Those are a shorter prefix, which has been solved already.
         """
         counts, last = [0], [-1]
         for end in range(1, len(piece) + 1):
@@ -127,7 +127,7 @@ class TrieEncoder:
                     note("match", start, token)
                 continue
             note("reject", start, token)
-            while (shorter := self.shorter[token]) is None:  # nothing fits here: the token before it was wrong
+            while (shorter := self.shorter[token]) is None:  # no token fits here, so the one before it was wrong
                 dead.add(start)
                 token = ids.pop()
                 start -= self.length[token]

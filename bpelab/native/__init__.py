@@ -1,11 +1,11 @@
-"""Encoding, decoding and training in C: an optional extension module, built where there is a C compiler.
+"""Encoding, decoding and training in C: an optional extension module, built if there is a C compiler.
 
-It serves models whose units are bytes or characters and whose text is split by patterns; the ids are those of
-`encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps after ByteLevel
-in a sequence (Falcon), patterns with look-behind or empty matches (that of SuperBPE's published models), pieces of a
-fixed length or of one script, units of several characters, tokens and ids beyond the limits of the tables. For these
-most of the time goes to splitting in Python, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's, so merging
-their pieces in C would gain nothing in English and a half in Chinese. It trains with any pattern
+It serves models whose units are bytes or characters and whose text is split by patterns. Its ids are the same as those
+of `encoders`, in Python. Python does the rest, and everything if there is no extension. The rest is: steps after
+ByteLevel in a sequence (Falcon), patterns with lookbehind or empty matches (SuperBPE's published models), pieces of a
+fixed length or of one script, units of several characters, and tokens and ids beyond the limits of the tables. In these
+cases splitting in Python takes most of the time, 0.3 MB/s for Falcon's pre-tokenizer and 0.8 for SuperBPE's. Merging
+their pieces in C would gain nothing in English and a half in Chinese. Training works with any pattern
 (`trainers/counting/native.py`).
 
 One file a stage:
@@ -23,7 +23,7 @@ In Python, `plan.py` turns a pre-tokenizer into patterns, `arrays.py` a model in
 tables in files.
 
 It may import `boundaries`, `model`, `pretokenizers` and `regex`. Begin with `encode.h`. Chapters: Native code;
-Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; for the rest see each stage.
+Incremental training. Cost: 0.1 s to build the tables of 100,000 tokens; otherwise see each stage.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ._core import Decoder, Encoder, PreTokenCounter
 
 BUILD = "pip install --force-reinstall --no-deps --no-binary bpelab"
-"""Builds bpelab, where pip would take a wheel, of an index or of its cache, that has no C."""
+"""A command that builds bpelab even if pip would take a wheel without C, from an index or from its cache."""
 ID_LIMIT = 1 << 28
-"""Ids of a model that C serves are less."""
+"""The ids of a model that C serves must be below this."""
 
 
 def extension() -> type[Encoder] | None:
@@ -61,10 +61,10 @@ def extension() -> type[Encoder] | None:
 
 
 def instruction_set() -> str | None:
-    """Return the instruction set by which C splits text: avx2, sse2, neon, portable; None if there is no extension.
+    """Return the instruction set with which C splits text: avx2, sse2, neon, portable; None if there is no extension.
 
-    The fastest one that this machine has, or what the environment variable BPELAB_SIMD named when C was first used:
-    for tests and comparisons, since all find the same pieces. Raises ValueError if this machine lacks that one.
+    It is the fastest one that this machine has, unless the environment variable BPELAB_SIMD named another when C was
+    first used. That is for tests and comparisons; all find the same pieces. Raises ValueError if this machine lacks it.
     """
     if extension() is None:
         return None
@@ -74,7 +74,7 @@ def instruction_set() -> str | None:
 
 
 def require_extension() -> None:
-    """Raise MissingDependencyError, which says what to do, if the extension wasn't built."""
+    """Raise MissingDependencyError, with instructions, if the extension wasn't built."""
     if extension() is None:
         from .._support.install import install_command
 
@@ -85,9 +85,9 @@ def require_extension() -> None:
 
 
 def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder | None:
-    """Return the encoder in C of a model and a pre-tokenizer, if it has one; None if only Python can serve them.
+    """Return the encoder in C for a model and its pre-tokenizer, if any; None if only Python can serve them.
 
-    Its input is the text after `plan.preparation`.
+    The encoder expects texts after `plan.preparation`.
 
     >>> from bpelab.pretokenizers.split import Split
     >>> from bpelab import BPEModel
@@ -113,7 +113,7 @@ def encoder_for(model: BPEModel, pre_tokenizer: PreTokenizer | None) -> Encoder 
 
 
 def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
-    """Return the decoder in C for token bytes by id; None if the extension wasn't built, or the ids are too sparse.
+    """Return the decoder in C for token bytes by id, or None if the extension wasn't built or the ids are too sparse.
 
     >>> native = decoder_for({0: b"a", 1: b"bc"})
     >>> native is None or native.join([1, 0]) == b"bca"
@@ -130,17 +130,17 @@ def decoder_for(contents: Mapping[int, bytes]) -> Decoder | None:
 def decoder_for_columns(
     columns: TokenColumns, added: Mapping[int, bytes], silent: Collection[int] = ()
 ) -> Decoder | None:
-    """Return the decoder in C for a model's tokens as arrays, without a dict, and for `added` tokens beside them.
+    """Return the decoder in C for `added` tokens and a model's tokens, taken as arrays instead of a dict.
 
-    An id that the model has is the model's, and ids in `silent` decode to nothing. Cost: 2 ms for 100,000 tokens, of
-    which a dict takes 100.
+    If both have an id, it is the model's; ids in `silent` decode to nothing. Cost: 2 ms for 100,000 tokens; with a dict
+    100 ms.
     """
     ids, ends, joined, highest = columns
     if extension() is None or _is_sparse(max((highest, *added, *silent)), len(ids)):
         return None
     from ._core import Decoder
 
-    # The rows are filled in this order, and the last one of an id counts.
+    # The rows are filled in this order; if an id occurs twice, the last one counts.
     before = {token_id: token for token_id, token in added.items() if token_id <= highest}
     after = {token_id: token for token_id, token in added.items() if token_id > highest} | dict.fromkeys(silent, b"")
     all_ends = array("I", accumulate(map(len, before.values())))
@@ -152,15 +152,15 @@ def decoder_for_columns(
 
 
 def _is_sparse(highest: int, count: int) -> bool:
-    """Whether a row for each id up to the highest one would take far more memory than the tokens."""
+    """Return whether one row for each id up to the highest would take far more memory than the tokens."""
     return highest >= min(4 * count + (1 << 16), ID_LIMIT)
 
 
 def counter_for(split: Split | None) -> PreTokenCounter:
-    """Return a counter of pre-tokens, which splits texts by `split`, or counts whole texts.
+    """Return a counter of pre-tokens that splits texts by `split`.
 
-    Whole texts if `split` is None, or if C can't run its pattern. Raises MissingDependencyError if the extension wasn't
-    built.
+    It counts whole texts if `split` is None or C can't run its pattern. Raises MissingDependencyError if the extension
+    wasn't built.
     """
     require_extension()
     from ._core import PreTokenCounter

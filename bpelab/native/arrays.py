@@ -1,4 +1,4 @@
-"""Convert a model to the arrays that C builds its tables from: tokens in the order of ranks, merges, and units.
+"""Convert a model to the arrays from which C builds its tables: tokens in order of rank, merges, and units.
 
 Chapter: Native code. Cost: 0.1 s for 100,000 tokens.
 """
@@ -26,7 +26,7 @@ MAX_TOKENS, MAX_MERGES, MAX_BYTES = 1 << 21, 1 << 22, 1 << 26
 """Limits of the tables; MAX_BYTES is the sum over all tokens, which is 2^21 for o200k."""
 NONE = 0xFFFFFFFF
 BLOCKS = 1 << 13
-"""Blocks of 256 code points; see vocabulary.h."""
+"""The number of blocks of 256 code points; see vocabulary.h."""
 NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
 """Boundary rules; see adjacency.h."""
 
@@ -34,9 +34,9 @@ NO_BOUNDARIES, AT_UNSEEN_PAIRS, AT_SPACES, AT_KNOWN_SPACES = range(4)
 def build_encoder(
     model: BPEModel, core: type[Encoder], levels: tuple[Level, ...], numbered: bool = False
 ) -> Encoder | None:
-    """Build the encoder of a model; None if C doesn't serve its units, or it is too large.
+    """Build the encoder of a model, or return None if C doesn't support its units or it is too large.
 
-    With `numbered` it returns numbers in place of ids: 0 for the lowest id, and so on.
+    With `numbered`, the encoder returns the ranks of ids instead: 0 for the lowest id, and so on.
     """
     units = None if model.covers_utf8 else model.units
     if units is not None and (units.symbols or (units.byte_tokens and (units.prefix or units.suffix))):
@@ -53,7 +53,7 @@ def build_encoder(
     if sum(map(len, contents)) > MAX_BYTES:
         return None
     index = {token_id: i for i, token_id in enumerate(order + extra)}
-    if units is None:  # a byte that no text has: any token will do
+    if units is None:  # a missing byte is one that no text has, so any token will do
         byte_ids: Mapping[int, int] = {byte: model.alphabet.get(bytes([byte]), order[0]) for byte in range(256)}
     else:
         byte_ids = units.byte_tokens or {}
@@ -75,11 +75,11 @@ def build_encoder(
         ids = array("I", order + extra)
     try:
         if len(levels) == 1 and units is None:
-            with suppress(ValueError):  # the first tokens can't be a stage of their own: parts rank after the whole
+            with suppress(ValueError):  # the first tokens can't be a separate stage: a part ranks after its whole
                 words = _words(made, contents, merges)
                 return made(**tables, ids=ids, merges=merges, levels=levels, words=words)
         return made(**tables, ids=ids, merges=merges, levels=levels)
-    except MemoryError:  # or tokens so long and so alike that the tables would take too long to build
+    except MemoryError:  # also raised if tokens are so long and similar that building would take too long
         return None
 
 
@@ -88,7 +88,7 @@ def _words(
 ) -> Encoder | None:
     """Return the encoder of the tokens before the first superword; None without superwords, or with few such tokens.
 
-    Any token would do as the first superword: it only says which merges the first stage makes.
+    Any token would do as the first superword: it only decides which merges belong to the first stage.
     """
     first = next((i for i, token in enumerate(contents) if SUPERWORD.search(token)), 0)
     if first < len(contents) // 8:
@@ -104,7 +104,7 @@ def _words(
 
 
 def _rank_order(model: BPEModel, by_rank: bool) -> list[int]:
-    """Return the ids in the order of their indices: the alphabet, then by rank, then tokens that no merge makes."""
+    """Return the ids in order of index: the alphabet, then by rank, then tokens that no merge creates."""
     alphabet = sorted(model.alphabet.values())
     if by_rank:
         initial = set(alphabet)
@@ -114,9 +114,9 @@ def _rank_order(model: BPEModel, by_rank: bool) -> list[int]:
 
 
 def _merges(model: BPEModel, order: list[int]) -> tuple[array[int], array[int], bool] | None:
-    """Return the merges by rank: triples of left, right and merge; the token of each; whether each token has one merge.
+    """Return the merges by rank: (left, right, merge) triples, each merge's token, whether each token has one merge.
 
-    None if there are too many, or two tokens share a rank.
+    Return None if there are too many, or if two tokens share a rank.
     """
     index = {token_id: i for i, token_id in enumerate(order)}
     listed = sorted(
@@ -137,20 +137,20 @@ def _merges(model: BPEModel, order: list[int]) -> tuple[array[int], array[int], 
 
 
 def _extra_ids(model: BPEModel, units: InitialSymbols) -> list[int]:
-    """Return the ids that missing units become and that are not tokens of the model, as `<unk>` usually isn't."""
+    """Return the ids that stand for missing units but aren't tokens of the model; `<unk>` usually isn't."""
     ids = [*(units.byte_tokens or {}).values(), *([] if units.unk_id is None else [units.unk_id])]
     return [token_id for token_id in dict.fromkeys(ids) if token_id not in model.tokens]
 
 
 def _units(model: BPEModel, units: InitialSymbols, index: dict[int, int]) -> tuple[Any, ...]:
-    """Return what `Encoder` takes as `units`.
+    """Return the `units` argument of `Encoder`.
 
     The table has a part for each form of a unit: plain, with the prefix, with the suffix, with both.
     """
     rows, tokens = array("H", bytes(8 * BLOCKS)), array("I", [NONE]) * 256
     for form in range(4):
         prefix, suffix = units.prefix * (form & 1), units.suffix * (form >> 1)
-        same = form & (bool(prefix) | bool(suffix) << 1)  # the form that this one equals
+        same = form & (bool(prefix) | bool(suffix) << 1)  # the simplest form equal to this one
         if same != form:
             rows[form * BLOCKS : (form + 1) * BLOCKS] = rows[same * BLOCKS : (same + 1) * BLOCKS]
             continue
@@ -169,11 +169,11 @@ def _units(model: BPEModel, units: InitialSymbols, index: dict[int, int]) -> tup
 
 
 def _boundary_rule(model: BPEModel, units: InitialSymbols) -> int:
-    """Return where the tokens alone allow a text to be split.
+    """Return the rule for where the tokens alone allow a text to be split.
 
-    Between any two characters that are adjacent in no token, unless the model looks up whole pieces, or marks its units
-    with a prefix or suffix. If it lacks the token of a byte, so that unknown characters in a row may become one, or
-    merges the tokens of bytes, then before `▁` at most.
+    In general that is between any two characters that are adjacent in no token. It is nowhere if the model looks up
+    whole pieces, or marks its units with a prefix or suffix. It is at most before `▁` if the model lacks the token of a
+    byte, so that a run of unknown characters may become one token, or if it merges the tokens of bytes.
     """
     if not units.characters or units.prefix or units.suffix or model.ignore_merges:
         return NO_BOUNDARIES

@@ -1,8 +1,8 @@
-/* Beyond ASCII: each character of a block becomes one bit, whatever number of bytes it has, and the rules apply.
+/* Beyond ASCII: each character of a block becomes one bit, however many bytes it has, so the rules apply.
 
-   The automaton's own table says of which class a character is; to the rules, a class is what its ASCII characters are.
-   Some classes are unknown to them: marks in a pattern that treats them like letters, letters without case in one that
-   looks at case, and letters that a contraction may have. There the block ends. Cost: 2 ns a character, and up to 8
+   The automaton's own table gives the class of a character; the rules treat it like the ASCII characters of that class.
+   The rules don't know some classes: marks in a pattern that treats them like letters, letters without case in one that
+   looks at case, and letters that a contraction may have. The block ends there. Cost: 2 ns a character, and up to 8
    masks to gather in each block. Chapter: Native code. */
 #ifndef BPELAB_BEYOND_ASCII_H
 #define BPELAB_BEYOND_ASCII_H

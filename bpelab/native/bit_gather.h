@@ -1,9 +1,9 @@
-/* Bit gathering: move the bits of a mask that are at chosen places side by side, and back again.
+/* Bit gathering: move the bits at chosen places of a mask next to each other, and back again.
 
    Two instructions of x86-64 do this (pext and pdep, in BMI2), but AMD's processors before Zen 3 take some hundred
-   cycles for one. The portable way moves bits by 1, 2, 4 to 32 places in six steps; which bits move in a step depends
-   on the places alone, so it is worked out once for all masks. Cost: 24 operations a mask, instead of one. Chapter: Native
-   code. Source: Warren 2012, Hacker's Delight, section 7-4. */
+   cycles for one. The portable way moves bits by 1, 2, 4 to 32 places in six steps. Which bits move in a step depends
+   only on the places, so it is computed once for all masks. Cost: 24 operations a mask, instead of one.
+   Chapter: Native code. Source: Warren 2012, Hacker's Delight, section 7-4. */
 #ifndef BPELAB_BIT_GATHER_H
 #define BPELAB_BIT_GATHER_H
 

@@ -1,14 +1,14 @@
 /* Block scan: the ends of the pieces of a text, 64 bytes at a time. This file is included for each instruction set.
 
-   A block begins where a piece begins, so nothing is carried into it. Its bytes are classified, the rules say where
-   pieces start, and the last of these starts begins the next block. Where a block has no other start than its own, the
-   rules can't go on: the piece is longer than 64 bytes, white space runs out of the block, or a character is unknown.
-   Then the automaton, which is right about any text, finds one piece, or those of some hundred bytes. Cost: 0.7 ns a
-   byte of ASCII with AVX2, 1 ns with SSE2, 2 ns portable; 2.2 ns of most other scripts with AVX2, else 3, as the
+   A block starts where a piece starts, so there is no carry into it. Its bytes are classified, the rules find where
+   pieces start, and the last of these starts is where the next block starts. If a block has no start but its own, the
+   rules are stuck: the piece is longer than 64 bytes, white space reaches the end of the block, or a character is
+   unknown. Then the automaton, which handles any text, finds one piece, or those of some hundred bytes. Cost: 0.7 ns a
+   byte of ASCII with AVX2, 1 ns with SSE2, 2 ns portable; 2.2 ns of most other scripts with AVX2, else 3, like the
    automaton. Chapter: Native code.
 
-   Needs SUFFIXED(name) and CLASSIFY. TARGET says what the compiler may use here, if more than elsewhere; GATHERING,
-   GATHER, SCATTER and MOST_GATHERED are the portable ones if they aren't given. */
+   Needs SUFFIXED(name) and CLASSIFY. TARGET names extra instructions that the compiler may use here. GATHERING, GATHER,
+   SCATTER and MOST_GATHERED default to the portable versions. */
 
 #ifndef TARGET
 #define TARGET

@@ -1,7 +1,7 @@
-/* Block scanners: block_scan.h for each instruction set, and which of them runs on this machine.
+/* Block scanners: block_scan.h for each instruction set, and the choice among them on this machine.
 
-   The fastest one is chosen when the module is imported. The environment variable BPELAB_SIMD names another, for tests
-   and comparisons; all find the same pieces. Chapter: Native code. */
+   The fastest one is chosen when the module is imported. The environment variable BPELAB_SIMD can name another, for
+   tests and comparisons; all find the same pieces. Chapter: Native code. */
 #ifndef BPELAB_BLOCK_SCANNERS_H
 #define BPELAB_BLOCK_SCANNERS_H
 

@@ -1,8 +1,9 @@
-/* Byte halves: the class of a byte as what its two halves of 4 bits have in common.
+/* Byte halves: classify a byte by two look-ups, one for each of its 4-bit halves.
 
-   Each class is one bit. A row of 16 bytes says which classes have a byte with this low half, another row the same of
-   high halves; a shuffle looks up 16 or more bytes at once, and the class of a byte is the bit that both rows have.
-   Letters take two bits, since the letters of columns 4 and 6 of the ASCII table don't end where those of 5 and 7 do.
+   Each class is one bit. One row of 16 bytes gives the classes that contain some byte with this low half, another row
+   does the same for high halves. A shuffle looks up 16 or more bytes at once, and the class of a byte is the bit that
+   both look-ups share. Letters take two bits, since the letters of columns 4 and 6 of the ASCII table don't end where
+   those of 5 and 7 do.
    Source: Langdale and Lemire 2019, section 3.1.2. */
 #ifndef BPELAB_BYTE_HALVES_H
 #define BPELAB_BYTE_HALVES_H

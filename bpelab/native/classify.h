@@ -1,9 +1,8 @@
-/* Classify: which of 64 bytes are letters, digits, spaces and so on, as one mask of 64 bits for each class.
+/* Classify: find which of 64 bytes are letters, digits, spaces and so on, as one 64-bit mask per class.
 
-   Bit i of a mask says that byte i is of the class; from here on 64 bytes are decided by arithmetic on a few integers
-   instead of 64 steps. This version runs anywhere, eight bytes at a time; classify_sse2.h, classify_avx2.h and
-   classify_neon.h are faster. Cost: 70 operations for eight bytes. Chapter: Native code. Source: Langdale and Lemire
-   2019 (simdjson). */
+   Bit i of a mask says that byte i is in the class. Everything after that is arithmetic on a few integers instead of
+   64 steps. This version runs anywhere, eight bytes at a time; classify_sse2.h, classify_avx2.h and classify_neon.h are
+   faster. Cost: 70 operations for eight bytes. Chapter: Native code. Source: Langdale and Lemire 2019 (simdjson). */
 #ifndef BPELAB_CLASSIFY_H
 #define BPELAB_CLASSIFY_H
 

@@ -1,8 +1,8 @@
 /* Classify with NEON, which every 64-bit ARM processor has: 16 bytes are classified by two look-ups in byte_halves.h.
 
-   ARM has no instruction that collects the bits of bytes. Here each byte that is of a class keeps one bit, that of its
-   place in a group of eight; neighbours are added three times, and 64 bytes have become 64 bits. Cost: 11 instructions
-   a class for 64 bytes. Chapter: Native code. Source: Langdale and Lemire 2019 (simdjson, arm64/simd.h). */
+   ARM has no instruction that collects one bit from each byte. Instead, each byte in the class keeps one bit, that of
+   its place in a group of eight. Adding neighbours three times turns 64 bytes into 64 bits. Cost: 11 instructions a
+   class for 64 bytes. Chapter: Native code. Source: Langdale and Lemire 2019 (simdjson, arm64/simd.h). */
 #ifndef BPELAB_CLASSIFY_NEON_H
 #define BPELAB_CLASSIFY_NEON_H
 

@@ -1,6 +1,6 @@
 /* Classify with SSE2, which every x86-64 processor has: 16 bytes are compared with one byte, or one range, at a time,
    and the highest bit of each is moved into a mask. A range takes a subtraction and a minimum: of unsigned bytes b,
-   b - 'a' is at most 25 for the small letters only. Cost: 16 comparisons for 16 bytes. Chapter: Native code. */
+   b - 'a' is at most 25 only for lower-case letters. Cost: 16 comparisons for 16 bytes. Chapter: Native code. */
 #ifndef BPELAB_CLASSIFY_SSE2_H
 #define BPELAB_CLASSIFY_SSE2_H
 

@@ -1,7 +1,7 @@
-/* Find pieces: choose what splits a text by a pattern.
+/* Find pieces: choose the scanner that splits a text by a pattern.
 
-   A pattern whose rules are known is scanned by blocks of 64 bytes. Any other is scanned by four readers of its
-   automaton, or by a single one where the text is short or the four give up. All find the pieces of the automaton.
+   A pattern with known rules is scanned in blocks of 64 bytes. Any other is scanned by four readers of its automaton,
+   or by a single one if the text is short or the four give up. All find the same pieces as the automaton.
    Chapter: Native code. */
 #ifndef BPELAB_FIND_PIECES_H
 #define BPELAB_FIND_PIECES_H

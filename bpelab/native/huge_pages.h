@@ -1,7 +1,7 @@
-/* Huge pages: memory of megabytes in pages of 2 MB, so that random look-ups miss the processor's TLB less often.
+/* Huge pages: large allocations in pages of 2 MB, so that random look-ups miss the processor's TLB less often.
 
-   The system gives huge pages where it is asked to (madvise) and only to whole, aligned ones, so what is allocated here
-   begins at a multiple of their size. Elsewhere, and for less memory than one page, it is ordinary memory.
+   The system provides huge pages on request (madvise), and only as whole, aligned pages, so allocations here start at a
+   multiple of that size. On other systems, and below the size of one page, it is ordinary memory.
    Cost: none; up to 2 MB of addresses, not of memory. Chapter: Native code. */
 #ifndef BPELAB_HUGE_PAGES_H
 #define BPELAB_HUGE_PAGES_H

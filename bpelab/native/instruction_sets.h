@@ -1,6 +1,6 @@
-/* Instruction sets: what a compiler may use in a function, beyond what it may use everywhere.
+/* Instruction sets: extra instructions that the compiler may use in single functions.
 
-   A function for newer processors is compiled with a `target` of its own, so no flag such as -march is needed, and one
+   A function for newer processors is compiled with its own `target`, so no flag such as -march is needed, and one
    library runs on every machine. Which functions are called is decided once, when the module is imported: see
    block_scanners.h. Microsoft's compiler has no such attribute and stays with SSE2. */
 #ifndef BPELAB_INSTRUCTION_SETS_H

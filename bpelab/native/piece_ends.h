@@ -1,6 +1,6 @@
-/* Piece ends: what a scanner finds in many short texts, for tests: any instruction set, or the automaton alone.
+/* Piece ends: run a scanner on many short texts, for tests, with any instruction set or the automaton alone.
 
-   module.c includes this file. Cost: that of the scan, and the table is built anew in each call. */
+   module.c includes this file. Cost: that of the scan, plus building the table in each call. */
 #ifndef BPELAB_PIECE_ENDS_H
 #define BPELAB_PIECE_ENDS_H
 

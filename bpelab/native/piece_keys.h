@@ -1,8 +1,8 @@
-/* Piece keys: the bytes of a piece, padded with zeros, and their number in the last byte, as integers to be compared.
+/* Piece keys: the bytes of a piece, padded with zeros, with their number in the last byte, as integers to compare.
 
-   Two pieces are equal if their keys are, so a table of keys needs no bytes beside them, and neither a hash that could
-   collide. A key is 16, 32 or 64 bytes: of a piece of up to 15, 31 or 63. Cost: 1 ns for up to 15 bytes, which are
-   loaded and masked at once. Chapter: Native code. */
+   Two pieces are equal exactly if their keys are, so a table needs no separate bytes, and no hash that could collide. A
+   key has 16, 32 or 64 bytes, for a piece of up to 15, 31 or 63. Cost: 1 ns for up to 15 bytes, which are loaded and
+   masked at once. Chapter: Native code. */
 #ifndef BPELAB_PIECE_KEYS_H
 #define BPELAB_PIECE_KEYS_H
 

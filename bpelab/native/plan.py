@@ -1,7 +1,7 @@
-"""Convert a pre-tokenizer to what C runs: a preparation of the text in Python, then patterns, one level each.
+"""Convert a pre-tokenizer to a plan for C: a preparation of the text in Python, then one level for each pattern.
 
-Each pre-tokenizer says itself which patterns it comes to (`PreTokenizer.pattern_steps`); for most it is one. Patterns
-with look-behind, or that match the empty string, are left to Python.
+Each pre-tokenizer defines its equivalent patterns (`PreTokenizer.pattern_steps`), in most cases a single one. Python
+runs patterns with lookbehind and those that match the empty string.
 
 Chapter: Native code. Cost: compiling the patterns, a millisecond for most.
 """
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from ..regex.dfa import DFA
 
     Level = tuple[int, bytes, tuple[Any, ...]]
-    """What `Encoder` takes for a level: which pieces it keeps, bytes without which it splits nothing, and its DFA."""
+    """A level of `Encoder`: which pieces it keeps, bytes that a text must contain to be split, and its DFA."""
 
 MAX_LEVELS = 15
-"""The encoder has one more, which the model itself may need."""
+"""The most levels of a pre-tokenizer; the encoder has one more, which the model itself may need."""
 
 WHOLE = r"(?s:.+)"
 """A pattern that matches a whole text."""
 LETTER = r"\p{L}"
-"""A pattern that matches a letter: what a pre-token has that may be part of a superword, under BoundlessBPE."""
+"""A pattern that matches a letter; BoundlessBPE's superwords consist of pre-tokens that have one."""
 
 
 class Unsupported(Exception):
-    """The encoder in C can't do what this pre-tokenizer does."""
+    """The encoder in C doesn't support this pre-tokenizer."""
 
 
 def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Level, ...] | None:
-    """Return the levels that split a text for `model` after its `preparation`; None if only Python can do it."""
+    """Return the levels that split a text for `model` after its `preparation`, or None if only Python can do it."""
     characters = model.units is not None and model.units.characters
     if pre_tokenizer is not None and (pre_tokenizer.alphabet or (characters and pre_tokenizer.byte_level)):
         return None
@@ -52,7 +52,7 @@ def levels_for(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> tuple[Lev
 
 
 def unserved_part(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> str:
-    """Return which part of a tokenizer that only Python can serve is the reason: a step, or the model."""
+    """Return the part of a tokenizer that only Python can serve, as words for a message: a step, or the model."""
     if pre_tokenizer is None:
         return "its model"
     steps = pre_tokenizer.steps
@@ -64,7 +64,7 @@ def unserved_part(pre_tokenizer: PreTokenizer | None, model: BPEModel) -> str:
 
 
 def scan_table(split: Split | None) -> tuple[Any, ...] | None:
-    """Return the DFA of a Split; for None that of a pattern for whole texts. Returns None if only Python can split."""
+    """Return the DFA of a Split (one that matches whole texts for None), or None if only Python can split."""
     if split is not None and split.as_single_split is None:
         return None
     try:
@@ -87,14 +87,14 @@ def _level(pattern: str, keep: int, dialect: Dialect, required: str = "") -> Lev
 
 
 def dfa_table(dfa: DFA) -> tuple[Any, ...]:
-    """Return transitions, width, start state, the two-stage table of classes, and the family. Raises Unsupported."""
+    """Return (transitions, width, start state, two stages of the class table, family). Raises Unsupported."""
     start = dfa.entries[0]
     matches_empty = any(step & 1 for step in dfa.trans[start * dfa.width : (start + 1) * dfa.width])
-    if matches_empty or len(set(dfa.entries)) > 1:  # it matches the empty string, or has look-behind
+    if matches_empty or len(set(dfa.entries)) > 1:  # it matches the empty string, or has lookbehind
         raise Unsupported
     return dfa.trans, dfa.width, start, dfa.stage1, dfa.stage2, family_of(dfa)
 
 
 def preparation(pre_tokenizer: PreTokenizer | None) -> Preparation | None:
-    """Return what is done to a text before it is split; None for nothing."""
+    """Return the step that prepares a text for splitting, or None if there is none."""
     return None if pre_tokenizer is None else pre_tokenizer.preparation()

@@ -1,7 +1,7 @@
-/* Scan table: from the table of an automaton that Python gives to that of scan.h, and to what finds pieces faster.
+/* Scan table: convert an automaton's table from Python to that of scan.h, and to those of the faster scanners.
 
-   Each entry is checked, so that no text can lead out of the table, whatever was given. module.c includes this file
-   after `copy_buffer`. Cost: some microseconds a state. */
+   Each entry is checked, so that no text can lead outside the table, whatever Python passes. module.c includes this
+   file after `copy_buffer`. Cost: some microseconds a state. */
 #ifndef BPELAB_SCAN_TABLE_H
 #define BPELAB_SCAN_TABLE_H
 

@@ -1,7 +1,7 @@
-/* Scratch memory: a buffer that the next call uses again, so that the system need not map and clear its pages anew.
+/* Scratch memory: a buffer that later calls reuse, so that the system needn't map and clear its pages again.
 
-   It grows to what a call asks for, what it held is lost, and what is more than KEPT_BYTES is given back after the call.
-   Cost: none where it is large enough. Chapter: Native code. */
+   It grows to the requested size, which loses its contents, and more than KEPT_BYTES is freed after the call. Cost:
+   none if it is large enough. Chapter: Native code. */
 #ifndef BPELAB_SCRATCH_H
 #define BPELAB_SCRATCH_H
 

@@ -1,10 +1,10 @@
 /* Split rules: where pieces start among 64 characters, by arithmetic on masks of character classes.
 
-   The published patterns differ in a few choices only, which SplitRules names; `regex/pattern_families.py` says which a
-   pattern has, and is the same in Python. A block begins where a piece begins and these patterns look at nothing before
-   it, so the starts in it depend on its characters alone. "After" is a shift by one, a run is an addition that carries
-   through it. Only starts that no following character can change are returned. Cost: 40 to 60 operations for 64
-   characters. Chapter: Native code. */
+   The published patterns differ only in a few choices, the fields of SplitRules. `regex/pattern_families.py` finds
+   those of a pattern; `regex/bit_rules.py` has the same rules in Python. A block starts where a piece starts, and these
+   patterns look at nothing before it, so the starts in it depend only on its characters. "After" is a shift by one, a
+   run is an addition that carries through it. Only starts that no following character can change are returned. Cost: 40
+   to 60 operations for 64 characters. Chapter: Native code. */
 #ifndef BPELAB_SPLIT_RULES_H
 #define BPELAB_SPLIT_RULES_H
 

@@ -1,9 +1,9 @@
-"""A disk cache of vocabularies' tables, one file each, mapped into memory: shared by processes, and ready at once.
+"""A disk cache of vocabulary tables, one file each, mapped into memory: shared by processes, and ready at once.
 
-A file is the block of `table_file.h`, whose checksum is compared when it is first opened (`_support/checked_files.py`).
-It is written whole or not at all, and ignored if it is damaged; its name is a hash of the model and of the extension.
-The least recently used files are deleted when all together exceed 512 MB. Cost: 2 ms to check 16 MB, for 100,000
-tokens, once; to open them, less than 1. Chapter: Native code.
+A file is the block of `table_file.h`, whose checksum is verified when it is first opened (`_support/checked_files.py`).
+Writes are atomic, and damaged files are ignored. The file name is a hash of the model and of the extension. When the
+files exceed 512 MB in total, the least recently used ones are deleted. Cost: 2 ms to check 16 MB, for 100,000 tokens,
+once; less than 1 ms to open them. Chapter: Native code.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from ._core import Encoder
 
 MAX_BYTES = 512_000_000
-"""Of all files together."""
+"""The most bytes in all files together."""
 SUFFIX = ".native"
 WORDS, TRAILER = b"bpelabw\n", struct.Struct("<8sQ")
-"""The end of a file with the tables of words after the others: where they begin."""
+"""The trailer of a file that also has the tables of words; it holds their offset."""
 
 
 @lru_cache(1)
 def _version(core: Any) -> bytes:
-    """Return a checksum of the extension and of `arrays.py`: another version may have another layout of the tables."""
+    """Return a checksum of the extension and `arrays.py`, since other versions may lay out the tables differently."""
     extension, sums = sys.modules[core.__module__], b""
     for path in (extension.__file__ or "", os.path.join(os.path.dirname(__file__), "arrays.py")):
         with open(path, "rb") as file:
@@ -46,7 +46,7 @@ def _version(core: Any) -> bytes:
 
 
 def path_for(model: BPEModel, core: Any) -> str | None:
-    """Return the file of a model's tables; None if building them is as quick, or nothing is cached."""
+    """Return the path of a model's tables, or None if building them is as fast or caching is off."""
     folder = cache_dir()
     if folder is None or (HASH not in vars(model) and len(model.tokens) < SMALLEST):
         return None
@@ -60,12 +60,12 @@ def path_for(model: BPEModel, core: Any) -> str | None:
 
 
 def fetch(path: str, core: type[Encoder], levels: tuple[Any, ...]) -> Encoder | None:
-    """Return the encoder with the tables in a file; None if there is no such file, or it is damaged."""
+    """Return the encoder with the tables in a file, or None if the file is missing or damaged."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # no such file, or an empty one
+    except (OSError, ValueError):  # the file is missing or empty
         return None
     block, words, checked = memoryview(mapped), None, is_checked(path, status)
     try:
@@ -82,7 +82,7 @@ def fetch(path: str, core: type[Encoder], levels: tuple[Any, ...]) -> Encoder | 
 
 
 def store(name: str, encoder: Encoder) -> None:
-    """Write the tables of an encoder to the cache. Write errors are ignored silently."""
+    """Write the tables of an encoder to the cache. Write errors are ignored."""
     from pathlib import Path
 
     path = Path(name)
@@ -101,7 +101,7 @@ def store(name: str, encoder: Encoder) -> None:
 
 
 def _last_used(file: Path) -> float:
-    """Return the time at which a file was written or, as the note about it says, last opened."""
+    """Return when a file was last written or, according to its note, last opened."""
     note = note_of(str(file))
     times = [file.stat().st_mtime]
     if note is not None and os.path.exists(note):
@@ -110,7 +110,7 @@ def _last_used(file: Path) -> float:
 
 
 def _block(encoder: Encoder) -> bytes:
-    """Return the tables of an encoder; of one for superwords also those of its words, and where these begin."""
+    """Return the tables of an encoder; for superwords, also those of its words, and their offset."""
     block = encoder.tables()
     if encoder.words is None:
         return block

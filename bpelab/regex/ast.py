@@ -20,14 +20,14 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Alternation:
-    """An alternation: the first option that leads to a match."""
+    """An alternation: the first option that leads to a match wins."""
 
     options: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """A repetition of `body`, from `low` to `high` times; None is no upper limit."""
+    """A repetition of `body`, from `low` to `high` times; None means no upper limit."""
 
     body: Node
     low: int
@@ -37,14 +37,14 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Atomic:
-    """An atomic group: the first match of `body`; no other is ever tried."""
+    """An atomic group: the first match of `body`, without backtracking into it."""
 
     body: Node
 
 
 @dataclass(frozen=True)
 class Group:
-    """A capturing group, with its number and perhaps a name."""
+    """A capturing group, with its number and an optional name."""
 
     body: Node
     number: int
@@ -74,14 +74,14 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Backreference:
-    """A backreference: what a group has matched, again."""
+    """A backreference: the text that a group matched, again."""
 
     target: int | str
 
 
 @dataclass(frozen=True)
 class EngineOnly:
-    r"""`\\G`, `\\K` or `\\X`, which only a backtracking engine has."""
+    r"""`\\G`, `\\K` or `\\X`, which only backtracking engines support."""
 
     text: str
 
@@ -103,12 +103,12 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def sequence(parts: list[Node]) -> Node:
-    """Return the concatenation of `parts`; a single part is returned as it is."""
+    """Return the concatenation of `parts`, or the part itself if there is only one."""
     return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
 
 def choice(options: list[Node]) -> Node:
-    """Return the alternation of `options`; a single option is returned as it is."""
+    """Return the alternation of `options`, or the option itself if there is only one."""
     return options[0] if len(options) == 1 else Alternation(tuple(options))
 
 

@@ -1,7 +1,7 @@
 """Backtracking search with the `regex` package, under a time limit, for the patterns that no DFA can run.
 
 `regex` backtracks, so some patterns take exponential time. Its Unicode table is newer than tiktoken's, so a text with
-a character on which they differ is searched by a pattern with every class spelled out.
+a character on which they differ is searched with every class spelled out.
 
 Chapter: Regex pre-tokenization. Cost: that of backtracking, up to the limit.
 """
@@ -25,7 +25,7 @@ except ImportError:  # a browser's Python, which has one thread
     from time import process_time as thread_time
 try:
     import regex
-except ImportError:  # a browser's Python, say
+except ImportError:  # for example, a browser's Python
     regex = None
 regex_package: Any = regex
 
@@ -38,13 +38,13 @@ MAX_REFERRED = 50_000
 
 
 class BacktrackingMatcher:
-    """Run any pattern with `regex`, under a time limit."""
+    """Runs any pattern with `regex`, under a time limit."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self._shown = repr(pattern) if len(pattern) <= 200 else repr(pattern[:80]) + "…"
         self._tree = parse(pattern, dialect)
         if _size(self._tree) > MAX_SIZE:
-            raise PatternError(f"the pattern {self._shown} has repetitions in repetitions that multiply beyond measure")
+            raise PatternError(f"the pattern {self._shown} has nested repetitions that multiply to too many")
         self._refers = has_backreference(self._tree)
         self._fast, self._properties = self._compiled(keep_properties=True)
 
@@ -53,7 +53,7 @@ class BacktrackingMatcher:
         try:
             return regex_package.compile(text, regex_package.V1), properties
         except (regex_package.error, RecursionError, OverflowError, MemoryError, ValueError) as error:
-            raise PatternError(f"the pattern {self._shown} is nothing that regex can run: {error}") from error
+            raise PatternError(f"the regex package can't run the pattern {self._shown}: {error}") from error
 
     @cached_property
     def _exact(self) -> Any:
@@ -64,13 +64,13 @@ class BacktrackingMatcher:
         return UnicodeAgreement(self._properties)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Iterate as `Matcher.spans` does. Raises PatternError when the time for this text is up."""
+        """Iterate as `Matcher.spans` does. Raises PatternError when the search exceeds the time limit."""
         engine = self._fast if self._agreement.on(text) else self._exact
         left = SECONDS + SECONDS_PER_CHARACTER * len(text)
         offset, previous = 0, -1
         if self._refers and len(text) > MAX_REFERRED:
             raise PatternError(
-                f"the pattern {self._shown} refers to a group; that takes texts up to {MAX_REFERRED:,} characters"
+                f"the pattern {self._shown} has a backreference, so texts can have at most {MAX_REFERRED:,} characters"
             )
         while offset <= len(text):
             started = thread_time()
@@ -82,7 +82,7 @@ class BacktrackingMatcher:
                 match, known, left = None, False, 0.0
             left -= max(thread_time() - started, 0.0 if known else 0.001)
             if left <= 0:
-                raise PatternError(f"the pattern {self._shown} backtracks without end in this text")
+                raise PatternError(f"the pattern {self._shown} backtracks too long in this text")
             if not known:
                 continue
             if match is None:
@@ -96,13 +96,13 @@ class BacktrackingMatcher:
 
 
 def _size(node: Node) -> int:
-    """Count the nodes that `regex` makes of a pattern: it copies the body of a repetition unless that is one set."""
+    """Count the nodes that `regex` needs: it copies the body of a repetition unless the body is a single set."""
     inner = 1 + sum(map(_size, children(node)))
     return inner * (node.low + 1) if isinstance(node, Repeat) and not isinstance(node.body, CharSet) else inner
 
 
 class UnicodeAgreement:
-    """Check that the `regex` package puts the characters of a text into the same classes as bpelab.
+    """Checks whether the `regex` package puts the characters of a text into the same classes as bpelab.
 
     Each character is compared once, on first use, in about 2 us.
     """
@@ -114,7 +114,7 @@ class UnicodeAgreement:
         self._same: set[str] = set()
 
     def on(self, text: str) -> bool:
-        """Return whether the classes agree for every character of `text`, so that `regex` may search it."""
+        """Return whether the classes agree on every character of `text`, so that `regex` may search it."""
         if not self._properties or text.isascii():
             return True
         for char in set(text).difference(self._same):
@@ -134,5 +134,5 @@ class UnicodeAgreement:
 
 @lru_cache(None)
 def compile_property(source: str) -> Any:
-    """Compile a property for `regex`; None without the package."""
+    """Compile a property for `regex`, or return None without the package."""
     return regex_package.compile(source) if regex_package else None

@@ -1,13 +1,12 @@
 r"""Split text a block at a time, by arithmetic on bit masks: what C does with 64 bits, here with Python's integers.
 
-A mask has a bit for each character of a block: bit i says whether character i is of some class. What the character
-before decides is then a shift to the left, what the next one decides a shift to the right, and a run is a recurrence
-along the bits. A block begins where a piece begins, so nothing is carried from block to block. What the rules can't
-decide (white space that leaves the block, a character beyond ASCII of whose class no ASCII character is) is left to the
-DFA. For which patterns the rules hold says `pattern_families.py`; that they hold for these, in blocks of any length, is
-proved in `tests/regex/bit_proof.py`.
+A mask has a bit for each character of a block: bit i says whether character i is in some class. Looking at the previous
+character is then a left shift, looking at the next one a right shift, and a run is a recurrence along the bits. A block
+starts where a piece starts, so there is no carry between blocks. The DFA decides what the rules can't: white space that
+reaches the end of the block, and non-ASCII characters whose class has no ASCII member. `pattern_families.py` lists the
+patterns for which the rules hold; `tests/regex/bit_proof.py` proves it, for blocks of any length.
 
-Cost: that of Python; it defines what C does, and makes nothing faster. Chapter: Native code. Source of the masks:
+Cost: that of Python; it defines the C version and isn't meant to be fast. Chapter: Native code. Source of the masks:
 Langdale and Lemire 2019, "Parsing gigabytes of JSON per second".
 """
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Masks(namedtuple("Masks", "known letter small digit space tab line quote slash sdmt l vr e")):
-    """For each class of characters, the mask of a block. `known` has a bit for all of its characters."""
+    """The masks of a block, one for each character class. `known` has a bit for each character in any class."""
 
     __slots__ = ()
 
@@ -40,7 +39,7 @@ MEMBERS = Masks(
 
 
 def masks_of(text: str) -> Masks:
-    """Return the masks of a text in ASCII.
+    """Return the masks of an ASCII text.
 
     >>> bin(masks_of("it's").letter), bin(masks_of("it's").quote)
     ('0b1011', '0b100')
@@ -49,7 +48,7 @@ def masks_of(text: str) -> Masks:
 
 
 def in_ascii(text: str, dfa: DFA) -> str:
-    r"""Replace each character beyond ASCII by one in ASCII of the same class, or, where there is none, by "\x80".
+    r"""Replace each non-ASCII character by an ASCII character of the same class, or by "\x80" if there is none.
 
     >>> from bpelab.regex.patterns import PATTERNS
     >>> from bpelab.regex.dfa import dfa_for
@@ -77,10 +76,10 @@ def spans(text: str, dfa: DFA, family: Family, size: int = 64) -> Iterator[tuple
 
 
 def starts(masks: Masks, family: Family) -> tuple[int, int]:
-    """Return (the mask of the pieces' starts, the offset from which on they are undecided) of a block.
+    """Return (the mask of a block's piece starts, the offset from which they are undecided).
 
-    The block begins where a piece does. Whatever follows it, pieces start at these offsets and, up to the last of them,
-    at no others. If all is decided and the text ends with the block, its last piece ends there too.
+    The block starts where a piece does. Whatever follows the block, pieces start at these offsets and, up to the last
+    of them, nowhere else. If everything is decided and the text ends with the block, its last piece ends there too.
 
     >>> from bpelab.regex.pattern_families import FAMILIES
     >>> mask, decided = starts(masks_of("It's 2026,  "), FAMILIES["cl100k"])
@@ -94,7 +93,7 @@ def starts(masks: Masks, family: Family) -> tuple[int, int]:
 
 
 def fixpoint(function: Callable[[int], int]) -> int:
-    """Return the mask x = function(x). Bit i of the function may depend on lower bits only, or on higher bits only."""
+    """Return the mask x with x = function(x). Bit i of `function` may depend on lower bits only, or on higher only."""
     mask = 0
     while (better := function(mask)) != mask:
         mask = better
@@ -107,10 +106,10 @@ def rules(
     fixpoint: Callable[[Any], Any] = fixpoint,
     record: Callable[[str, Any], object] = lambda rule, starts: None,
 ) -> tuple[Any, Any]:
-    """Return the masks of pieces' starts, and of the characters at which the rules can't tell whether one starts.
+    """Return the masks of piece starts, and of the characters where the rules can't tell whether a piece starts.
 
-    Each bit is computed alike, so the proof runs this on streams of bits, with a `fixpoint` of its own. `record` is
-    called after each rule, with its name and the starts so far; figures are drawn from nothing else.
+    Every bit is computed the same way, so the proof runs this on streams of bits, with its own `fixpoint`. `record` is
+    called after each rule, with its name and the starts so far; figures are drawn only from these.
     """
     letters, digits, spaces, lines = masks.letter, masks.digit, masks.space, masks.line
     blanks = spaces | masks.tab
@@ -168,7 +167,7 @@ def rules(
             two, three = two & attached, three & attached
             taken = fixpoint(lambda taken: (two | three) & ~((taken & two) << 2 | (taken & three) << 3))
             two, three = two & taken, three & taken
-            pieces &= ~(taken | three << 2)  # the letter between begins none: the apostrophe can go before it
+            pieces &= ~(taken | three << 2)  # no piece starts at the middle letter: the apostrophe can precede it
         else:
             apart = masks.quote & first_marks
             if not family.any_prefix:

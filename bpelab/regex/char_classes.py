@@ -27,7 +27,7 @@ CONTROLS = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27}
 
 
 class Source:
-    """A pattern and the read position in it, with errors that name both."""
+    """A pattern and the read position in it; errors name both."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.dialect, self.at = pattern, dialect, 0
@@ -47,7 +47,7 @@ class Source:
         return found
 
     def match(self, expression: str) -> re.Match[str] | None:
-        """Match `expression` (short, and our own) at the read position, and move past the match."""
+        """Match `expression`, a trusted regular expression, at the read position, and move past the match."""
         found = re.compile(expression).match(self.pattern, self.at)
         self.at = found.end() if found else self.at
         return found
@@ -58,7 +58,7 @@ class Source:
 
 
 def code_point(source: Source, letter: str) -> int | None:
-    r"""Return the code point of an escape that names a character, `\n` or `\x41`, else None. `letter` has been read."""
+    r"""Return the code point of an escape such as `\n` or `\x41`, or None. `letter` has already been read."""
     if letter in CONTROLS:
         return CONTROLS[letter]
     if letter in "xuU" and not (letter == "U" and source.dialect == "oniguruma"):
@@ -82,7 +82,7 @@ def code_point(source: Source, letter: str) -> int | None:
 
 
 def named_set(source: Source, letter: str, in_class: bool) -> tuple[Property, bool] | None:
-    r"""Return the property of `\s`, `\P{L}` ... and whether it is negated; None for any other escape."""
+    r"""Return the property of `\s`, `\P{L}` ... and whether it is negated, or None for any other escape."""
     if letter in "pP":
         found = source.match(r"\{(\^?)([^{}]*)\}") or (source.match(r"()(\w)") if source.dialect == "rust" else None)
         if found is None:
@@ -129,7 +129,7 @@ class _Terms:
 def read_class(source: Source, ignore_case: bool, extended: bool = False, depth: int = 1) -> CharSet:
     """Read the class whose `[` has just been read, including its `]`.
 
-    Raises PatternError for a class that isn't closed, is empty, or has a member that its dialect refuses.
+    Raises PatternError if the class isn't closed, is empty, or has a member that its dialect doesn't allow.
     """
     if depth > MAX_DEPTH:
         raise source.error(f"classes are nested more than {MAX_DEPTH} deep")

@@ -1,6 +1,6 @@
 r"""Character sets of a regular expression (a letter, `\s`, `\p{L}` or `[[:alpha:]]`) and their spellings.
 
-A set has its code points and two spellings: exact (every code point spelled out) and fast (with `\p{L}` as it is, for
+A set has its code points and two spellings: exact (every code point spelled out) and fast (with `\p{L}` unchanged, for
 the `regex` package). Engines disagree on details: in Oniguruma `\w` contains ², but `[\w]` doesn't. Their behaviour was
 measured, code point by code point. Cost: each property is looked up once per process.
 """
@@ -14,7 +14,7 @@ from ..errors import PatternError
 from ..unicode.tables import Ranges, class_body, complement, folding_classes, property_ranges, union
 
 Dialect = Literal["rust", "oniguruma"]
-"""Whose syntax a pattern has: that of tiktoken's fancy-regex, or that of Hugging Face's Oniguruma."""
+"""The syntax of a pattern: that of tiktoken's fancy-regex, or that of Hugging Face's Oniguruma."""
 
 EVERYTHING: Ranges = ((0, 0x10FFFF),)
 NEWLINE: Ranges = ((0x0A, 0x0A),)
@@ -56,7 +56,7 @@ ASCII_POSIX: dict[str, Ranges] = {
 
 
 class Property(NamedTuple):
-    """A set that `regex` has a spelling for, with its code points in the project's own table."""
+    """A set that has a spelling in `regex`, with its code points from the project's own table."""
 
     source: str
     ranges: Ranges
@@ -64,7 +64,7 @@ class Property(NamedTuple):
 
 @dataclass(frozen=True)
 class CharSet:
-    """One character of a set. `parts` are the exact spelling: text to copy, ranges to write out."""
+    """A set of characters. `parts` is the exact spelling: text to copy, ranges to write out."""
 
     ranges: Ranges
     fast: str
@@ -81,18 +81,18 @@ class CharSet:
 
 
 def intersection(one: Ranges, other: Ranges) -> Ranges:
-    """Return the code points in both."""
+    """Return the code points in both ranges."""
     return complement(union(complement(one), complement(other)))
 
 
 def written(ranges: Ranges) -> CharSet:
-    """Return the set of these code points, without a shorter spelling."""
+    """Return the set of these code points, with only the exact spelling."""
     text = f"[{class_body(ranges)}]" if ranges else r"[^\x00-\U0010ffff]"
     return CharSet(ranges, text, (text,), bare=True)
 
 
 def escaped(code_point: int) -> str:
-    """Escape a character so that it can be written in a pattern, inside a class or outside."""
+    """Escape a character for use in a pattern, inside or outside a class."""
     return f"\\x{code_point:02x}" if code_point < 32 else re.escape(chr(code_point))
 
 
@@ -134,9 +134,9 @@ def folded(ranges: Ranges) -> Ranges:
 
 @lru_cache(256)
 def find_property(name: str, dialect: Dialect, in_class: bool = False) -> Property:
-    r"""Return the property `\p{name}`. `in_class` says that it is written inside brackets.
+    r"""Return the property `\p{name}`. `in_class` says whether it is inside brackets.
 
-    Raises PatternError for a name that the table doesn't have.
+    Raises PatternError if the table doesn't have the name.
     """
     simple = re.sub(r"[\s_-]", "", name).lower()
     if "=" in name and dialect == "rust":

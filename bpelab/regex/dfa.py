@@ -1,8 +1,8 @@
 r"""Search with a DFA: one table lookup per character, whatever the pattern and the text.
 
-The table of a deterministic finite automaton has a row for each state and a column for each character class. Where a
-pattern reads far ahead in vain, as `a*b|a` on "aaaa...", the search remembers which states failed at which offset and
-never repeats them. Cost: linear in the text. Chapter: Regex pre-tokenization.
+The table of a deterministic finite automaton has a row for each state and a column for each character class. If a
+pattern often reads far ahead in vain, as `a*b|a` does on "aaaa...", the search remembers which states failed at which
+offset and doesn't try them again. Cost: linear in the text. Chapter: Regex pre-tokenization.
 Source: Reps 1998, "Maximal-munch tokenization in linear time".
 """
 
@@ -36,7 +36,7 @@ class NotRegular(PatternError):
 
 
 class _Codes(dict[int, int]):
-    """Code point -> class, filled lazily, for `str.translate`."""
+    """A dict from code point to class for `str.translate`, filled lazily."""
 
     def __init__(self, stage1: array[int], stage2: bytes) -> None:
         self.stage1, self.stage2 = stage1, stage2
@@ -84,7 +84,7 @@ class DFA(namedtuple("DFA", "stage1 stage2 width trans entries")):
         return text.translate(self.codes).encode("latin-1")
 
     def spans_of(self, codes: bytes) -> Iterator[tuple[int, int]]:
-        """Iterate as `spans` does, given the classes of the characters and, last, of the end of the text."""
+        """Iterate as `spans` does, given the class of each character and, last, the class of the text's edge."""
         view = memoryview(codes)
         trans, entries = self._scaled
         entry, several = entries[0], len(set(entries)) > 1
@@ -114,14 +114,14 @@ class DFA(namedtuple("DFA", "stage1 stage2 width trans entries")):
 
 
 class _FailureMemo:
-    """Memoized failures: the states that lead to no further match, by offset."""
+    """Memoized failures: by offset, the states that lead to no further match."""
 
     def __init__(self, size: int, budget: int) -> None:
         self.size, self.budget = size, budget
         self.failed: dict[int, bytearray] = {}
 
     def search(self, codes: bytes, offset: int, state: int, trans: list[int]) -> int:
-        """Return the end of the match that begins at `offset`, or -1."""
+        """Return the end of the match that starts at `offset`, or -1."""
         last, since, trail = -1, offset, list[int]()
         failed = self.failed
         for at in range(offset, self.size + 1):
@@ -144,13 +144,13 @@ class _FailureMemo:
                 failed[state] = bytearray(self.size + 1)
             failed[state][at] = 1
         if self.budget < 0:
-            raise PatternError("the pattern reads too far ahead again and again in this text; it can't be cut in time")
+            raise PatternError("the pattern reads too far ahead too often in this text, so cutting it takes too long")
         return last
 
 
 @lru_cache(64)
 def dfa_for(pattern: str, dialect: Dialect = "rust") -> DFA:
-    """Return the DFA of `pattern`, compiled once or, if named, read from a file. Raises the errors of `compile_dfa`."""
+    """Return the DFA of `pattern`, compiled once, or read from a file if named. Raises the errors of `compile_dfa`."""
     spellings = {(p.regex, "rust"): p.name for p in PATTERNS.values()} | {
         (p.oniguruma, "oniguruma"): p.name for p in PATTERNS.values()
     }

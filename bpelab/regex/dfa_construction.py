@@ -1,8 +1,8 @@
 r"""Compile a regular expression into a DFA: the ordered subset construction.
 
 A state is the list of positions that a backtracking engine would try, in its order of preference, before the next
-character is known; a match cuts off what comes after it in the list. So the table finds what the engine finds, but
-never tries a text twice (`dfa.py`). Cost: about 50 ms for a named pattern, bounded for all (see the limits).
+character is known; a match cuts off the rest of the list. So the DFA finds the same matches as the engine, but without
+backtracking (`dfa.py`). Cost: about 50 ms for a named pattern, bounded for all (see the limits).
 Chapter: Regex pre-tokenization. Source: Aho, Sethi and Ullman 1986, section 3.9.
 """
 
@@ -21,7 +21,7 @@ MAX_CLASSES, MAX_STATES, MAX_WORK = 250, 4_000, 600_000
 
 
 def alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
-    """Return (starts, classes, masks): characters that no set tells apart share a class, and each class has a mask."""
+    """Return (starts, classes, masks): characters in the same sets share a class, and each class has a mask."""
     flips: dict[int, int] = {0: 0}
     for bit, ranges in enumerate(nfa.sets):
         for first, last in ranges:
@@ -36,7 +36,7 @@ def alphabet(nfa: NFA) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
         starts.append(start)
         classes.append(numbers.setdefault(mask, len(numbers)))
     if len(numbers) > MAX_CLASSES:
-        raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of characters apart")
+        raise NotRegular(f"it distinguishes more than {MAX_CLASSES} kinds of characters")
     return tuple(starts), tuple(classes), [*numbers, EDGE]
 
 
@@ -51,7 +51,7 @@ class _SubsetConstruction:
         self.operations, self.behind, self.masks, self.work = nfa.operations, nfa.behind, masks, 0
 
     def reads(self, state: State, ahead: int | None) -> tuple[list[tuple[int, int]], bool] | None:
-        """Return ((mask, target) of the possible reads in order of preference, whether a match ends the list).
+        """Return (the (mask, target) of each possible read, in order of preference; whether a match ends the list).
 
         Return None if that depends on the next character and its mask, `ahead`, isn't given.
         """
@@ -106,8 +106,8 @@ def compile_dfa(pattern: str, dialect: Dialect = "rust") -> DFA:
     >>> list(compile_dfa(r"\s+(?!\S)|\S+").spans("ab   c"))
     [(0, 2), (2, 4), (5, 6)]
 
-    Raises NotRegular for a pattern that no DFA can run or whose table would be too large, and PatternError for one that
-    is malformed. Time and memory are bounded.
+    Raises NotRegular if no DFA can run the pattern or its table would be too large, and PatternError if the pattern is
+    malformed. Time and memory are bounded.
     """
     try:
         nfa = build_nfa(parse(pattern, dialect))
@@ -124,7 +124,7 @@ def two_stages(starts: Sequence[int], classes: Sequence[int]) -> tuple[array[int
     blocks: dict[bytes, int] = {}
     stage1, mixed = array("H"), b""
     for start, end, kind in zip(starts, ends, classes):
-        rest = min(-start & 255, end - start)  # what fills up the block in which the range begins
+        rest = min(-start & 255, end - start)  # how many characters fill up the block in which the range starts
         mixed += bytes([kind]) * rest
         if start + rest < end or not end & 255:
             if mixed:
@@ -157,7 +157,7 @@ def determinized(nfa: NFA, stages: tuple[array[int], bytes], masks: list[int]) -
 
 
 def _minimize(stages: tuple[array[int], bytes], table: list[list[int]], entries: list[int]) -> DFA:
-    """Minimize: merge states that no text tells apart (Moore 1956). A table of over 300 states stays as it is."""
+    """Minimize the DFA: merge equivalent states (Moore 1956). A table of over 300 states isn't minimized."""
     part = [0] * len(table)
     while len(table) <= 300:
         keys: dict[tuple[int, ...], int] = {}

@@ -1,13 +1,14 @@
-r"""Compare two split patterns: they cut every text alike, or this is the shortest text that they cut differently.
+r"""Compare two split patterns: prove that they cut every text alike, or find a shortest text that they cut differently.
 
-A walk over all that texts can lead to, breadth first, on the two patterns' DFAs at once. What a search will find isn't
-known when a character is read: `\s+(?!\S)` gives back a space, `a*b|a` reads to the end in vain. So the walk guesses
-where each match ends, and carries on the searches that would prove a guess wrong: states from which no match may be
-reached any more. Each text has one run of right guesses; those that differ in a cut are the texts that differ.
+This is a breadth-first walk over all situations that texts can lead to, on both DFAs at once. When a character is read,
+the end of the match isn't known yet: `\s+(?!\S)` gives back a space, `a*b|a` reads to the end in vain. So the walk
+guesses where each match ends, and continues the searches that would prove a guess wrong: their states must not reach
+another match. Each text has exactly one run of right guesses; the texts that differ are those whose runs differ in a
+cut.
 
 Cost: the pairs of situations that texts lead to, some hundreds for published patterns, times the kinds of characters.
 Chapter: Regex pre-tokenization. Source: Hopcroft and Karp 1971, "A linear algorithm for testing equivalence of finite
-automata", for the walk over pairs; Aho, Sethi and Ullman 1986, section 3.8, for matches that are known later.
+automata", for the walk over pairs; Aho, Sethi and Ullman 1986, section 3.8, for matches whose end is known only later.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
     from .charsets import Dialect
 
 MAX_PAIRS = 300_000
-"""The most pairs of situations that a comparison may go through (some 10 s)."""
+"""The most pairs of situations that a comparison may visit (some 10 s)."""
 BEGINNING, BETWEEN = -1, -2
-"""Instead of the state of a search: at the beginning of the text; after a character that no match has taken."""
+"""Values used instead of a state: at the start of the text; after a character that isn't in a match."""
 
 
 class Situation(NamedTuple):
-    """Where one pattern is between two characters.
+    """The situation of one pattern's search between two characters.
 
     Attributes:
-        state: of the search whose match goes on, BEGINNING, or BETWEEN.
-        failing: the states of searches that must find nothing more, for else a guess was wrong.
+        state: the state of the search whose match continues, BEGINNING, or BETWEEN.
+        failing: the states of searches that must find no further match; otherwise a guess was wrong.
     """
 
     state: int
@@ -45,12 +46,12 @@ class Situation(NamedTuple):
 Kind = tuple[int, int]
 """The class of a character for each of the two patterns."""
 Pair = tuple[Situation, Situation, Kind, bool]
-"""A situation of each pattern, the kind of the character before, and whether a cut has differed already."""
+"""The situation of each pattern, the kind of the previous character, and whether the cuts have differed yet."""
 
 
 @dataclass(frozen=True)
 class PatternDifference:
-    """A text that two patterns cut differently, as short as there is one.
+    """A shortest text that two patterns cut differently.
 
     Attributes:
         text: the text.
@@ -66,7 +67,7 @@ class PatternDifference:
 
 
 class _Pattern:
-    """The DFA of a pattern, and whether an empty match cuts, as Hugging Face's do and tiktoken's don't."""
+    """The DFA of a pattern, and whether empty matches cut (in Hugging Face they do, in tiktoken they don't)."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.dfa: DFA = dfa_for(pattern, dialect)
@@ -75,7 +76,7 @@ class _Pattern:
     def step(self, now: Situation, before: int, kind: int) -> Iterator[tuple[bool, Situation]]:
         """Yield (whether there is a cut before this character, the situation after it) for each guess.
 
-        `before` and `kind` are the classes of the character before and of this one.
+        `before` and `kind` are the classes of the previous character and of this one.
         """
         trans, width = self.dfa.trans, self.dfa.width
         failing = set()
@@ -103,13 +104,13 @@ class _Pattern:
         return bool(step & 1), step >> 1
 
     def may_end(self, now: Situation) -> bool:
-        """Whether all guesses were right if the text ends here."""
+        """Return whether all guesses were right if the text ends here."""
         edge = self.dfa.width - 1
         ended = now.state < 0 or self._read(now.state, edge)[0]
         return ended and not any(self._read(state, edge)[0] for state in now.failing)
 
     def pieces(self, text: str) -> tuple[str, ...]:
-        """Return the pieces of a text: the matches, and what lies between them."""
+        """Return the pieces of a text: the matches and the text between them."""
         cuts = {0, len(text)}
         for start, end in self.dfa.spans(text):
             if start < end or self.empty_cuts:
@@ -121,17 +122,17 @@ class _Pattern:
 def compare_patterns(
     pattern: str, other: str, dialect: Dialect = "rust", other_dialect: Dialect | None = None
 ) -> PatternDifference | None:
-    r"""Return a shortest text that two regular expressions cut differently; None if they cut every text alike.
+    r"""Return a shortest text that two regular expressions cut differently, or None if they cut every text alike.
 
-    Pieces are the matches and what lies between them. `other_dialect` is by default `dialect`.
+    Pieces are the matches and the text between them. `other_dialect` is by default `dialect`.
 
     >>> print(compare_patterns(r"\p{N}{1,3}|\p{L}+", r"\p{N}{1,2}|\p{L}+"))
     '000' is cut into ['000'] and ['00', '0']
     >>> compare_patterns(r"\s+(?!\S)|\s|\S+", r"\s+(?=\s|$)|\s|\S+") is None
     True
 
-    It is a proof either way, by a walk over all situations that texts can lead to. Raises NotRegular for a pattern that
-    no table can run, and where there are more than `MAX_PAIRS` pairs of situations; PatternError for a malformed one.
+    Either result is a proof, since the walk covers all situations that texts can lead to. Raises NotRegular if no DFA
+    can run a pattern or there are more than `MAX_PAIRS` pairs of situations, and PatternError for a malformed pattern.
     """
     first, second = _Pattern(pattern, dialect), _Pattern(other, other_dialect or dialect)
     text = _shortest(first, second)
@@ -139,11 +140,11 @@ def compare_patterns(
 
 
 def joint_kinds(first: DFA, second: DFA) -> dict[Kind, str]:
-    """Return a character for each pair of classes that some character has, printable ones first."""
+    """Return an example character for each pair of classes that occurs, printable if possible."""
     kinds: dict[Kind, str] = {}
     seen: set[tuple[int, int]] = set()
     for block, rows in enumerate(zip(first.stage1, second.stage1)):
-        if rows in seen or 0xD8 <= block < 0xE0:  # surrogates are in no text
+        if rows in seen or 0xD8 <= block < 0xE0:  # no text has surrogates
             continue
         seen.add(rows)
         classes = (table.stage2[row << 8 : (row + 1) << 8] for table, row in zip((first, second), rows))
@@ -154,7 +155,7 @@ def joint_kinds(first: DFA, second: DFA) -> dict[Kind, str]:
 
 
 def _shortest(first: _Pattern, second: _Pattern) -> str | None:
-    """Return a shortest text with different cuts, breadth first; None if there is none."""
+    """Return a shortest text with different cuts, by breadth-first search, or None."""
     kinds = joint_kinds(first.dfa, second.dfa)
     looks_behind = any(len(set(it.dfa.entries)) > 1 for it in (first, second))
     edge = first.dfa.width - 1, second.dfa.width - 1

@@ -2,8 +2,8 @@ r"""Lookaheads over several characters, `(?=(\d{3})+(?!\d))`: one backward scan,
 
 Whether a lookahead succeeds at an offset depends only on the text after that offset. So the text is scanned from its
 end, recording at each offset from which positions of the lookaheads' NFA a match can be reached. The lookaheads that
-succeed then become part of the character's class, and the pattern runs on a DFA as any other. Cost: linear in the text;
-sets of positions are computed on first use. Chapter: Regex pre-tokenization.
+succeed then become part of the character's class, and the pattern runs on a DFA like any other. Cost: linear in the
+text; sets of positions are computed on first use. Chapter: Regex pre-tokenization.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ MOST_KNOWN = 20_000
 
 
 class AheadDFA:
-    """Find the matches of a pattern with such lookaheads.
+    """Finds the matches of a pattern with lookaheads over several characters.
 
     >>> list(AheadDFA(r"\\d+?(?=(\\d{3})+(?!\\d))|\\d+", "rust").spans("1234567 12"))
     [(0, 1), (1, 4), (4, 7), (8, 10)]
 
-    Raises NotRegular for a pattern that this can't run either, and PatternError for one that is malformed.
+    Raises NotRegular if this can't run the pattern either, and PatternError if it is malformed.
     """
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
@@ -32,7 +32,7 @@ class AheadDFA:
         self._ways = 1 << len(nfa.aheads)
         starts, classes, masks = alphabet(nfa)
         if len(masks) * self._ways > MAX_CLASSES:
-            raise NotRegular(f"it tells more than {MAX_CLASSES} kinds of positions apart")
+            raise NotRegular(f"it distinguishes more than {MAX_CLASSES} kinds of positions")
         first = len(nfa.sets) - len(nfa.aheads)
         offsets = [mask | seen << first for mask in masks for seen in range(self._ways)]
         stages = two_stages(starts, classes)
@@ -48,7 +48,7 @@ class AheadDFA:
 
 
 class _Looks:
-    """Evaluate the lookaheads from the end of a text to its beginning."""
+    """Evaluates the lookaheads from the end of a text to its start."""
 
     def __init__(self, nfa: NFA, masks: list[int]) -> None:
         self._masks, self._aheads = masks, nfa.aheads
@@ -62,7 +62,7 @@ class _Looks:
         self._known: dict[tuple[frozenset[int], int, int], tuple[frozenset[int], int]] = {}
 
     def seen(self, kinds: bytes) -> bytearray:
-        """Return, for every offset including the end, the lookaheads that succeed there, as bits."""
+        """Return, for every offset including the end, the lookaheads that succeed there as a bit mask."""
         found = bytearray(len(kinds))
         known, after = self._known, frozenset[int]()
         for offset in range(len(kinds) - 1, -1, -1):

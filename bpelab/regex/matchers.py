@@ -1,11 +1,11 @@
 """Find the matches of a pattern in a text, exactly as the engine it was written for would, in bounded time.
 
-A named pattern is known to take linear time: `regex` runs it, about four times as fast as `re`; but its Unicode table
+A named pattern is known to take linear time. `regex` runs it, about four times as fast as `re`. But its Unicode table
 is newer than tiktoken's, so a text with a character on which they differ goes to `re`, with every class spelled out.
-Any other pattern runs on a DFA (`dfa.py`, `lookahead.py`). A pattern that no DFA can run is left to backtracking
-(`backtracking.py`), under a time limit.
+Any other pattern runs on a DFA (`dfa.py`, `lookahead.py`), or, if no DFA can run it, on a backtracking engine under a
+time limit (`backtracking.py`).
 
-Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count matches alike.
+Chapter: Regex pre-tokenization. Source: `find_iter` of the crates onig and fancy-regex, which count the same matches.
 """
 
 import re
@@ -38,7 +38,7 @@ class Pattern:
     >>> list(Pattern("String", "..").spans("a....b"))
     [(1, 3), (3, 5)]
 
-    Raises ValueError for another kind and, for a Regex, the errors of `matcher`.
+    Raises ValueError for an unknown kind and, for a Regex, the errors of `matcher`.
     """
 
     kind: Literal["String", "Regex"]
@@ -67,8 +67,8 @@ class Pattern:
 def matcher(pattern: str, dialect: "Dialect") -> Matcher:
     """Return the matcher for `pattern`.
 
-    Raises PatternError for a pattern that is malformed, too large or not supported, and MissingDependencyError for one
-    that needs the `regex` package where it isn't installed.
+    Raises PatternError if the pattern is malformed, too large or not supported, and MissingDependencyError if it needs
+    the `regex` package and that isn't installed.
     """
     named = as_named_pattern(pattern, dialect)
     if named:
@@ -98,14 +98,14 @@ def _without_a_table(pattern: str, dialect: "Dialect", reason: Exception) -> Mat
 
 
 class NamedMatcher:
-    """Run a named pattern with `regex`, or with `re` for a text on which the Unicode table of `regex` differs."""
+    """Runs a named pattern with `regex`, or with `re` for a text on which the Unicode table of `regex` differs."""
 
     def __init__(self, named: NamedPattern) -> None:
         self._named = named
 
     @cached_property
     def _parts(self) -> tuple[Any, "UnicodeAgreement"]:
-        """Compile the pattern for `regex`: lazily, as it takes 10 ms and a compiled encoder never needs it."""
+        """Compile the pattern for `regex`, lazily: it takes 10 ms, and the encoder in C never needs it."""
         from .backtracking import UnicodeAgreement, regex_package
         from .parser import parse
         from .translate import write

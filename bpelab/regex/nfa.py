@@ -2,8 +2,8 @@ r"""Compile the tree of a regular expression into an NFA whose choices are order
 
 Each position of the automaton is an operation: read a character of a set, look at the next or the last character,
 choose (the first target is preferred), or match. A construct that needs more than one character of context (a
-lookahead of two characters, a reference) is refused by name. Cost: linear in the pattern with counted repetitions
-expanded. Source: Cox 2010, "Regular Expression Matching: the Virtual Machine Approach".
+lookahead of two characters, a backreference) is refused, and the error names it. Cost: linear in the pattern with
+counted repetitions expanded. Source: Cox 2010, "Regular Expression Matching: the Virtual Machine Approach".
 """
 
 from dataclasses import dataclass, field
@@ -50,15 +50,15 @@ def targets(operation: Operation) -> tuple[int, ...]:
 
 @dataclass
 class NFA:
-    """Operations, and the sets that their masks refer to: bit i is `sets[i]`, and bit 0 is the edge of the text."""
+    """The operations, and the sets that their masks refer to: bit i is `sets[i]`; bit 0 is the edge of the text."""
 
     operations: list[Operation] = field(default_factory=list)
     sets: list[Ranges] = field(default_factory=list)
     start: int = 0
     behind: int = 0
-    """The mask of all that lookbehinds test."""
+    """The mask of everything that lookbehinds test."""
     aheads: list[int] = field(default_factory=list)
-    """The start of each lookahead body over several characters; the last bits of a mask are one for each of them."""
+    """The start of each lookahead body over several characters; each has one of the last bits of a mask."""
 
 
 EDGE = 1
@@ -89,7 +89,7 @@ class _Builder:
         return self.emit(("next", mask, negative, then))
 
     def build(self, node: Node, then: int) -> int:
-        """Build `node`, to be followed by the position `then`, and return the position where it begins."""
+        """Build `node` so that it continues at the position `then`, and return the position where it starts."""
         if isinstance(node, CharSet):
             return self.emit(("read", self.bit(node.ranges), then))
         if isinstance(node, Sequence):
@@ -126,7 +126,7 @@ class _Builder:
         return len(self.nfa.aheads) - 1
 
     def sight(self, body: Node, behind: bool) -> int | None:
-        """Return the mask that a look-around tests if it is one character or the edge of the text, else None."""
+        """Return the mask that a lookaround tests if that is one character or the edge of the text, else None."""
         one = single(body)
         if one is not None:
             return self.bit(one.ranges)
@@ -178,7 +178,7 @@ class _Builder:
     def repeat(self, node: Repeat, then: int) -> int:
         body, out = node.body, then
         if node.high != 1 and _nullable(body) and (node.low > 1 or not _empty_last(body)):
-            raise NotRegular("a repetition of what would rather match nothing than something")
+            raise NotRegular("a repetition of something that prefers to match nothing")
         if node.mode == "possessive" and self.nfa.operations[then] != ("match",):
             one = single(body)
             if one is None:
@@ -212,10 +212,10 @@ def _nullable(node: Node) -> bool:
 
 
 def _empty_last(node: Node) -> bool:
-    """Return whether a `node` that can match the empty string does so only when all else fails.
+    """Return whether a `node` that can match the empty string does so only as its last choice.
 
-    An engine leaves a repetition whose body has matched nothing. If matching nothing is the body's last choice, the
-    repetition need not know whether it did; nor does a repetition with a minimum of one.
+    An engine leaves a repetition whose body matched the empty string. If that is the body's last choice, the repetition
+    needn't check for it. Neither does a repetition with a minimum of one.
     """
     if isinstance(node, Repeat):
         return node.mode != "lazy" and (not _nullable(node.body) or _empty_last(node.body))
@@ -225,7 +225,7 @@ def _empty_last(node: Node) -> bool:
 
 
 def build_nfa(node: Node, far: bool = False) -> NFA:
-    """Build the NFA of a pattern. Raises NotRegular for what it can't express.
+    """Build the NFA of a pattern. Raises NotRegular for a construct that an NFA can't express.
 
     With `far`, a lookahead over several characters tests its own bit, which `aheads` describes.
     """

@@ -2,9 +2,9 @@ r"""Parse a regular expression into a syntax tree, in the dialect of tiktoken's 
 
 "rust" is fancy-regex: `$` is the end of the text, `{1,3}+` is possessive, `(?s)` lets `.` match a line end.
 "oniguruma" is Oniguruma with Ruby's syntax: `^` and `$` match at lines, `{1,3}+` repeats a repetition, `(?m)` lets `.`
-match a line end, and `(?i)` in the middle also applies to the alternatives after it. Open groups are kept on a stack of
-its own, so that no pattern exhausts Python's. Case is folded one character for one; Oniguruma's `(?i:ss)` also matches
-ß, which this does not. Cost: linear in the pattern. Chapter: Regex pre-tokenization.
+match a line end, and `(?i)` in the middle also applies to the alternatives after it. The parser keeps open groups on an
+explicit stack, so that no pattern exceeds Python's recursion limit. Case folding is one to one; Oniguruma's `(?i:ss)`
+also matches ß, this one doesn't. Cost: linear in the pattern. Chapter: Regex pre-tokenization.
 """
 
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class _Flags:
 
 
 class _Frame:
-    """An open group: what it becomes when it is closed, and what has been read of it so far."""
+    """An open group: its kind and the parts read so far."""
 
     def __init__(self, kind: str, flags: _Flags, at: int, number: int = 0, name: str | None = None) -> None:
         self.kind, self.outer, self.at, self.number, self.name = kind, flags, at, number, name
@@ -104,7 +104,7 @@ class _Parser:
         return self.stack[0].closed()
 
     def check_references(self) -> None:
-        """Check that every reference has a group; Oniguruma takes numbers only where no group has a name."""
+        """Check that every reference has a group; Oniguruma allows numbers only if no group has a name."""
         for target, at in self.references:
             known = target in self.names if isinstance(target, str) else 0 < target <= self.groups
             if not known or (self.names and isinstance(target, int) and self.dialect == "oniguruma"):
@@ -179,7 +179,7 @@ class _Parser:
         self.fold_rest()
 
     def quantified(self) -> bool:
-        """Read a quantifier, if there is one here, and wrap it around the last node; return whether there was."""
+        """Read a quantifier, if there is one here, and apply it to the last node; return whether there was one."""
         source, at, frame = self.source, self.source.at, self.stack[-1]
         counted = None
         if char := source.match(r"[*+?]"):

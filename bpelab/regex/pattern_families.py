@@ -1,11 +1,11 @@
 r"""Families of split patterns whose pieces can be found by arithmetic on bit masks (`bit_rules.py`).
 
 Nearly all published split patterns are variations of two, GPT-2's and cl100k's: they differ in six parameters, the
-fields of `Family`. Which family a pattern has is decided by its DFA, so any spelling of it will do: by what the DFA
-does with ASCII, and whether any character at all can still lead to a match. That is all that the rules rely on, so a
-pattern that treats only other characters differently, as Qwen 3.5's does marks, is of the same family.
+fields of `Family`. A pattern's DFA decides its family, so any spelling works. Only two things count: what the DFA does
+with ASCII, and whether any character at all can still lead to a match. The rules rely on nothing else, so a pattern
+that differs only on other characters (Qwen 3.5's on marks) is in the same family.
 
-The table has the hash of each such automaton. It has a row only for those whose pieces the rules were proved to find:
+A table holds the hashes of these automata. It has a row only for automata whose pieces the rules provably find:
 `tests/regex/test_pattern_families.py` runs the proof for every row. Chapter: Native code.
 """
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from .dfa import DFA
 
 NO_CONTRACTIONS, SMALL_BEFORE_WORDS, BEFORE_WORDS, AFTER_WORDS = range(4)
-"""Where contractions (`'s`, `'ll` and so on) are: nowhere; pieces before a word, in small letters or any; after it."""
+"""How contractions (`'s`, `'ll` ...) are cut: not; as pieces before words, lower case only or any case; after words."""
 
 
 class Family(namedtuple("Family", "any_prefix digits lines after_punctuation contractions cased")):
     r"""The parameters of a family of split patterns: six small integers, in the order in which C takes them.
 
     Attributes:
-        any_prefix: 1 if any character may go before the letters of a word, but a line break, a letter or a digit
+        any_prefix: 1 if any character except a line break, a letter or a digit may precede the letters of a word
             (`[^\r\n\p{L}\p{N}]?`); 0 if only a space may, before letters and before digits (` ?\p{L}+| ?\p{N}+`).
         digits: the most digits in a piece; 0 for any number of them.
         lines: 1 if white space up to its last line break is a piece (`\s*[\r\n]+`); else 0.
         after_punctuation: what belongs to the punctuation before it: 0 nothing, 1 line breaks (`[\r\n]*`), 2 line
             breaks and slashes (`[\r\n/]*`).
         contractions: NO_CONTRACTIONS, SMALL_BEFORE_WORDS, BEFORE_WORDS or AFTER_WORDS.
-        cased: 1 if a capital letter after a small one begins a word; else 0.
+        cased: 1 if an upper-case letter after a lower-case one starts a word; else 0.
     """
 
     __slots__ = ()
@@ -62,10 +62,10 @@ FAMILIES = {
     "seed-coder": _CL100K._replace(digits=1, after_punctuation=0),
     "ufakzeka": _CL100K._replace(digits=1, contractions=NO_CONTRACTIONS),
 }
-"""The families, named after a pattern of `patterns.py` or else a pre-tokenizer of llama.cpp."""
+"""The families, named after a pattern in `patterns.py` or a pre-tokenizer of llama.cpp."""
 
 MAX_STATES = 127
-"""No automaton of a family has more."""
+"""The most states that an automaton of a family has."""
 
 AUTOMATA = {
     "b5ba253a258d4426": "gpt2",
@@ -82,11 +82,11 @@ AUTOMATA = {
     "4d227de331c4df3e": "seed-coder",
     "b37063b82b2331e8": "ufakzeka",
 }
-"""The first 16 digits of the SHA-256 of an `ascii_automaton` -> the name of its family."""
+"""A dict from the first 16 digits of an `ascii_automaton`'s SHA-256 to the name of its family."""
 
 
 def family_of(dfa: DFA) -> Family | None:
-    r"""Return the family of the pattern that was compiled to `dfa`; None if it has none. Cost: a millisecond.
+    r"""Return the family of the pattern that was compiled to `dfa`, or None. Cost: a millisecond.
 
     >>> from bpelab.regex.dfa import dfa_for
     >>> family_of(dfa_for(r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s"))
@@ -97,25 +97,25 @@ def family_of(dfa: DFA) -> Family | None:
 
 
 def automaton_hash(dfa: DFA) -> str:
-    """Return the key of `dfa` in AUTOMATA; "" if it has look-behind or too many states to be there."""
+    """Return the key of `dfa` in AUTOMATA, or "" if it has lookbehind or too many states."""
     if len(set(dfa.entries)) > 1 or len(dfa.trans) > MAX_STATES * dfa.width:
         return ""
     return sha256(ascii_automaton(dfa)).hex()[:16]
 
 
 def ascii_automaton(dfa: DFA) -> bytes:
-    """Return what `dfa` does with ASCII, minimized, with its states numbered in the order in which they are reached.
+    """Return the restriction of `dfa` to ASCII, minimized, with states numbered in the order they are reached.
 
-    Each state has 129 bytes: for every character, twice the next state, plus 1 if a match ends before it; last, whether
-    a match ends where the text does. State 0 is the end of a search: no character, ASCII or not, leads to a match any
-    more. State 1 is the initial one. `dfa` has at most MAX_STATES states and no look-behind.
+    Each state has 129 bytes: for every character, twice the next state, plus 1 if a match ends before it; at the end,
+    whether a match ends at the end of the text. State 0 ends a search: no character, ASCII or not, can lead to a match.
+    State 1 is the initial one. `dfa` has at most MAX_STATES states and no lookbehind.
     """
     width, entry = dfa.width, dfa.entries[0]
     classes = dfa.stage2[dfa.stage1[0] << 8 :][:128]
     columns = list(dict.fromkeys(classes))
     rows = [dfa.trans[at : at + width] for at in range(0, len(dfa.trans), width)]
     parts = [0] + [1] * (len(rows) - 1)
-    while True:  # split the parts until no text tells two states of one apart (Moore 1956)
+    while True:  # split the parts until all states in a part are equivalent (Moore 1956)
         keys: dict[tuple[int, ...], int] = {}
         finer = [
             keys.setdefault(

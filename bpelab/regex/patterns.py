@@ -3,8 +3,8 @@
 A pattern decides which bytes can ever share a token, so changing one character of it changes ids without an error.
 Each pattern has two spellings: `regex` is what tiktoken (or the model's own code) uses; `oniguruma` cuts every text at
 the same offsets under Hugging Face's engine, in which `$` means the end of a line and `{1,3}+` is not possessive.
-The patterns that cut words match every character and leave no gap; that of superwords leaves the text between its
-matches as one piece.
+The patterns that cut words match every character and leave no gap. In the superword pattern, the text between two
+matches is one piece.
 
 Chapter: Regex pre-tokenization.
 """
@@ -116,7 +116,7 @@ def find_pattern(name_or_regex: str) -> NamedPattern | None:
 
 
 def as_named_pattern(pattern: str, dialect: Dialect) -> NamedPattern | None:
-    """Return the named pattern that is meant: by name, by either spelling in Rust's dialect, or by Oniguruma's.
+    """Return the named pattern for a name or spelling (Rust) or an Oniguruma spelling (Oniguruma), or None.
 
     >>> as_named_pattern("r50k_base", "rust").name, as_named_pattern("r50k_base", "oniguruma")
     ('gpt2', None)
@@ -127,10 +127,10 @@ def as_named_pattern(pattern: str, dialect: Dialect) -> NamedPattern | None:
 
 
 def covering_pattern(pattern: str | None) -> str:
-    r"""Return a regular expression that splits alike and matches every character, for engines that drop the rest.
+    r"""Return an equivalent regular expression that matches every character, for engines that drop unmatched text.
 
-    tiktoken and minbpe take the matches of a pattern for the pieces; here and in a tokenizer.json, the text between
-    two matches is a piece too.
+    In tiktoken and minbpe only the matches of a pattern are pieces; here and in a tokenizer.json, the text between two
+    matches is a piece too.
 
     >>> covering_pattern(r"\d"), covering_pattern(None), covering_pattern("gpt2") == PATTERNS["gpt2"].regex
     ('\\d|(?s:(?:(?!\\d).)+)', '(?s:.+)', True)
@@ -145,7 +145,7 @@ def covering_pattern(pattern: str | None) -> str:
 
 
 def without_covering(pattern: str) -> str:
-    r"""Return the pattern that `covering_pattern` was given, if it was; else the pattern itself.
+    r"""Undo `covering_pattern`; return other patterns unchanged.
 
     >>> without_covering(covering_pattern(r"\d")), without_covering("[a-z]+|.")
     ('\\d', '[a-z]+|.')
@@ -155,9 +155,9 @@ def without_covering(pattern: str) -> str:
 
 
 def refuse_misspelt(pattern: object) -> None:
-    """Raise PatternError for what looks like a misspelt pattern name, TypeError for anything but a str.
+    """Raise PatternError if `pattern` looks like a misspelt pattern name, and TypeError if it isn't a str.
 
-    As a regular expression such a word would match only itself, so texts would hardly be cut.
+    As a regular expression, such a word would match only itself, so texts would hardly be cut.
 
     >>> refuse_misspelt("gpt-4")
     Traceback (most recent call last):

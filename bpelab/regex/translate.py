@@ -1,9 +1,9 @@
-r"""Translate a split pattern so that Python's engines read it as tiktoken's and Hugging Face's engines do.
+r"""Translate a split pattern so that Python's engines match as tiktoken's and Hugging Face's engines do.
 
 Python's `re` has no `\p{L}`, its `\s` has four control characters too many, its `$` also matches before a final
 newline, and `(?i:s)` follows Python's own Unicode version. Each is replaced by its meaning, spelled out from the
-project's table, so that the standard library alone splits exactly. With `keep_properties` the classes stay as they
-are, for the `regex` package, which is faster where its newer table agrees and knows more constructs.
+project's table, so that the standard library alone splits exactly. With `keep_properties` the classes stay unchanged,
+for the `regex` package, which is faster where its newer table agrees, and knows more constructs.
 
 Chapter: Regex pre-tokenization. Cost: linear in the pattern; an explicit `\p{L}` is about 10 kB long.
 """
@@ -15,7 +15,7 @@ from .parser import parse
 
 
 class NotPortable(PatternError):
-    """The pattern uses a construct without an equivalent in `re`; the `regex` package may still know it."""
+    """The pattern uses a construct without an equivalent in `re`; the `regex` package may still support it."""
 
 
 PLACES = {
@@ -27,12 +27,12 @@ PLACES = {
 
 
 def has_backreference(node: Node) -> bool:
-    """Return whether there is a reference to a group, so that groups have to capture."""
+    """Return whether there is a backreference, so that groups have to capture."""
     return isinstance(node, Backreference) or any(has_backreference(child) for child in children(node))
 
 
 class _Writer:
-    """Write a tree as a pattern, and record the properties that it uses."""
+    """Writes a tree as a pattern, and records the properties that it uses."""
 
     def __init__(self, root: Node, keep_properties: bool, standard: bool) -> None:
         self.standard = standard
@@ -69,7 +69,7 @@ class _Writer:
             number = node.target if isinstance(node.target, int) else self.numbers[node.target]
             return f"(?:\\{number})"
         if self.standard:
-            raise NotPortable(f"{node.text} is nothing that Python's re can do")
+            raise NotPortable(f"Python's re doesn't support {node.text}")
         return node.text
 
     def repeated(self, node: Repeat) -> str:
@@ -94,7 +94,7 @@ class _Writer:
 
 
 def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[str, frozenset[Property]]:
-    """Return a tree as a pattern for `regex`, or for the `standard` library's `re`, and the properties that it uses.
+    """Write a tree as a pattern for `regex`, or for the `standard` library's `re`; also return the properties it uses.
 
     Raises NotPortable for a construct that the engine doesn't have.
     """
@@ -104,14 +104,14 @@ def write(node: Node, keep_properties: bool, standard: bool = False) -> tuple[st
 
 
 def portable(pattern: str, keep_properties: bool = False, dialect: Dialect = "rust") -> tuple[str, set[str]]:
-    r"""Return `pattern` for Python's engines, and the Unicode properties that it uses, as `regex` spells them.
+    r"""Translate `pattern` for Python's engines; also return the Unicode properties it uses, in `regex`'s spelling.
 
     >>> portable(r"'(?i:s)|\S+$")[0][:14]
     "'[Ssſ]|[^\\u000"
     >>> portable(r"\p{Lu}\S+$", keep_properties=True)[0]
     '\\p{Lu}\\S+\\Z'
 
-    Raises PatternError where the pattern is malformed, and its subclass NotPortable for what `re` can't express.
+    Raises PatternError if the pattern is malformed, and its subclass NotPortable for what `re` can't express.
     """
     text, properties = write(parse(pattern, dialect), keep_properties, not keep_properties)
     return text, {found.source for found in properties}

@@ -1,8 +1,8 @@
-"""Trainers learn merges from counted pre-tokens. They differ in speed and in nothing else.
+"""Trainers learn merges from counted pre-tokens. They differ only in speed.
 
 Each is called as `trainer(pre_tokens, num_merges, min_frequency, keep_counts)` and yields a `TrainStep` for each merge.
-Who counts is another question, which `counting/` answers; `superwords/` learns tokens beyond words; `train.py` is the
-recipe. It may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
+Counting is separate (`counting/`); `superwords/` learns tokens that span words; `train.py` puts the steps together.
+It may import `core`, `native` and `corpus`. Begin with `naive.py`, then `incremental.py`.
 """
 
 from .. import native as core
@@ -17,7 +17,7 @@ __all__ = ["TRAINERS", "find_trainer", "train_incremental", "train_naive", "trai
 
 
 def find_trainer(name: str) -> Trainer:
-    """Return the trainer called `name`; "auto" is the one in C, or where that wasn't built "incremental".
+    """Return the trainer called `name`; "auto" is the one in C if it was built, otherwise "incremental".
 
     "native" is not in TRAINERS, whose trainers run everywhere. Raises ValueError for an unknown name.
     """

@@ -1,11 +1,11 @@
-"""Continued training, as in the textbook: encode the pre-tokens with the merges that there are, and go on merging.
+"""Continued training, the textbook way: encode the pre-tokens with the existing merges, then keep merging.
 
-The pre-tokens are sequences of the old tokens to begin with, instead of bytes; all else is as in `naive.py`. Of equally
-frequent pairs the one with the smaller left id wins, then the one with the smaller right id, and new tokens come after
-all old ones. So training that is interrupted and continued on the same pre-tokens learns what it would have learned.
+The pre-tokens start as sequences of old tokens instead of bytes; everything else is as in `naive.py`. Of equally
+frequent pairs the one with the smaller left id wins, then the one with the smaller right id. New tokens come after all
+old ones. So training that is interrupted and continued on the same pre-tokens learns what it would have learned anyway.
 
-A pair whose token exists is left apart. That happens only where the old merges can't make a token of theirs: everywhere
-else its parts are merged before they can be side by side.
+A pair whose token already exists isn't merged. Such pairs occur only if the old merges can't produce one of their own
+tokens; otherwise the pair would have been merged already.
 
 Chapter: New words for an old model. Cost: O(size of all distinct pre-tokens) for each merge.
 `editing/extending.py` does the same with `incremental.py`, for tokenizers of all kinds.
@@ -23,7 +23,7 @@ from .naive import count_pairs, replace_pair
 def continue_naive(
     pre_tokens: Mapping[bytes, int], model: BPEModel, num_merges: int, min_frequency: int = 2
 ) -> Iterator[LearnedMerge]:
-    """Yield the merges that follow those of a model of bytes, most frequent first, no more than `num_merges`.
+    """Yield up to `num_merges` merges to append to those of a byte-level model, most frequent first.
 
     >>> model = BPEModel.from_merges([(b"e", b"s"), (b"es", b"t")])
     >>> learned = continue_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, model, 2)

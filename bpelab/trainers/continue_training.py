@@ -1,15 +1,15 @@
-"""Training that goes on: merges learned from sequences of tokens that exist.
+"""Continued training: learn merges from sequences of existing tokens.
 
-Two facts make it affordable for long sequences, and neither changes a merge.
+Two facts make it affordable for long sequences. Neither changes the merges.
 
-- *Rare neighbours never merge.* Where two tokens are side by side, whatever is merged later on both sides of that place
-  is at most as frequent as these two are. So a sequence can be cut between two tokens that are side by side fewer than
-  `least` times, if no merge that is learned is rarer than that. What is left is short and repeats, and equal parts are
-  counted once. The right `least` is guessed from the counts of pairs; if training ends too soon, a lower one is tried.
-- *Monotone limits hold for parts.* Where limits that refuse a token refuse all that contain it, as one on the number of
-  words does, a sequence can be cut between two tokens that must not be one, too.
+- *Rare neighbours never merge.* A merge across the border of two adjacent tokens is at most as frequent as that pair.
+  So a sequence can be cut between two tokens that are adjacent fewer than `least` times, as long as no learned merge is
+  rarer than that. The remaining parts are short and repeat, and equal parts are counted once. `least` is guessed from
+  the counts of pairs; if training ends too soon, a lower one is tried.
+- *Monotone limits hold for parts.* If limits that refuse a token also refuse every token that contains it, as a limit
+  on the number of words does, a sequence can also be cut between two tokens that they don't allow to merge.
 
-Who counts is one of `Phrases`: `counted_sequences.py` in Python, `superwords/native_phrases.py` in C, or
+An implementation of `Phrases` counts: `counted_sequences.py` in Python, `superwords/native_phrases.py` in C, or
 `superwords/distributed_phrases.py` on a cluster.
 
 Chapters: Superwords; New words for an old model. Cost: two passes over the sequences, then O(places that change).
@@ -27,45 +27,45 @@ from ..model.trace import TrainStep
 
 
 class Limits(Protocol):
-    """What the tokens must not be that training makes."""
+    """Limits on the tokens that training may create."""
 
     @property
     def monotone(self) -> bool:
-        """Whether a token that contains a refused one is refused as well."""
+        """True if every token that contains a refused one is refused too."""
 
     def allows(self, token: bytes) -> bool:
-        """Whether a merge may make this token."""
+        """Return whether a merge may create this token."""
 
 
 L_contra = TypeVar("L_contra", bound=Limits, contravariant=True)
 
 
 class Phrases(Protocol[L_contra]):
-    """A corpus as sequences of tokens that exist, which are counted but not kept."""
+    """A corpus as sequences of existing tokens, which are counted but not kept."""
 
     @property
     def tokens(self) -> Sequence[bytes]:
-        """The bytes of the tokens; a pair is two indices in them."""
+        """The bytes of each token; a pair is two indices into this sequence."""
 
     @property
     def dropped(self) -> int:
-        """How much more often than `pairs` says a pair may occur."""
+        """The largest amount by which `pairs` may undercount a pair."""
 
     def frequent(self, number: int) -> int:
-        """Return a count that at least `number` pairs of neighbours have, where there are as many; as high as it can.
+        """Return a count that at least `number` pairs reach, as high as possible; 1 if there are fewer pairs.
 
-        The pairs of the corpus are counted when this is first called.
+        The first call counts the pairs of the corpus.
         """
 
     def pairs(self, least: int) -> dict[Pair, int]:
-        """Return the pairs of neighbours that were counted `least` times, and their counts."""
+        """Return the adjacent pairs counted at least `least` times, and their counts."""
 
     def learn(
         self, mergeable: Collection[Pair] | None, num_merges: int, least: int, limits: L_contra
     ) -> list[TrainStep]:
-        """Return the merges that occur `least` times, learned from the parts between pairs that are not `mergeable`.
+        """Return the merges that occur at least `least` times, from sequences cut at pairs that aren't `mergeable`.
 
-        None keeps all pairs.
+        None cuts nowhere.
         """
 
 
@@ -79,7 +79,7 @@ def continue_training(
 ) -> list[TrainStep]:
     """Return the merges that `train_incremental` learns from the sequences, most frequent first.
 
-    `least` is a count that nothing learned is below, where it is known.
+    `least`, if known, is a lower bound on the count of every learned merge.
     """
     if num_merges < 1:
         return []
@@ -101,7 +101,7 @@ def continue_training(
 
 
 def _guess(phrases: Phrases[L_contra], allowed: Callable[[int], dict[Pair, int]], num_merges: int) -> int:
-    """Return a guess at the count of the last merge: half of that of the last of as many pairs as are to be merged."""
+    """Return a guess at the count of the last merge: half the count of the `num_merges`-th most frequent pair."""
     least = phrases.frequent(num_merges)
     while len(found := allowed(least)) < num_merges and least > 1:
         least //= 2

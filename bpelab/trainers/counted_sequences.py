@@ -22,10 +22,9 @@ Key = TypeVar("Key")
 
 
 class CountedSequences:
-    """The `Phrases` of sequences that occur several times each, counted in Python.
+    """The `Phrases` of sequences with counts, in Python.
 
-    `sequences` returns counts and the sequences that occur so often, which are indices into `tokens`, each time that
-    it is called.
+    Each call of `sequences` returns (count, sequences that each occur that often); a sequence is indices into `tokens`.
 
     >>> from bpelab.trainers.continue_training import continue_training
     >>> from bpelab.trainers.superwords import Superwords
@@ -46,7 +45,7 @@ class CountedSequences:
         return self._counted(pairwise)
 
     def _counted(self, parts: Callable[[Sequence[int]], Iterable[Key]]) -> Counter[Key]:
-        """Count parts of the sequences."""
+        """Count the items that `parts` returns for each sequence, such as its pairs."""
         total: Counter[Key] = Counter()
         for times, sequences in self._sequences():
             found = Counter(chain.from_iterable(map(parts, sequences)))
@@ -54,22 +53,22 @@ class CountedSequences:
         return total
 
     def frequent(self, number: int) -> int:
-        """Return a count that `number` pairs have."""
+        """Return the highest count that at least `number` pairs reach; 1 if there are fewer pairs."""
         most = nlargest(number, self._pairs.values())
         return most[-1] if len(most) == number else 1
 
     def pairs(self, least: int) -> dict[Pair, int]:
-        """Return the pairs that occur `least` times."""
+        """Return the pairs that occur at least `least` times."""
         return {pair: count for pair, count in self._pairs.items() if count >= least}
 
     def learn(self, mergeable: Collection[Pair] | None, num_merges: int, least: int, limits: Limits) -> list[TrainStep]:
-        """Return the merges learned from the parts between pairs that are not mergeable."""
+        """Return the merges learned from the sequences, cut at pairs that aren't mergeable."""
         parts = self._counted(lambda sequence: split_at_rare_pairs(sequence, mergeable))
         return list(train_incremental(parts, num_merges, least, initial=self.tokens, allowed=limits.allows))
 
 
 def split_at_rare_pairs(sequence: Sequence[int], mergeable: Collection[Pair] | None) -> Iterator[tuple[int, ...]]:
-    """Yield the parts of a sequence, of two tokens and more, between pairs that are not mergeable.
+    """Cut a sequence at pairs that aren't mergeable, and yield the parts of two or more tokens.
 
     >>> list(split_at_rare_pairs([1, 2, 3, 1, 2], {(1, 2)}))
     [(1, 2), (1, 2)]

@@ -1,13 +1,13 @@
-"""Incremental training: the same merges without recounting, since a merge changes only the pairs beside it.
+"""Incremental training: the same merges without recounting, since a merge changes only the pairs next to it.
 
 All pre-tokens lie end to end in one array with links to the next and the previous token. For each pair we keep its
 count and the places where it was seen. To merge a pair, visit its places from left to right; at each, the pairs that
 the two tokens formed with their neighbours lose one occurrence, and the pairs that the new token forms gain one. A
-place may be out of date, when another merge took one of its tokens, so it is checked first.
+place is out of date if another merge took one of its tokens, so it is checked first.
 
-The most frequent pair is found on a heap whose entries may be out of date as well: an entry is believed only if its
-count is still the pair's count, and is put back with the true count otherwise (a *lazy* heap). Counts that grow are
-pushed at once, counts that shrink are found out when they surface.
+The most frequent pair comes from a *lazy* heap, whose entries may be out of date too: an entry counts only if its count
+is still the pair's count; otherwise it is pushed again with the true count. Counts that grow are pushed at once; counts
+that shrink are noticed when their entry is popped.
 
 Ties are broken as in `naive.py`. Chapter: Incremental training.
 Cost: O(places that change), in practice a few times the size of all distinct pre-tokens for the whole training.
@@ -22,7 +22,7 @@ from heapq import heapify, heappop, heappush
 from ..model.trace import BYTES, TrainStep
 
 GONE = -1
-"""In place of a token: the merge to its left took it, or a pre-token ends here."""
+"""Marks a place without a token: the token on its left absorbed it, or a pre-token ends here."""
 
 
 def train_incremental(
@@ -34,10 +34,10 @@ def train_incremental(
     initial: Sequence[bytes] = BYTES,
     allowed: Callable[[bytes], bool] | None = None,
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
-    Training begins with bytes, or with any `initial` tokens, of which `pre_tokens` are sequences then, as their
-    indices. A pair is not merged if `allowed` refuses the token that it would become.
+    Training starts from bytes or from the `initial` tokens; `pre_tokens` are then sequences of indices into those.
+    A pair is not merged if `allowed` refuses the token that it would become.
 
     >>> [step.token for step in train_incremental({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']

@@ -1,4 +1,4 @@
-"""Merges by the bytes of their tokens: what trainers of several stages pass on, since indices differ between stages."""
+"""Merges as bytes instead of token indices, which differ between the stages of multi-stage trainers."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from ..model.trace import TrainStep
 
 
 class LearnedMerge(NamedTuple):
-    """Two tokens that became one, and how often they were side by side."""
+    """Two tokens that were merged, and how often they were adjacent."""
 
     left: bytes
     right: bytes
@@ -15,7 +15,7 @@ class LearnedMerge(NamedTuple):
 
 
 def named_merges(steps: Iterable[TrainStep], tokens: Sequence[bytes]) -> list[LearnedMerge]:
-    """Return what training learned that began with `tokens`, with tokens instead of their indices.
+    """Return the steps of a training that started from `tokens`, with tokens as bytes instead of indices.
 
     >>> named_merges([TrainStep(0, 0, 1, 2, b"of the")], [b"of", b" the"])
     [LearnedMerge(left=b'of', right=b' the', frequency=2)]

@@ -1,12 +1,12 @@
-"""Naive training, as in the textbook: count every pair of neighbours, merge the most frequent one, count again.
+"""Naive training, the textbook way: count every pair of neighbours, merge the most frequent one, count again.
 
 Pre-tokens are counted once and then processed with their counts, so the text itself is read only once.
 
-The order of ties, the same for every trainer of this library: of pairs that are equally frequent the one with the
-smaller left token wins, then the one with the smaller right token, where tokens are numbered 0 to 255 for the bytes
-and then in the order in which they were learned. It depends on nothing but the counts.
+Every trainer of this library breaks ties the same way: of equally frequent pairs the one with the smaller left token
+wins, then the one with the smaller right token. Tokens are numbered 0 to 255 for the bytes, then in the order in which
+they were learned. The order depends only on the counts.
 
-In a run such as `aaa` the pair (a, a) is counted at each of its positions, twice here, though only one can merge, as in
+In a run such as `aaa` the pair (a, a) is counted at each of its two positions, though only one can merge, as in
 subword-nmt, minbpe and Hugging Face.
 
 Chapter: Training. Cost: O(size of all distinct pre-tokens) for each merge.
@@ -52,7 +52,7 @@ def replace_pair(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def train_naive(
     pre_tokens: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
     >>> [step.token for step in train_naive({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']

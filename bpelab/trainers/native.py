@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..native._core import MergeLearner
 
 MAX_BYTES = (1 << 31) - 512
-"""Of distinct pre-tokens with a border each, whose positions have 31 bits."""
+"""The most bytes of distinct pre-tokens, with a separator for each: positions have 31 bits."""
 MAX_COUNT = 1 << 62
 
 
@@ -29,9 +29,9 @@ def train_native(
     min_frequency: int = 2,
     keep_counts: bool = False,
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first; fewer than `num_merges` when no pair is left `min_frequency` times.
+    """Yield up to `num_merges` merges, most frequent first, while some pair occurs at least `min_frequency` times.
 
-    `keep_counts` asks for all counts at each step, which is work for dictionaries: `train_incremental` does it then.
+    With `keep_counts`, which asks for all counts at each step, `train_incremental` does the work.
 
     >>> [step.token for step in train_native({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)]
     [b'es', b'est', b'lo', b'low']
@@ -63,7 +63,7 @@ def train_native(
 
 
 def learned_steps(learner: MergeLearner, initial: Sequence[bytes]) -> Iterator[TrainStep]:
-    """Yield what a learner in C learns that began with `initial` tokens."""
+    """Yield the merges of a learner in C that started from `initial` tokens."""
     tokens = list(initial)
     while merges := learner.learn():
         for left, right, count in merges:

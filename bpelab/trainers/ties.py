@@ -1,13 +1,13 @@
-"""Ties as other tutorials break them: the same counts and merges, another choice among equally frequent pairs.
+"""Tie-breaking as in other tutorials: the same algorithm, but another choice among equally frequent pairs.
 
 - "minbpe": the pair that comes first in the text, since Python's `max` keeps the first of equals.
 - "cs336": the lexicographically greatest pair of tokens, compared as bytes: first the left one, then the right one.
 
-Each pair knows the pre-tokens that it occurs in, and a merge counts the pairs of those anew. The most frequent pair is
-on a heap whose entries may be out of date: after the merge that made a pair, its count only falls and its first
-position only moves on, so an entry is never worse than the truth, and is put back with the truth where that differs.
+Each pair knows the pre-tokens that it occurs in, and a merge recounts the pairs of those. The most frequent pair comes
+from a lazy heap: after the merge that created a pair, its count only falls and its first position only moves right. So
+a stale entry never ranks too low, and is pushed again with the true values.
 
-Chapter: Training. Cost: O(size of the pre-tokens that merges change), a heap operation for each pair of them.
+Chapter: Training. Cost: O(size of the pre-tokens that merges change), and a heap operation for each of their pairs.
 Source: minbpe `base.py`, `regex.py`; Stanford CS336, assignment 1, "BPE training".
 """
 
@@ -22,11 +22,11 @@ from .naive import replace_pair
 
 Pair = tuple[int, int]
 TIES = ("ids", "minbpe", "cs336")
-"""The orders of ties; "ids" is that of every other trainer (`naive.py`)."""
+"""The ways to break ties; "ids" is that of all other trainers (`naive.py`)."""
 
 
 def check_ties(ties: str) -> None:
-    """Raise ValueError for a name that is not an order of ties."""
+    """Raise ValueError if `ties` isn't one of `TIES`."""
     if ties not in TIES:
         meant = nearest(ties, TIES) if isinstance(ties, str) else None
         raise ValueError(
@@ -46,9 +46,9 @@ class _Greatest(tuple[bytes, bytes]):
 def train_with_ties(
     pre_tokens: Mapping[bytes, int], num_merges: int, min_frequency: int = 2, keep_counts: bool = False, *, ties: str
 ) -> Iterator[TrainStep]:
-    """Yield the merges, most frequent first, ties as `ties` says.
+    """Yield the merges, most frequent first, with ties broken as `ties` says.
 
-    `pre_tokens` are in the order of their first occurrence.
+    `pre_tokens` must be in the order of their first occurrence.
 
     >>> pre_tokens = {b"low": 5, b"lower": 2, b"widest": 3, b"newest": 6}
     >>> [step.token for step in train_with_ties(pre_tokens, 4, ties="cs336")]
@@ -67,7 +67,7 @@ def train_with_ties(
             where[pair][number] = None
 
     def first_occurrence(pair: Pair) -> tuple[int, int]:
-        """Return the first pre-token that a pair occurs in, and the byte offset in it, which no merge moves."""
+        """Return the first pre-token that a pair occurs in, and the byte offset there, which merges don't change."""
         number, at = next(iter(where[pair])), 0
         for neighbours in zip(sequences[number], sequences[number][1:]):
             if neighbours == pair:

@@ -1,6 +1,6 @@
 """Train a model from a corpus: count pre-tokens, learn merges from the counts, then superwords.
 
-Two questions are answered apart: where to count (`counting/`), and which algorithm learns (`TRAINERS`).
+Where to count (`counting/`) and which algorithm learns (`TRAINERS`) are separate choices.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 class TrainingStopped(UserWarning):
-    """Training ended before `vocab_size`, because no pair was left to merge."""
+    """Training stopped below `vocab_size` because there were no pairs left to merge."""
 
 
 @dataclass(frozen=True)
 class TrainingOptions:
     """How a corpus is counted, and how merges are learned; `BPETokenizer.train` explains each.
 
-    Raises ValueError, TypeError or TrainingError for options that make no sense, alone or together.
+    Raises ValueError, TypeError or TrainingError for options that are invalid, alone or in combination.
     """
 
     pre_tokenizer: Split | None
@@ -76,7 +76,7 @@ class TrainingOptions:
             raise ValueError(f"ties={self.ties!r} has a trainer of its own; leave out trainer={self.trainer!r}")
         if self.superwords is not None:
             raise ValueError(
-                f"of equally frequent superwords that of the oldest tokens is learned: leave out ties={self.ties!r}"
+                f"superwords have their own way to break ties, by the oldest tokens: leave out ties={self.ties!r}"
             )
         if self.client is not None:
             raise ValueError(f"ties={self.ties!r} is for texts in their order, which a cluster loses: leave out client")
@@ -100,7 +100,10 @@ class TrainingOptions:
         return find_trainer(self.trainer)
 
     def merges_of_words(self, num_merges: int) -> int:
-        """Return how many merges are learned inside words, superwords apart. Raises TrainingError for none after."""
+        """Return how many merges are learned inside words, before any superwords.
+
+        Raises TrainingError if the transition point lies beyond the vocabulary.
+        """
         if self.superwords is not None and self.superwords.method == "superbpe":
             return self.superwords.merges_before(num_merges)
         return num_merges
@@ -115,7 +118,7 @@ def train_model(
 ) -> tuple[BPEModel, dict[str, int]]:
     """Return the model and the special tokens' ids; `BPETokenizer.train` explains the arguments and the errors.
 
-    `check` is called before anything is counted, with a model without merges and the ids that are expected.
+    `check` is called before counting, with a model without merges and the special tokens' expected ids.
     """
     names, reserved = _special_tokens(special_tokens)
     num_merges = _num_merges(vocab_size, len(names))
@@ -140,7 +143,7 @@ def train_model(
 
 
 def _special_tokens(special_tokens: Iterable[str] | Mapping[str, int]) -> tuple[list[str], dict[str, int]]:
-    """Return the names of special tokens, and the ids that are reserved for them. Raises SpecialTokenError."""
+    """Return the names of the special tokens, and their reserved ids if given. Raises SpecialTokenError."""
     if isinstance(special_tokens, str):
         raise SpecialTokenError(
             f"special_tokens is a list of names or a dict of ids, not the string {special_tokens!r}"
@@ -152,7 +155,7 @@ def _special_tokens(special_tokens: Iterable[str] | Mapping[str, int]) -> tuple[
 
 
 def _num_merges(vocab_size: int, special: int) -> int:
-    """Return how many merges a vocabulary has space for. Raises TrainingError for one that is too small."""
+    """Return how many merges a vocabulary has room for. Raises TrainingError if it is too small."""
     num_merges = at_least_one("vocab_size", vocab_size) - 256 - special
     if num_merges < 0:
         raise TrainingError(
@@ -164,7 +167,7 @@ def _num_merges(vocab_size: int, special: int) -> int:
 
 @contextmanager
 def _counted(corpus: Corpus, special: SpecialTokens, options: TrainingOptions) -> Iterator[LocalCorpus | ClusterCorpus]:
-    """Yield the corpus where it is counted: on a cluster, or in this process, read again for superwords."""
+    """Yield the corpus, to be counted on a cluster or in this process; superwords make it re-readable."""
     max_memory, form, progress = check_memory(options.max_memory), options.input_format, options.progress
     how = options.pre_tokenizer, special, options.normalize
     if options.client is not None:
@@ -186,7 +189,7 @@ def _counted(corpus: Corpus, special: SpecialTokens, options: TrainingOptions) -
 
 
 def _refuse_empty(pre_tokens: Mapping[bytes, int] | PreTokenCounts, least: int) -> None:
-    """Raise TrainingError for counts of nothing."""
+    """Raise TrainingError if there are no pre-tokens."""
     if len(pre_tokens.ends if isinstance(pre_tokens, PreTokenCounts) else pre_tokens):
         return
     if least > 1:
@@ -214,7 +217,7 @@ def _learn(
 def _with_superwords(
     words: list[LearnedMerge], phrases: Phrases[Superwords], num_merges: int, superwords: Superwords, min_frequency: int
 ) -> list[LearnedMerge]:
-    """Return merges of words and of superwords, no more than `num_merges`."""
+    """Return up to `num_merges` merges of words and superwords."""
     if superwords.method == "superbpe":
         return [*words, *learn_superwords(phrases, num_merges - len(words), superwords, min_frequency)]
     least = words[-1].frequency + 1 if words and len(words) == num_merges else None
@@ -228,7 +231,7 @@ def _model(merges: Iterable[LearnedMerge], reserved: frozenset[int] = frozenset(
 
 
 def at_least_one(name: str, value: object) -> int:
-    """Return an argument as a number. Raises TypeError or TrainingError for anything but a whole number from 1 up."""
+    """Return `value` as an int. Raises TypeError or TrainingError unless it is a whole number of at least 1."""
     number = whole_number(name, value)
     if number < 1:
         raise TrainingError(f"{name} must be at least 1, not {number}")
@@ -236,7 +239,7 @@ def at_least_one(name: str, value: object) -> int:
 
 
 def warn_stopped(size: int, vocab_size: int, min_frequency: int) -> None:
-    """Warn, with the place of the caller's caller's caller, that a vocabulary is smaller than was asked for."""
+    """Warn that the vocabulary is smaller than requested, at the line of the caller's caller's caller."""
     warnings.warn(
         f"training stopped at {size} tokens instead of {vocab_size}: no pair of tokens is left that occurs at least "
         f"{min_frequency} times",

@@ -1,5 +1,5 @@
 """Unicode as tokenizers see it: categories, graphemes, the byte alphabet, and the versions that Hugging Face uses.
 
-Tables are ranges of code points with a category; Python's own `unicodedata` has another version with every Python,
-and would change ids. It may import `_support` and `data`. Begin with `tables.py`.
+Tables are ranges of code points with a category. Python's own `unicodedata` differs between Python versions, which
+would change ids. It may import `_support` and `data`. Begin with `tables.py`.
 """

@@ -1,8 +1,8 @@
 """GPT-2's alphabet: one printable character for each byte, so that tokens can be written in JSON.
 
 Bytes that are printable in Latin-1 stand for themselves; the other 68 (the controls, the space, 0x7F to 0xA0, 0xAD)
-take the characters from U+0100 on, in order. So a space is `Ġ` and a newline `Ċ`. It is a way of writing and nothing
-more: no encoder ever sees it.
+take the characters from U+0100 on, in order. So a space is `Ġ` and a newline `Ċ`. It is only a notation: no encoder
+ever sees it.
 
 Chapter: Matching GPT-2 and GPT-4. Source: `bytes_to_unicode` in gpt-2/src/encoder.py.
 """
@@ -26,7 +26,7 @@ def to_alphabet(token: bytes) -> str:
 
 
 def from_alphabet(text: str) -> bytes:
-    """Return the bytes that `text` writes. Raises ValueError for a character that is not in the alphabet.
+    """Return the bytes that `text` stands for. Raises ValueError for a character that isn't in the alphabet.
 
     >>> from_alphabet("Ġthe")
     b' the'

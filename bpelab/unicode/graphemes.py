@@ -1,4 +1,4 @@
-"""Grapheme clusters: what a reader takes for one character, such as a letter with its accents, or a flag.
+"""Grapheme clusters: what a reader perceives as one character, such as a letter with its accents, or a flag.
 
 The rules are those of UAX #29 in Unicode 16 (the crate `unicode-segmentation` in Hugging Face's tokenizers), written as
 one regular expression. Python has no such function, and the `regex` package follows a newer version.
@@ -15,18 +15,18 @@ from .tables import class_body, parse_ranges, property_ranges, union, without
 _PREPEND = """
 600-605 6DD 70F 890-891 8E2 D4E 110BD 110CD 111C2-111C3 113D1 1193F 11941 11A3A 11A84-11A89 11D46 11F02
 """
-# Extend is the categories Mn and Me, and these.
+# Extend: the categories Mn and Me, plus these.
 _OTHER_EXTEND = """
 9BE 9D7 B3E B57 BBE BD7 CC0 CC2 CC7-CC8 CCA-CCB CD5-CD6 D3E D57 DCF DDF 1715 1734 1B35 1B3B 1B3D 1B43-1B44 1BAA
 1BF2-1BF3 200C 302E-302F A953 A9C0 FF9E-FF9F 111C0 11235 1133E 1134D 11357 113B8 113C2 113C5 113C7-113C9 113CF 114B0
 114BD 115AF 116B6 11930 1193D 11F41 16FF0-16FF1 1D165-1D166 1D16D-1D172 1F3FB-1F3FF E0020-E007F
 """
-# SpacingMark is category Mc without what extends and without these, and two vowels of Thai and Lao.
+# SpacingMark: category Mc without Extend and without these, plus two vowels of Thai and Lao.
 _NO_SPACING_MARK = """
 102B-102C 1038 1062-1064 1067-106D 1083 1087-108C 108F 109A-109C 1A61 1A63-1A64 AA7B AA7D 11720-11721
 """
 _OTHER_SPACING_MARK = "E33 EB3"
-# Control is the categories Cc, Cf, Zl and Zp without what extends, prepends or joins, and these unassigned ones.
+# Control: the categories Cc, Cf, Zl and Zp without Extend, Prepend and ZWJ, plus these unassigned code points.
 _OTHER_CONTROL = "2065 FFF0-FFF8 E0000 E0002-E001F E0080-E00FF E01F0-E0FFF"
 _PICTOGRAPHS = """
 A9 AE 203C 2049 2122 2139 2194-2199 21A9-21AA 231A-231B 2328 2388 23CF 23E9-23F3 23F8-23FA 24C2 25AA-25AB 25B6 25C0
@@ -76,7 +76,7 @@ def _cluster() -> re.Pattern[str]:
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Return the grapheme clusters of `text`, in order; joined they are the text.
+    """Iterate over the grapheme clusters of `text`, in order; they concatenate to the text.
 
     >>> [len(cluster) for cluster in clusters("e\\u0301🇫🇷🇩🇪\\r\\n")]
     [2, 2, 2, 2]

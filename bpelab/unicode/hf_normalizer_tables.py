@@ -1,10 +1,10 @@
-"""The Unicode tables inside Hugging Face's tokenizers: four versions, none of them that of its regular expressions.
+"""The Unicode tables of Hugging Face's normalizers, whose versions differ from that of its regular expressions.
 
-The normal forms and StripAccents know Unicode 9, the accents and the control characters of BertNormalizer are those of
-Unicode 8, and lower case comes from Rust, which is newer than all. Each is listed here as its differences from the
-project's own table (Unicode 16) or, for lower case, from Python's. Tests check every code point.
+The normal forms and StripAccents use Unicode 9, the accents and control characters of BertNormalizer Unicode 8, and
+lower case the newer tables of Rust. Each is listed here as its differences from the project's own table (Unicode 16)
+or, for lower case, from Python's. Tests check every code point.
 
-Chapter: Regex pre-tokenization. Cost: each table is made once, in a few milliseconds.
+Chapter: Regex pre-tokenization. Cost: each table is built once, in a few milliseconds.
 """
 
 import re
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .tables import Ranges, class_body, parse_ranges, property_ranges, union, without
 
-# Marks (category M) that came after Unicode 9.
+# Marks (category M) added after Unicode 9.
 _MARKS_AFTER_9 = """
 7FD 897-89F 8CA-8D3 9FE AFA-AFF B55 C04 C3C CF3 D00 D3B-D3C D81 EBA ECE 1715 180F 1ABF-1ACE 1CF7 1DF6-1DFA A82C A8FF
 10D24-10D27 10D69-10D6D 10EAB-10EAC 10EFC-10EFF 10F46-10F50 10F82-10F85 11070 11073-11074 110C2 11145-11146 111C9
@@ -22,7 +22,7 @@ _MARKS_AFTER_9 = """
 11F00-11F01 11F03 11F34-11F3A 11F3E-11F42 11F5A 13440 13447-13455 1611E-1612F 16F4F 16F7F-16F87 16FE4 16FF0-16FF1
 1CF00-1CF2D 1CF30-1CF46 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF
 """
-# Characters that came after Unicode 9, are not marks, and have a normal form other than themselves or are part of one.
+# Other characters added after Unicode 9 that have a normal form other than themselves, or are part of one.
 _FORMS_AFTER_9 = """
 32FF A7F2-A7F4 AB69 105C9 105D2 105DA 105E4 10781-10785 10787-107B0 107B2-107BA 11382-11385 1138B 1138E 11390-11391
 16D63 16D67-16D6A 1CCD6-1CCF9 1E030-1E06D 1F16C 1FBF0-1FBF9
@@ -41,7 +41,7 @@ A9BD 10D24-10D27 10D69-10D6D 10EAB-10EAC 10EFC-10EFF 10F46-10F50 10F82-10F85 110
 """
 _SPACING_SINCE_8 = "1734 1171E"
 _FORMAT_AFTER_8 = "890-891 8E2 110CD 13430-1343F"
-# Capitals that came after Unicode 14, the oldest that a supported Python has: first, last, distance to lower case.
+# Capitals added after Unicode 14, the oldest version in a supported Python: first, last, distance to lower case.
 _CAPITALS_AFTER_14 = (
     (0x1C89, 0x1C89, 1), (0xA7CB, 0xA7CB, 0x264 - 0xA7CB), (0xA7CC, 0xA7CC, 1), (0xA7CE, 0xA7CE, 1),
     (0xA7D2, 0xA7D2, 1), (0xA7D4, 0xA7D4, 1), (0xA7DA, 0xA7DA, 1), (0xA7DC, 0xA7DC, 0x19B - 0xA7DC),
@@ -52,7 +52,7 @@ _CAPITALS_AFTER_14 = (
 def one_of(ranges: Ranges) -> str:
     """Return a regular expression for one of these characters, ten times as fast as a class of several hundred ranges.
 
-    Python looks up the first 65,536 characters in a table, but goes through all ranges beyond, one by one.
+    Python looks up the first 65,536 characters in a table, but tries the ranges above one by one.
     """
     near = tuple((first, min(last, 0xFFFF)) for first, last in ranges if first <= 0xFFFF)
     far = tuple((max(first, 0x10000), last) for first, last in ranges if last > 0xFFFF)
@@ -61,10 +61,10 @@ def one_of(ranges: Ranges) -> str:
 
 @lru_cache(1)
 def assigned_after_unicode_9() -> re.Pattern[str]:
-    """Return a pattern for what must be kept apart from Unicode 9's rules, one or more, as a group.
+    """Return a pattern for a run of characters that Unicode 9's rules must not touch, as a group.
 
-    Among what came after Unicode 9 only marks and characters with a normal form matter. What the project's table
-    doesn't list may become either in a later version.
+    Of the characters added after Unicode 9, only marks and those with a normal form matter. Code points that aren't in
+    the project's table may become either in a later version.
     """
     ranges = union(parse_ranges(_MARKS_AFTER_9), parse_ranges(_FORMS_AFTER_9), property_ranges("Cn"))
     return re.compile(f"({one_of(ranges)}+)")
@@ -72,7 +72,7 @@ def assigned_after_unicode_9() -> re.Pattern[str]:
 
 @lru_cache(1)
 def accents() -> re.Pattern[str]:
-    """Return a pattern for what StripAccents removes: the marks of Unicode 9, all of category M."""
+    """Return a pattern for the characters that StripAccents removes: the marks (category M) of Unicode 9."""
     ranges = without(property_ranges("M"), parse_ranges(_MARKS_AFTER_9))
     return re.compile(one_of(union(ranges, parse_ranges(_NO_MARKS_SINCE_9))))
 
@@ -86,9 +86,9 @@ def bert_accents() -> re.Pattern[str]:
 
 @lru_cache(1)
 def bert_controls() -> re.Pattern[str]:
-    """Return a pattern for what BertNormalizer's `clean_text` removes: control, format, private characters, and U+FFFD.
+    """Return a pattern for BertNormalizer's `clean_text`: it removes control, format and private characters and U+FFFD.
 
-    Tab, line feed and carriage return stay, for they are white space.
+    Tab, line feed and carriage return stay, since they are white space.
     """
     controls = union(*map(property_ranges, ("Cc", "Cf", "Co")), ((0xFFFD, 0xFFFD),))
     ranges = without(controls, union(parse_ranges(_FORMAT_AFTER_8), parse_ranges("9-A D")))
@@ -97,9 +97,9 @@ def bert_controls() -> re.Pattern[str]:
 
 @lru_cache(1)
 def lower_case() -> dict[int, str]:
-    """Return code point -> its lower case, where that is another text: Rust's `char::to_lowercase` (Unicode 17).
+    """Return a dict from code points to lower case, if different, as in Rust's `char::to_lowercase` (Unicode 17).
 
-    Python's own function is right for the characters that it knows; the few that came later are listed.
+    Python's own function is right for the characters that it knows; the few newer ones are listed.
     """
     cased = union(*map(property_ranges, ("Lu", "Lt", "Nl", "So")))
     table = {code_point: chr(code_point).lower() for first, last in cased for code_point in range(first, last + 1)}
@@ -110,5 +110,5 @@ def lower_case() -> dict[int, str]:
 
 @lru_cache(1)
 def cased() -> re.Pattern[str]:
-    """Return a pattern for a character that `lower_case` lists."""
+    """Return a pattern for the characters in `lower_case`."""
     return re.compile(one_of(tuple((code_point, code_point) for code_point in sorted(lower_case()))))

@@ -1,8 +1,8 @@
-"""Character classes of Hugging Face's tokenizers that are not those of Unicode 16.0.0.
+"""Character classes of Hugging Face's tokenizers that differ from Unicode 16.0.0.
 
-Its punctuation is that of Unicode 8, its scripts are those of Unicode 9 and its digits those of Unicode 17, because
-each crate it is built from has its own tables. This module has the differences from the project's table. A character
-added later is not punctuation, and belongs to every script. Cost: a few milliseconds, once per process.
+Punctuation is from Unicode 8, scripts from Unicode 9 and digits from Unicode 17, because each crate has its own tables.
+This module has the differences from the project's table. A character added later isn't punctuation, and belongs to
+every script. Cost: a few milliseconds, once per process.
 
 Source: tokenizers 0.22.2, tested on every code point; pre_tokenizers/unicode_scripts for the scripts.
 """

@@ -15,11 +15,11 @@ from ..errors import PatternError
 
 MAX_CODE_POINT = 0x10FFFF
 Ranges = tuple[tuple[int, int], ...]
-"""Code points as inclusive (first, last) pairs, ascending and never adjacent."""
+"""Code points as inclusive (first, last) pairs, in ascending order, with gaps between them."""
 
 
 def parse_ranges(text: str) -> Ranges:
-    """Return the code points that a text lists in hexadecimal.
+    """Parse a list of code points in hexadecimal.
 
     >>> parse_ranges("41-5A AA")
     ((65, 90), (170, 170))
@@ -91,7 +91,7 @@ def property_ranges(name: str) -> Ranges:
     >>> property_ranges("White_Space")[:3]
     ((9, 13), (32, 32), (133, 133))
 
-    Raises PatternError for a name that the table doesn't have.
+    Raises PatternError if the table doesn't have the name.
     """
     _, properties, _ = unicode_table()
     categories = properties["gc"]
@@ -113,7 +113,7 @@ def property_ranges(name: str) -> Ranges:
 
 @lru_cache(1)
 def folding_classes() -> dict[int, tuple[int, ...]]:
-    """Return code point -> the code points that simple case folding makes equal to it, itself among them."""
+    """Return a dict from code points to those that simple case folding makes equal to them, including themselves."""
     classes: dict[int, set[int]] = defaultdict(set)
     for code_point, folded in unicode_table()[2].items():
         classes[folded] |= {code_point, folded}
@@ -148,7 +148,7 @@ def category(char: str) -> str:
 
 
 def class_body(ranges: Ranges) -> str:
-    """Write `ranges` as the body of a regular expression's character class."""
+    """Return `ranges` as the body of a regular expression's character class."""
 
     def escape(code_point: int) -> str:
         return f"\\U{code_point:08x}" if code_point > 0xFFFF else f"\\u{code_point:04x}"

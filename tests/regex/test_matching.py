@@ -127,7 +127,7 @@ def test_the_time_of_one_text_is_not_that_of_others(monkeypatch):
     monkeypatch.setattr(backtracking, "thread_time", lambda: next(now) * backtracking.SECONDS / 10)
     for _ in range(100):
         assert list(ours.spans("aab aa")) == [(0, 2), (4, 6)]  # three searches, each a tenth of the time
-    with pytest.raises(PatternError, match="backtracks without end"):
+    with pytest.raises(PatternError, match="backtracks too long"):
         list(ours.spans("aa" * 20))
     assert list(ours.spans("aab aa")) == [(0, 2), (4, 6)]
 
@@ -147,7 +147,7 @@ def test_patterns_that_are_wrong():
 
 
 def test_a_reference_in_a_long_text_is_refused_beforehand():
-    with pytest.raises(PatternError, match="refers to a group"):
+    with pytest.raises(PatternError, match="has a backreference"):
         list(Pattern("Regex", r"(a)\1").spans("a" * (backtracking.MAX_REFERRED + 1)))
 
 

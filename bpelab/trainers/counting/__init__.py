@@ -1,4 +1,4 @@
 """Counting: how often each pre-token occurs in a corpus, in this process, on its threads, or on a cluster.
 
-It may import `core`, `native`, `boundaries` and `corpus`, and no trainer. Begin with `corpus.py`.
+It may import `core`, `native`, `boundaries` and `corpus`, but no trainer. Begin with `corpus.py`.
 """

@@ -1,10 +1,10 @@
-"""The pre-tokens of a corpus as a tokenizer cuts them, each counted, and encoded once.
+"""Count a corpus's pre-tokens as a tokenizer cuts them, and encode each distinct one once.
 
-Added tokens are cut out, text between them is normalized, and the pre-tokenizer cuts it, as `encode` does with all
-special tokens allowed. Where a pattern cuts, C counts (`native.py`); elsewhere Python does.
+Added tokens are cut out, the text between them is normalized, and the pre-tokenizer cuts it, as `encode` does with all
+special tokens allowed. If the pre-tokenizer is a pattern, C counts (`native.py`); otherwise Python does.
 
-Chapter: New words for an old model. Cost: linear in the corpus. Memory: the distinct pre-tokens; those of tokenizers
-that leave words together are sentences.
+Chapter: New words for an old model. Cost: linear in the corpus. Memory: the distinct pre-tokens, which are sentences
+for tokenizers that leave words together.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from .local import corpus_size
 from .native import count_native
 
 AT_ONCE = 1 << 12
-"""Pre-tokens that are encoded in one call."""
+"""The number of pre-tokens encoded per call."""
 
 
 def count_by_tokenizer(
@@ -34,14 +34,14 @@ def count_by_tokenizer(
     field: str = "text",
     progress: bool | None = None,
 ) -> Mapping[str, int]:
-    """Return how often each pre-token occurs.
+    """Return the number of occurrences of each pre-token.
 
     >>> from bpelab.model import BPEModel
     >>> counts = count_by_tokenizer(TokenizerSpec(BPEModel.from_merges([]), pattern="gpt2"), "to be or not to be")
     >>> sorted(counts.items())
     [(' be', 2), (' not', 1), (' or', 1), (' to', 1), ('to', 1)]
 
-    Raises TrainingError for an empty corpus, and what `count_pre_tokens` raises.
+    Raises TrainingError for an empty corpus, and the errors of `count_pre_tokens`.
     """
     pipeline = Pipeline(spec, "auto", 0)
     split = pipeline.split
@@ -69,7 +69,7 @@ def count_by_tokenizer(
 
 
 def pre_token_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator[list[int]]]:
-    """Return a function that yields the ids of each pre-token, which is encoded as it is and by itself.
+    """Return a function that yields the ids of each pre-token, encoded on its own and without cutting it again.
 
     >>> from bpelab.model import BPEModel
     >>> encode = pre_token_encoder(TokenizerSpec(BPEModel.from_merges([(b"l", b"o")])))
@@ -79,7 +79,7 @@ def pre_token_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator
     pre_tokenizer = spec.pre_tokenizer
     if pre_tokenizer is not None and (
         pre_tokenizer.alphabet or (pre_tokenizer.byte_level and not spec.is_byte_level)
-    ):  # pre-tokens, or tokens, are in the byte alphabet
+    ):  # pre-tokens or tokens are in the byte alphabet
         full = Pipeline(spec, "auto", 0)
         return lambda pre_tokens: (full.encode_pieces([pre_token]) for pre_token in pre_tokens)
     bare = Pipeline(TokenizerSpec(spec.model), "auto", 0)
@@ -87,7 +87,7 @@ def pre_token_encoder(spec: TokenizerSpec) -> Callable[[Iterable[str]], Iterator
 
 
 def encode_in_batches(pipeline: Pipeline, pre_tokens: Iterable[str], threads: int | None = None) -> Iterator[list[int]]:
-    """Yield the ids of each pre-token, many of which are encoded in one call."""
+    """Yield the ids of each pre-token, encoding `AT_ONCE` of them per call."""
     rest = iter(pre_tokens)
     while batch := list(islice(rest, AT_ONCE)):
         yield from pipeline.lists(batch, threads=threads)

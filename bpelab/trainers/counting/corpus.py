@@ -1,9 +1,9 @@
-"""Pre-tokens of a corpus, counted: what every trainer starts from.
+"""Count the pre-tokens of a corpus, the input of every trainer.
 
-A corpus is a text (`str`), a file (`pathlib.Path`), or an iterable of either. Each text, each file of text and each
-record of JSON Lines or Parquet is one document: no pre-token crosses the end of one. Text is read in blocks of a
-megabyte and cut only at boundaries (`boundaries/named_patterns.py`), so the counts are those of the whole, whatever the
-size of the blocks. Nothing is known of the boundaries of other patterns; then the file is read whole.
+A corpus is a text (`str`), a file (`pathlib.Path`), or an iterable of either. Each text, each text file and each record
+of JSON Lines or Parquet is one document; no pre-token crosses the end of one. Text is read in blocks of a megabyte and
+cut only at boundaries (`boundaries/named_patterns.py`), so the counts don't depend on the size of the blocks. For other
+patterns no boundaries are known, so the file is read whole.
 
 Cost: linear. Memory: the distinct pre-tokens and one block.
 """
@@ -30,21 +30,21 @@ from ...vocab.special_tokens import SpecialTokens
 Corpus = str | Path | Iterable[str] | Iterable[Path]
 BLOCK = 1 << 20
 SAMPLE = 1 << 16
-"""Characters at the beginning of a corpus in which the matches of a pattern are counted."""
+"""The number of characters at the start of a corpus in which a pattern's matches are counted."""
 MIN_SEEN = 1_000
-"""Characters below which a pattern that hardly matches is not worth a warning."""
+"""The fewest characters for which a pattern that hardly matches causes a warning."""
 MIN_MATCHED = 0.01
-"""The share of these characters that a pattern has to match, or there is a warning."""
+"""The share of these characters that a pattern must match to avoid a warning."""
 CHECKED_ITEMS = 100
-"""Texts of an iterable that are checked for names of files: a caller who passes names does so from the first on."""
+"""How many texts of an iterable are checked for file names: a caller who passes names does so from the first item."""
 
 
 class PatternMatchesLittle(UserWarning):
-    """The pattern matches almost nothing of the corpus, so that whole texts are pre-tokens."""
+    """The pattern matches almost nothing in the corpus, so whole texts become pre-tokens."""
 
 
 def not_utf8(path: Path, at: int, reason: str) -> TrainingError:
-    """Return the error of a file with a byte that is not UTF-8."""
+    """Return the error for a file with a byte that isn't UTF-8."""
     return TrainingError(f"{path} is not UTF-8: {reason} at byte {at:,}; convert the file first")
 
 
@@ -59,9 +59,9 @@ def _file_blocks(path: Path, whole: bool) -> Iterator[str]:
 def document_parts(
     document: str | Path, cut: Cut | bool, special: SpecialTokens, form: str | None = None, field: str = "text"
 ) -> Iterator[str]:
-    """Yield a document, or those of a file, in parts of about a block, cut at boundaries.
+    """Yield a document, or the documents in a file, cut at boundaries into parts of about a block.
 
-    `form` and `field` are `input_format` and `field` of `encode_files`; a file whose name tells no format is text.
+    `form` and `field` are `input_format` and `field` of `encode_files`; a file is text unless its name says otherwise.
     """
     if isinstance(document, Path) and (pending := detect_format(str(document), form) or "text") != "text":
         from ...corpus.inputs import stat_input
@@ -83,7 +83,7 @@ def document_parts(
 
 
 def refuse_json_lines(path: Path) -> None:
-    """Raise TrainingError for a file named .json whose first two lines are JSON objects: it would be read as text."""
+    """Raise TrainingError for a .json file whose first two lines are JSON objects, since it would be read as text."""
     if path.suffix.lower() != ".json":
         return
     lines: list[object] = []
@@ -97,9 +97,9 @@ def refuse_json_lines(path: Path) -> None:
 
 
 def blocks_at_boundaries(blocks: Iterable[str], cut: Cut | bool, special: SpecialTokens) -> Iterator[str]:
-    """Yield the text of some blocks in parts that end at boundaries. Cost: linear, however rare these are."""
+    """Yield the text of some blocks in parts that end at boundaries. Cost: linear, however rare boundaries are."""
     searched: list[str] = []  # text without a boundary, or with one inside a special token
-    text, known = "", 0  # what may have a boundary, after the first `known` characters
+    text, known = "", 0  # text that may have a boundary after its first `known` characters
     for block in blocks:
         text += block
         settled = len(text) - special.longest
@@ -117,8 +117,8 @@ def blocks_at_boundaries(blocks: Iterable[str], cut: Cut | bool, special: Specia
 def documents(corpus: Corpus) -> Iterator[str | Path]:
     """Yield the texts and files of a corpus, one by one.
 
-    Raises TypeError for anything else, for texts mixed with files, and for a text that is the name of a file: the file
-    was meant, and the mistake, training on the name, would go unnoticed.
+    Raises TypeError for anything else, for texts mixed with files, and for a text that is the name of a file: the
+    caller meant the file, and training on its name would go unnoticed.
     """
     if isinstance(corpus, (str, Path)):
         _refuse_name(corpus, "the corpus")
@@ -150,7 +150,7 @@ def _refuse_name(text: object, what: str) -> None:
 
 @contextmanager
 def rereadable(corpus: Corpus) -> Iterator[Corpus]:
-    """Yield a corpus that can be read again: what can't, an iterator, is copied to a temporary file as it is read.
+    """Yield a corpus that can be read repeatedly; an iterator is copied to a temporary file on the first read.
 
     >>> with rereadable(word for word in ["low", "lower"]) as again:
     ...     list(again), list(again)
@@ -169,14 +169,14 @@ def rereadable(corpus: Corpus) -> Iterator[Corpus]:
 
 
 class SpooledTexts:
-    """The texts of an iterator, which go to a file while they are read for the first time."""
+    """The texts of an iterator, copied to a file during the first read."""
 
     def __init__(self, texts: Iterable[str], file: IO[str]) -> None:
         self._rest: Iterator[str] | None = iter(texts)
         self._file, self._complete = file, False
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the texts. Raises RuntimeError if they are read again before they were read to the end."""
+        """Iterate over the texts. Raises RuntimeError if a second read starts before the first has ended."""
         rest, self._rest = self._rest, None
         if rest is not None:
             for text in rest:
@@ -202,10 +202,10 @@ def training_texts(
     field: str = "text",
     whole: Split | None = None,
 ) -> Iterator[str]:
-    """Yield the texts to pre-tokenize, each by itself: normalized, of about a block at most, without special tokens.
+    """Yield the texts to pre-tokenize separately: normalized, at most about a block long, without special tokens.
 
-    `whole` is a second pattern whose pieces must stay whole. The other arguments, and errors, are those of
-    `count_pre_tokens`. Warns with PatternMatchesLittle, at the end.
+    `whole` is a second pattern whose pieces must stay whole. The other arguments and the errors are those of
+    `count_pre_tokens`. May warn with PatternMatchesLittle at the end.
     """
     cut = cut_for(pre_tokenizer, whole or pre_tokenizer)
     seen = matched = 0
@@ -222,15 +222,15 @@ def training_texts(
     if seen >= MIN_SEEN and matched < MIN_MATCHED * min(seen, SAMPLE):
         warnings.warn(
             f"the pattern {pre_tokenizer and pre_tokenizer.pattern!r} matches {matched:,} of the first "
-            f"{min(seen, SAMPLE):,} characters: what is between two matches is one piece, however long, so that hardly "
-            "anything was cut",
+            f"{min(seen, SAMPLE):,} characters: the text between two matches is one piece, however long, so almost "
+            "nothing was cut",
             PatternMatchesLittle,
             stacklevel=2,
         )
 
 
 def cut_for(*splits: Split | None) -> Cut:
-    """Return where a document may be cut before it is split by patterns, of which nothing is known if not by name.
+    """Return where a document may be cut before it is split by these patterns; nowhere for unnamed ones.
 
     >>> cut_for(Split("gpt2")), cut_for(Split("gpt2"), Split("superbpe")), cut_for(Split("-"))
     (<Cut.AT_WORDS: 0>, <Cut.AT_PHRASES: 2>, <Cut.NOWHERE: 1>)
@@ -260,8 +260,8 @@ def count_pre_tokens(
     """Count the pre-tokens of a corpus. Special tokens are split out and not counted.
 
     `advance` is called with the size of each text in bytes of UTF-8, for a progress bar. Raises TrainingError for a
-    text that can't be read or is not UTF-8, CorpusError for records and compressed files, TypeError for what is not a
-    corpus.
+    text that can't be read or isn't UTF-8, CorpusError for records and compressed files, and TypeError if `corpus`
+    isn't a corpus.
     """
     counts: Counter[str] = Counter()
     for text in training_texts(corpus, pre_tokenizer, special, normalize, advance, form, field):

@@ -1,12 +1,12 @@
-"""Counting on a cluster: workers of Dask count the pre-tokens of parts of the corpus, one machine learns the merges.
+"""Counting on a cluster: Dask workers count the pre-tokens of parts of the corpus, and one machine learns the merges.
 
 Each part becomes a table of counts, partitioned by hash into buckets. Parts are taken in rounds; a round's tables are
-summed bucket by bucket on the workers, and the sums are fetched and kept here, in files if they are large. A task
-depends on its part and on nothing else, so it may run again when a worker is lost; a bucket of a round is added here
-once, whichever worker made it, and however often. The merges are those of the other trainers, since the counts are.
+summed bucket by bucket on the workers, and the sums are fetched and kept on the client, in files if they are large. A
+task depends only on its part, so it may run again if a worker is lost. Each bucket of a round is added once, no matter
+how often and where it was computed. The counts, and so the merges, are the same as on one machine.
 
-Chapter: More than one machine. Cost: reading and counting are divided; over the network go the distinct pre-tokens
-of each part, some 25 bytes each. Memory: see `Job.limit`; here, the distinct pre-tokens of the corpus.
+Chapter: More than one machine. Cost: reading and counting are divided; over the network go the distinct pre-tokens of
+each part, some 25 bytes each. Memory: `Job.limit` on a worker; the distinct pre-tokens of the corpus on the client.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 PART = 1 << 25
-"""Bytes of a part of a text: some seconds of work."""
+"""The size of a part of a text, in bytes: a few seconds of work."""
 ROUND = 32
-"""Parts of a round, at least; there are two for each thread of the cluster."""
+"""The fewest parts in a round; larger clusters take two for each thread."""
 OPEN_ROUNDS = 2
-"""Rounds that are worked on at once, so that no worker waits for the slowest of a round."""
+"""The number of rounds in progress at once, so that no worker waits for the slowest part of a round."""
 KEPT = 1 << 30
-"""Bytes of counts that are kept in memory here before they go to files."""
+"""The bytes of counts that the client keeps in memory before it writes files."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """How parts are counted.
+    """How to count the parts.
 
     Attributes:
         split, special, normalize: as for `count_pre_tokens`.
-        field: of JSON Lines, or column of Parquet, that holds the text.
-        buckets: of a table.
-        limit: bytes of memory that a worker's task takes for a table before its counts go to files.
-        retries: how often a task that failed is retried.
+        field: the field of JSON Lines or column of Parquet that holds the text.
+        buckets: the number of buckets in a table.
+        limit: the bytes of memory that a task takes for a table before it writes counts to files.
+        retries: how often a failed task is retried.
     """
 
     split: Split | None
@@ -72,14 +72,14 @@ class Job:
         return cut_for(self.split)
 
     def counter(self) -> PreTokenCounter:
-        """Return what counts texts."""
+        """Return a new counter of pre-tokens."""
         return make_counter(self.split)
 
 
 def count_part(part: Part, job: Job) -> list[PreTokenCounts]:
     """Return the counts of a part, by bucket. Raises CorpusError naming the file.
 
-    It has no effect but its result: done twice, it gives the same twice.
+    It has no side effects, so it can safely run twice.
     """
     texts = texts_of(part, job.field, job.cut, job.special)
     ordinary = (found for text in texts for found in strip_special(text, job.special, job.normalize))
@@ -102,7 +102,7 @@ def _add_buckets(table: PreTokenCounts, runs: Runs, buckets: int) -> None:
 
 
 def _worker_folder() -> str | None:
-    """Return the local folder of the worker that runs this, which Dask deletes when the worker is lost."""
+    """Return this worker's local folder, which Dask deletes when the worker is lost; None outside a worker."""
     from distributed import get_worker
 
     try:
@@ -112,7 +112,7 @@ def _worker_folder() -> str | None:
 
 
 def select_bucket(tables: Sequence[PreTokenCounts], bucket: int) -> PreTokenCounts:
-    """Return a table's bucket, as a task of its own, so that no other bucket goes where it is needed."""
+    """Return one bucket of a part's tables; a task of its own, so that only this bucket crosses the network."""
     return tables[bucket]
 
 
@@ -126,9 +126,9 @@ def count_parts(
 ) -> PreTokenCounts:
     """Return the counts of all parts.
 
-    Raises what `count_part` raises, what Dask raises for lost workers, and ClusterError.
+    Raises the errors of `count_part`, Dask's errors for lost workers, and ClusterError.
 
-    `advance` is called with the size of each part that is counted.
+    `advance` is called with the size of each counted part.
     """
     client = watch.client
     size = max(ROUND, 2 * sum(watch.call(client.nthreads).values()))
@@ -150,23 +150,23 @@ def count_parts(
             begin_rounds()
             for future in watch.finished():
                 if (counted := size_of.pop(future.key, None)) is not None:
-                    if future.status == "finished":  # or it is the sums' error, too
+                    if future.status == "finished":  # otherwise the sums have the error too
                         advance(counted)
                     continue
                 table = watch.call(future.result)
-                number, bucket = bucket_of.pop(future.key)  # which is there once
+                number, bucket = bucket_of.pop(future.key)  # each key is popped once
                 runs.add(bucket, table)
                 left[number] -= 1
                 if not left[number]:
                     del left[number]
                     begin_rounds()
         finally:
-            watch.drop()  # after an error the rest is not needed
+            watch.drop()  # after an error, the remaining tasks aren't needed
         return concat_counts([runs.sum(bucket, least) for bucket in range(job.buckets)])
 
 
 def _submit(client: Client, parts: Sequence[Part], job: Job) -> tuple[list[Future[Any]], list[Future[Any]]]:
-    """Return the tables of a round's parts, and their sums, one for each bucket."""
+    """Submit a round; return the futures of its parts' tables, and of their sums by bucket."""
     name = uuid4().hex
     tables = [
         client.submit(count_part, part, job, key=f"count-{name}-{index}", retries=job.retries)
@@ -195,14 +195,14 @@ def count_files(
     worker_timeout: float | None = None,
     what: str = "counting",
 ) -> PreTokenCounts:
-    """Count the pre-tokens of files, folders, patterns or addresses on a cluster.
+    """Count the pre-tokens of files, folders, glob patterns or addresses on a cluster.
 
     `form` is the format of all files (see `corpus/file_formats.py`), `part` the size of parts in bytes, `kept` the
-    bytes of counts that are kept in memory here. Pre-tokens that occur less than `least` times in the whole corpus are
-    left out; with more than 1 the merges need not be those of all pre-tokens.
+    bytes of counts that the client keeps in memory. Pre-tokens that occur less than `least` times in the whole corpus
+    are dropped; a value above 1 may change the merges.
 
-    Without a worker for 30 s this warns (ClusterWaits) and waits on, `worker_timeout` seconds at most if that is given:
-    then it raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
+    After 30 s without a worker this warns (ClusterWaits) and keeps waiting, at most `worker_timeout` seconds if given,
+    then raises ClusterError. Raises CorpusError naming the file, ClusterError, MissingDependencyError, ValueError.
     """
     check_timeout(worker_timeout)
     if isinstance(paths, (str, Path)):
@@ -221,12 +221,12 @@ def count_files(
 
 
 class ClusterCorpus(NamedTuple):
-    """Files that a cluster counts: `run` is `count_files` with all its arguments but the job."""
+    """Files to count on a cluster; `run` is `count_files` with all its arguments except the job."""
 
     run: Callable[..., PreTokenCounts]
     job: Job
 
     def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
-        """Return the pre-tokens that occur `least` times: as a table, or as a mapping."""
+        """Return the pre-tokens that occur at least `least` times: as a table if `native`, otherwise as a dict."""
         table = self.run(self.job, least=least)
         return table if native else table.as_dict()

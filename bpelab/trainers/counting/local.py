@@ -1,4 +1,4 @@
-"""A corpus that this process counts, with a progress bar: its texts, and its pre-tokens."""
+"""A corpus that this process reads and counts, with a progress bar."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .pre_token_counts import PreTokenCounts
 from .undecoded import undecoded_texts
 
 LEAST_MEMORY = 1 << 20
-"""Bytes below which a limit can't be meant."""
+"""The smallest limit in bytes that makes sense."""
 
 
 class LocalCorpus(NamedTuple):
-    """A corpus and how it is read. The arguments are those of `count_pre_tokens`."""
+    """A corpus and how to read it. The arguments are those of `count_pre_tokens`."""
 
     corpus: Corpus
     split: Split | None
@@ -35,13 +35,13 @@ class LocalCorpus(NamedTuple):
     max_memory: int
 
     def texts(self, split: Split | None, what: str, whole: Split | None = None) -> Iterator[str]:
-        """Yield the texts that `split` is to cut, with a progress bar; those of `whole` stay whole as well."""
+        """Yield texts for `split` to cut, with a progress bar; pieces of `whole` stay whole too."""
         with progress_bar(self.progress, corpus_size(self.corpus, self.form), what, "B") as advance:
             reading = self.special, self.normalize, advance, self.form, self.field
             yield from training_texts(self.corpus, split, *reading, whole)
 
     def counts(self, native: bool, least: int) -> Mapping[bytes, int] | PreTokenCounts:
-        """Return the pre-tokens that occur `least` times: as a table counted in C, or as a mapping."""
+        """Return the pre-tokens that occur at least `least` times: as a table counted in C if `native`, else a dict."""
         with progress_bar(self.progress, corpus_size(self.corpus, self.form), "reading", "B") as advance:
             reading = self.special, self.normalize, advance, self.form, self.field
             if native:
@@ -52,7 +52,7 @@ class LocalCorpus(NamedTuple):
 
 
 def check_memory(max_memory: int | None) -> int:
-    """Return the bytes that counts may take, by default `MAX_MEMORY`; raise what is wrong with the number."""
+    """Return the bytes that counts may take, by default `MAX_MEMORY`. Raises TypeError or TrainingError."""
     if max_memory is None:
         return MAX_MEMORY
     if whole_number("max_memory", max_memory) < LEAST_MEMORY:
@@ -61,7 +61,7 @@ def check_memory(max_memory: int | None) -> int:
 
 
 def corpus_size(corpus: object, form: str | None) -> int | None:
-    """Return the bytes of UTF-8 of a corpus; None if that is not known before it is read."""
+    """Return the size of a corpus in bytes of UTF-8, or None if it isn't known before reading."""
     if isinstance(corpus, Path) and corpus.is_file() and detect_format(str(corpus), form) in (None, "text"):
         return corpus.stat().st_size
     return utf8_size(corpus) if isinstance(corpus, str) else None

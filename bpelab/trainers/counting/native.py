@@ -1,7 +1,7 @@
 """Native counting: the extension in C counts pre-tokens on several threads, as `corpus.py` does on one.
 
-Each thread counts in a table of its own (`native/count.h`), since the extension releases the interpreter's lock; the
-counts don't depend on which thread took which text.
+Each thread counts in its own table (`native/count.h`), while the extension releases the GIL. The counts don't depend on
+which thread took which text.
 
 Chapter: Incremental training. Cost: with learning, see `trainers/native.py`. Memory: see `count_native`.
 """
@@ -22,15 +22,15 @@ from .corpus import BLOCK
 from .pre_token_counts import BEYOND_64_BITS, PreTokenCounts, concat_counts
 
 MAX_THREADS = 8
-"""One thread reads for all others."""
+"""The most threads, since a single thread reads for all others."""
 MAX_COUNT = 1 << 62
-"""What C takes for a count."""
+"""The largest count that C accepts."""
 MAX_MEMORY = 8 << 30
-"""Bytes that counts take before they go to files, by default."""
+"""The default limit, in bytes, on counts in memory; beyond it they go to files."""
 
 
 class NativeCounter:
-    """Counts the pre-tokens of texts. It belongs to one thread.
+    """Counts the pre-tokens of texts. Each thread needs its own.
 
     >>> counter = NativeCounter(Split("gpt2"))
     >>> counter.feed(["low lower", "low"])
@@ -43,16 +43,16 @@ class NativeCounter:
 
     @property
     def scans(self) -> bool:
-        """Whether texts are pre-tokenized in C, or not at all."""
+        """True if texts are pre-tokenized in C, or not at all."""
         return self._split is None or self.counter.scans
 
     @property
     def nbytes(self) -> int:
-        """The bytes of what was counted so far."""
+        """The size of the counts so far, in bytes."""
         return self.counter.nbytes
 
     def feed(self, texts: list[str] | list[str | bytes]) -> None:
-        """Count the pre-tokens of `texts`, each by itself: a str, or bytes that are UTF-8."""
+        """Count the pre-tokens of `texts` (str, or bytes in UTF-8), each text separately."""
         others: Counter[str] = Counter()
         if self.scans:
             rests = self.counter.feed(texts)
@@ -64,33 +64,33 @@ class NativeCounter:
             self.add(PreTokenCounts.of(utf8_counts(others)))
 
     def stop(self) -> None:
-        """Make `feed`, which runs in another thread, return as soon as it can."""
+        """Make `feed`, running in another thread, return as soon as it can."""
         self.counter.stop()
 
     def clear(self) -> None:
-        """Forget what was counted so far."""
+        """Reset all counts."""
         self.counter.clear()
 
     def add(self, table: PreTokenCounts) -> None:
-        """Count pre-tokens as often as they occur."""
+        """Add the counts of a table."""
         try:
             self.counter.add(*table)
         except OverflowError as error:
             raise TrainingError(BEYOND_64_BITS) from error
 
     def table(self, least: int = 1, bucket: int = 0, buckets: int = 1) -> PreTokenCounts:
-        """Return what occurs `least` times, in no order that means anything; of several buckets, what is in one."""
+        """Return one of `buckets` buckets: pre-tokens that occur at least `least` times, in arbitrary order."""
         return PreTokenCounts.from_buffers(*self.counter.words(min(least, MAX_COUNT), bucket, buckets))
 
 
 class TextCounter(Protocol):
-    """Counts texts. It belongs to one thread."""
+    """Counts texts. Each thread needs its own."""
 
     def feed(self, texts: Any, /) -> object:
         """Count a list of texts."""
 
     def stop(self) -> object:
-        """Make `feed`, which runs in another thread, return as soon as it can."""
+        """Make `feed`, running in another thread, return as soon as it can."""
 
 
 C = TypeVar("C", bound=TextCounter)
@@ -104,18 +104,18 @@ def count_native(
     least: int = 1,
     max_memory: int = MAX_MEMORY,
 ) -> PreTokenCounts:
-    """Count the pre-tokens of `texts`, str or UTF-8, each by itself; by default with a thread for each core.
+    """Count the pre-tokens of `texts` (str or UTF-8), each text separately, by default with a thread for each core.
 
-    Pre-tokens that occur less than `least` times are left out. Counts are kept in about `max_memory` bytes, and in
-    files beyond that. Raises MissingDependencyError without the extension, TrainingError where files can't be written,
-    and what `texts` raises.
+    Pre-tokens that occur less than `least` times are dropped. Counts take about `max_memory` bytes; beyond that they go
+    to files. Raises MissingDependencyError without the extension, TrainingError if files can't be written, and the
+    errors of `texts`.
     """
     from .spill_runs import ThreadCounts
 
     require_extension()
     first = NativeCounter(split)
     if not first.scans:
-        threads = 1  # a pre-tokenizer in Python holds the lock, and may limit its time
+        threads = 1  # a pre-tokenizer in Python holds the GIL, and may have a time limit
     threads = threads or min(thread_count(None), MAX_THREADS)
     with ThreadCounts(max_memory, threads) as tables:
         counters = count_on_threads(texts, lambda: NativeCounter(split), threads, tables.spill, first)
@@ -135,9 +135,9 @@ def count_on_threads(
     after: Callable[[C], object] = lambda counter: None,
     first: C | None = None,
 ) -> list[C]:
-    """Feed texts to counters, a thread for each, and return these: one at least. `after` is called after each call.
+    """Feed texts to counters, one per thread, and return at least one counter. `after` is called after each batch.
 
-    Raises what `texts` raises, and what the counters do.
+    Raises the errors of `texts` and of the counters.
     """
     counters = [make() if first is None else first]
     free = counters.copy()
@@ -160,7 +160,7 @@ def count_on_threads(
                     waiting.popleft().result()
             for future in waiting:
                 future.result()
-        finally:  # after an error or Ctrl-C, don't wait for what is left
+        finally:  # after an error or Ctrl-C, don't wait for the rest
             for counter in counters:
                 counter.stop()
             pool.shutdown(cancel_futures=True)
@@ -168,7 +168,7 @@ def count_on_threads(
 
 
 def batches(texts: Iterable[T]) -> Iterator[list[T]]:
-    """Yield texts in lists of about a block, so that many short ones don't cost a call each."""
+    """Yield texts in lists of about a block, so that short texts don't cost a call each."""
     batch, size = list[T](), 0
     for text in texts:
         batch.append(text)

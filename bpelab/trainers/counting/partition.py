@@ -1,10 +1,10 @@
-"""Partition a corpus into parts to count apart: byte ranges of a text, row groups of a Parquet file, or whole files.
+"""Partition a corpus for separate counting: byte ranges of a text, row groups of a Parquet file, or whole files.
 
-A range of a text begins and ends at the first boundary at or after its limits, where a cut changes no pre-token (see
-`boundaries/named_patterns.py`). A worker computes both boundaries from the bytes beside the limits and from nothing
-else, so adjacent workers compute the same boundary independently, and no byte is in two parts or in none.
+A range of a text starts and ends at the first boundary at or after its limits, where a cut changes no pre-token (see
+`boundaries/named_patterns.py`). A worker computes both boundaries only from the bytes next to the limits, so adjacent
+workers compute the same boundary independently, and every byte is in exactly one part.
 
-Chapter: More than one machine. Cost: that of reading, and some 64 kB for each limit.
+Chapter: More than one machine. Cost: that of reading, and some 64 kB more for each limit.
 """
 
 import codecs
@@ -24,7 +24,7 @@ WINDOW, MAX_SEARCHED = 1 << 16, 1 << 26
 
 
 class Part(NamedTuple):
-    """A part of a corpus, and its size in bytes. `span` is of bytes of a text or row groups of Parquet; None is all."""
+    """A part of a corpus and its size in bytes. `span` is a range of bytes or Parquet row groups; None is all."""
 
     source: Input
     span: tuple[int, int] | None
@@ -57,7 +57,7 @@ def _parts(source: Input, size: int, cut: Cut | bool) -> Iterator[Part]:
 
 
 def _has_ranges(source: Input) -> bool:
-    """Whether a file can be read from any offset, which not every web server allows."""
+    """Return whether a file can be read from any offset, which some web servers don't allow."""
     with suppress(OSError), open_path(source.path, seeks=True) as file:
         file.seek(source.size - 1)
         return len(file.read(1)) == 1
@@ -72,7 +72,7 @@ def texts_of(part: Part, field: str, cut: Cut | bool, special: SpecialTokens) ->
     source, span, options = part.source, part.span, ReadOptions(field=field)
 
     def ignore(size: int) -> None:
-        """Progress is reported by whole parts."""
+        """Ignore progress inside a part, since only whole parts are reported."""
 
     if source.form.startswith("text"):
         if span is not None:
@@ -96,9 +96,9 @@ def _documents(
 
 
 def boundary_after(source: Input, at: int, special: SpecialTokens, cut: Cut | bool = Cut.AT_WORDS) -> int:
-    """Return the first offset from byte `at` on where the text may be cut; the end of the file if there is none.
+    """Return the first offset at or after byte `at` where the text may be cut, or the end of the file.
 
-    Raises CorpusError for a file that can't be read, is not UTF-8, or has no boundary within `MAX_SEARCHED` bytes.
+    Raises CorpusError for a file that can't be read, isn't UTF-8, or has no boundary within `MAX_SEARCHED` bytes.
     """
     if at <= 0 or at >= source.size:
         return min(max(at, 0), source.size)

@@ -1,10 +1,10 @@
 """Pre-token counts: distinct pre-tokens and how often each occurs, in three buffers.
 
-The counter in C returns such tables and the learner in C takes them. Machines that count apart send them to each other,
-partitioned by hash: the bucket of a pre-token depends on its bytes alone, so two tables can be summed bucket by bucket,
+The counter in C returns such tables and the learner in C takes them. Machines of a cluster send them to each other,
+partitioned by hash. The bucket of a pre-token depends only on its bytes, so two tables can be summed bucket by bucket,
 and no process needs more than one bucket of each.
 
-Chapters: Incremental training; More than one machine. Cost: linear; 16 bytes and its own for each pre-token.
+Chapters: Incremental training; More than one machine. Cost: linear; for each pre-token, its own bytes plus 16.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MULTIPLIER = 0x9E3779B97F4A7C15
 
 
 class PreTokenCounts(NamedTuple):
-    """Distinct pre-tokens, concatenated; the end offset of each and how often it occurs, both int64."""
+    """Distinct pre-tokens, concatenated, with the end offset and the count of each, both int64."""
 
     content: bytes | bytearray | memoryview
     ends: array[int] | memoryview
@@ -35,7 +35,7 @@ class PreTokenCounts(NamedTuple):
 
     @staticmethod
     def of(counts: Mapping[bytes, int]) -> PreTokenCounts:
-        """Return the table of a mapping, without the empty pre-token.
+        """Build a table from a mapping, without the empty pre-token.
 
         >>> PreTokenCounts.of({b"low": 5, b"": 3, b"er": 2})
         PreTokenCounts(content=b'lower', ends=array('q', [3, 5]), counts=array('q', [5, 2]))
@@ -51,16 +51,16 @@ class PreTokenCounts(NamedTuple):
 
     @staticmethod
     def from_buffers(content: Any, ends: Any, counts: Any) -> PreTokenCounts:
-        """Return the table in three buffers of bytes, without a copy."""
+        """Build a table on three byte buffers, without a copy."""
         ends, counts = (memoryview(buffer).cast("B").cast("q") for buffer in (ends, counts))
         return PreTokenCounts(content, ends, counts)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """Pickle the buffers, which protocol 5 sends without a copy."""
+        """Pickle the buffers, without a copy under protocol 5."""
         return PreTokenCounts.from_buffers, tuple(map(PickleBuffer if protocol >= 5 else bytes, self))
 
     def as_dict(self) -> dict[bytes, int]:
-        """Return the table as a mapping, as the trainers in Python take it.
+        """Return the table as a dict, which the trainers in Python take.
 
         >>> PreTokenCounts.of({b"low": 5, b"er": 2}).as_dict()
         {b'low': 5, b'er': 2}
@@ -70,11 +70,11 @@ class PreTokenCounts(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of its buffers."""
+        """The size of the buffers, in bytes."""
         return sum(memoryview(buffer).nbytes for buffer in self)
 
     def buckets(self, number: int) -> list[PreTokenCounts]:
-        """Partition the table into `number` tables; the bytes of a pre-token determine which one it is in.
+        """Partition the table into `number` tables; the bytes of a pre-token determine its table.
 
         >>> [table.as_dict() for table in PreTokenCounts.of({b"low": 5, b"er": 2, b"a": 1}).buckets(2)]
         [{b'er': 2}, {b'low': 5, b'a': 1}]

@@ -1,7 +1,7 @@
-"""Spill runs: count tables kept by bucket, and written to files when they exceed a limit of memory.
+"""Spill runs: count tables kept by bucket, and written to files when they exceed a memory limit.
 
-Then the tables in memory are summed bucket by bucket and written, a *run* for each bucket; in the end the runs of a
-bucket are summed. So memory holds the limit and the sum of one bucket. Source: the runs of external sorting.
+At the limit, the tables in memory are summed bucket by bucket and written, one *run* per bucket. At the end the runs of
+each bucket are summed. So memory holds at most the limit plus the sum of one bucket. Source: external sorting's runs.
 
 Chapter: More than one machine. Cost: each run is written once and read once.
 """
@@ -24,7 +24,7 @@ BUCKETS = 16
 
 
 class Runs:
-    """Tables in `buckets` buckets, of which about `limit` bytes are in memory; files go to a new folder in `folder`.
+    """Tables in `buckets` buckets, with about `limit` bytes in memory; files go to a new folder in `folder`.
 
     Attributes:
         spilled: bytes written to files.
@@ -37,7 +37,7 @@ class Runs:
         self.spilled = 0
 
     def add(self, bucket: int, table: PreTokenCounts) -> None:
-        """Keep a table. Raises TrainingError where it can't be written."""
+        """Add a table. Raises TrainingError if it can't be written."""
         self._buffered[bucket].append(table)
         self._size += table.nbytes
         if self._size > self._limit:
@@ -65,11 +65,11 @@ class Runs:
         self._size = 0
 
     def sum(self, bucket: int, least: int = 1) -> PreTokenCounts:
-        """Return what occurs `least` times in all tables of a bucket."""
+        """Sum the tables of a bucket, and drop pre-tokens that occur less than `least` times."""
         return sum_counts(self._tables(bucket), least)
 
     def _tables(self, bucket: int) -> Iterator[PreTokenCounts]:
-        """Iterate over the tables of a bucket, those in files included."""
+        """Iterate over the tables of a bucket, in memory and in files."""
         yield from self._buffered[bucket]
         path = None if self._folder is None else self._folder / str(bucket)
         if path is not None and path.exists():
@@ -85,13 +85,13 @@ class Runs:
 
 
 class ThreadCounts:
-    """What several threads count, in about `max_memory` bytes.
+    """The counts of several threads, in about `max_memory` bytes.
 
-    Each thread has an eighth of it, divided by their number, before its counts go to buckets here; a quarter is kept
-    here before that goes to files.
+    The threads share an eighth of it for their own counters. A counter that exceeds its share moves its counts to the
+    buckets here, which keep a quarter in memory before they go to files.
 
     Attributes:
-        used: whether counts were taken.
+        used: True once a counter's counts were moved here.
     """
 
     def __init__(self, max_memory: int, threads: int) -> None:
@@ -105,12 +105,12 @@ class ThreadCounts:
         self._runs.close()
 
     def spill(self, counter: NativeCounter) -> None:
-        """Take the counts of a counter if they exceed its share. Raises TrainingError where they can't be written."""
+        """Take the counts of a counter if they exceed its share. Raises TrainingError if they can't be written."""
         if counter.nbytes > self._share:
             self.take(counter)
 
     def take(self, counter: NativeCounter) -> None:
-        """Take the counts of a counter, which begins anew. Raises TrainingError where they can't be written."""
+        """Take the counts of a counter and clear it. Raises TrainingError if they can't be written."""
         self.used = True
         for bucket in range(BUCKETS):
             table = counter.table(1, bucket, BUCKETS)
@@ -119,6 +119,6 @@ class ThreadCounts:
         counter.clear()
 
     def sums(self, least: int = 1) -> Iterator[PreTokenCounts]:
-        """Yield what occurs `least` times, bucket by bucket, in no order that means anything."""
+        """Yield tables of pre-tokens that occur at least `least` times, bucket by bucket, in arbitrary order."""
         for bucket in range(BUCKETS):
             yield self._runs.sum(bucket, least)

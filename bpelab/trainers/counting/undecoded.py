@@ -1,9 +1,8 @@
-"""Texts as bytes: files that are counted in C are read, cut and checked without being decoded.
+"""Texts as bytes: files to count in C are read, cut and checked without decoding them.
 
-A file's blocks are cut where `corpus.py` could cut them: at a boundary, which is looked for in the last few kilobytes.
-What can't be taken as it is goes the way of `corpus.py`: files of records, texts that are normalized or that special
-tokens are taken out of, patterns of which no boundaries are known. Chapter: Incremental training. Cost: reading the
-file, and 0.1 ns a byte of ASCII.
+A file's blocks are cut where `corpus.py` could cut them: at a boundary in the last few kilobytes. `corpus.py` handles
+the other cases: files of records, normalizers, special tokens, and patterns without known boundaries.
+Chapter: Incremental training. Cost: reading the file, and 0.1 ns a byte of ASCII.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ...vocab.special_tokens import SpecialTokens
 from .corpus import BLOCK, Corpus, cut_for, document_parts, documents, not_utf8, refuse_json_lines, training_texts
 
 WINDOW = 4096
-"""Bytes at the end of a block in which a boundary is looked for."""
+"""The number of bytes at the end of a block in which to search for a boundary."""
 
 
 def undecoded_texts(
@@ -32,7 +31,7 @@ def undecoded_texts(
     form: str | None = None,
     field: str = "text",
 ) -> Iterator[str | bytes]:
-    """Yield what `training_texts` yields, where it may be undecoded as bytes, cut at other boundaries."""
+    """Yield the same texts as `training_texts`, as undecoded bytes where possible, perhaps cut at other boundaries."""
     cut = cut_for(split, split)
     if cut == Cut.NOWHERE or special.tokens or normalize is not None:
         yield from training_texts(corpus, split, special, normalize, advance, form, field)
@@ -51,7 +50,7 @@ def undecoded_texts(
 
 
 def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
-    """Yield a file's bytes in parts of about a block that end at boundaries. Cost: linear, however rare these are.
+    """Yield a file's bytes in parts of about a block that end at boundaries. Cost: linear, however rare they are.
 
     Raises TrainingError for a file that can't be read or is not UTF-8.
     """
@@ -72,7 +71,7 @@ def parts_of_file(path: Path, cut: Cut) -> Iterator[bytes]:
 
 
 def last_boundary_of_bytes(block: bytes, cut: Cut) -> int:
-    """Return the last boundary in the last bytes of a block of UTF-8 that may begin and end inside a character, or 0.
+    """Return the last boundary near the end of a UTF-8 block, or 0; the block may start and end inside a character.
 
     >>> last_boundary_of_bytes("zwei Wörter, und".encode(), Cut.AT_WORDS)
     12
@@ -82,14 +81,14 @@ def last_boundary_of_bytes(block: bytes, cut: Cut) -> int:
         start += 1
     try:
         text = block[start:].decode()
-    except UnicodeDecodeError as error:  # a character that the block ends in, or something worse, which is told later
+    except UnicodeDecodeError as error:  # the block ends inside a character, or isn't UTF-8: `_checked` reports that
         text = block[start : start + error.start].decode()
     end = last_boundary(text, len(text), cut)
     return start + len(text[:end].encode()) if end else 0
 
 
 def _checked(part: bytes, path: Path, begin: int) -> bytes:
-    """`part`, which begins at the byte `begin` of a file. Raises TrainingError if it isn't UTF-8."""
+    """Return `part`, which starts at byte `begin` of a file. Raises TrainingError if it isn't UTF-8."""
     from ...native._core import is_utf8
 
     if not is_utf8(part):

@@ -1,4 +1,4 @@
-"""Superwords: tokens that go on over the end of a word, learned after the words or beside them.
+"""Superwords: tokens that span word boundaries, learned after the words or alongside them.
 
 It may import `counting` and the trainers. Begin with `superbpe.py`, then `boundless.py`.
 """

@@ -1,15 +1,14 @@
-"""BoundlessBPE, as in the textbook: merges of whole pre-tokens compete with merges inside words.
+"""BoundlessBPE, the textbook way: merges of whole pre-tokens compete with merges inside words.
 
-Merges inside words are learned first, all of them, with their counts. Then they are gone through again, in order. At
-each step the most frequent pair of neighbours that are whole pre-tokens, or superwords already, is looked for among
-those that the merges so far have made; if it is more frequent than the next merge inside words, it is merged, else that
-merge is taken. The vocabulary is full when as many were taken as had been learned, so every superword displaces the
-rarest merge inside a word.
+First learn all merges inside words, with their counts. Then go through them again, in order. At each step find the most
+frequent pair of neighbours in which each token, given the merges so far, is a whole pre-token or a superword. If it is
+more frequent than the next merge inside words, merge it; otherwise take that merge. The vocabulary is full after
+`num_merges` merges, so every superword displaces the rarest merge inside words.
 
-Decisions. Only pre-tokens with a letter take part, as in the authors' default since 2026. Of equal counts the merge
-inside words goes first. Runs of pre-tokens end where the pattern of superwords cuts. Superwords rank after all merges
-inside words, as the authors' own export to files has it, and texts are encoded by these merges alone: their own decoder
-asks in addition that the parts of a superword are whole pre-tokens, which no file format can say.
+Decisions. Only pre-tokens with a letter take part, as in the authors' default since 2026. On equal counts the merge
+inside words goes first. Runs of pre-tokens end where the superword pattern cuts. Superwords rank after all merges
+inside words, as in the authors' own export to files, and texts are encoded by these merges alone. The authors' own code
+also requires that the parts of a superword are whole pre-tokens, which no file format can express.
 
 Chapter: Superwords. Cost: O(size of the corpus) for each merge.
 Source: Schmidt et al. 2025; the two phases of Schmidt, Tanner and Pinter 2026, and their `train.py`, `export.py`.
@@ -33,7 +32,7 @@ from .superbpe import TwoStages, encode_in_order, tokens_of
 def train_boundless(
     texts: Iterable[str], words: Split, num_merges: int, superwords: Superwords, min_frequency: int = 2
 ) -> TwoStages:
-    """Return the merges that BoundlessBPE learns from `texts`, no more than `num_merges` in all.
+    """Return the merges that BoundlessBPE learns from `texts`, at most `num_merges` in total.
 
     >>> texts = ["one of the best", "some of the rest", "all of the cats"]
     >>> learned = train_boundless(texts, Split("gpt2"), 7, Superwords.of("boundless"))
@@ -71,7 +70,7 @@ def train_boundless(
 
 
 def whole_runs(text: str, words: Split, beyond: Split) -> Iterator[tuple[str, ...]]:
-    """Yield the runs of neighbouring pre-tokens that may become superwords: each with a letter, none cut by `beyond`.
+    """Yield runs of adjacent pre-tokens that may form superwords: each has a letter, and `beyond` cuts none.
 
     >>> list(whole_runs("one of 12 big, red cats", Split("gpt2"), Split("superbpe")))
     [('one', ' of'), (' big',), (' red', ' cats')]
@@ -92,7 +91,7 @@ def whole_runs(text: str, words: Split, beyond: Split) -> Iterator[tuple[str, ..
 
 
 def _single_tokens(run: tuple[str, ...], merges: list[LearnedMerge]) -> Iterator[list[int]]:
-    """Yield the parts of a run whose pre-tokens are one token each."""
+    """Yield the parts of a run whose pre-tokens are single tokens."""
     part: list[int] = []
     for piece in run:
         ids = encode_in_order(piece.encode(), merges)

@@ -1,10 +1,10 @@
-"""Phrases on a cluster: workers encode parts of a corpus, and count pairs of neighbouring tokens, or parts of phrases.
+"""Phrases on a cluster: workers encode parts of a corpus and count adjacent pairs of tokens, or parts of phrases.
 
-Both are counted as pre-tokens are (`distributed.py`), as strings of bytes: a pair has eight, a part three for each
-token. So they are partitioned, summed and fetched in the same way, once each whatever becomes of workers.
+Both are counted like pre-tokens (`distributed.py`), as byte strings: eight bytes for a pair, three for each token of a
+part. So they are partitioned, summed and fetched the same way, each exactly once even if workers are lost.
 
-Chapter: More than one machine. Cost: encoding twice, divided; over the network go the distinct pairs of each part of
-the corpus, 24 bytes each, and its distinct parts of phrases.
+Chapter: More than one machine. Cost: encoding twice, divided among workers; over the network go the distinct pairs of
+each part of the corpus, 24 bytes each, and its distinct parts of phrases.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .settings import Superwords
 
 @dataclass(frozen=True)
 class PhraseJob(Job):
-    """How phrases are counted: a `Job` whose `split` cuts words.
+    """How to count phrases: a `Job` whose `split` cuts words.
 
     Attributes:
-        encoding: a model, what cuts words, and the `Superwords`, pickled.
-        mergeable: keys of the pairs between which phrases are not cut; "all"; or None to count pairs.
+        encoding: a model, the split that cuts words, and the `Superwords`, pickled.
+        mergeable: keys of the pairs at which phrases aren't cut; "all"; or None to count pairs.
         cut: where texts may be cut.
     """
 
@@ -51,7 +51,7 @@ class PhraseJob(Job):
     cut: Cut = Cut.AT_PHRASES
 
     def counter(self) -> PreTokenCounter:
-        """Return what counts texts."""
+        """Return a new counter of pairs or parts."""
         if extension() is None:
             return PythonPhraseCounter(_sequences(self.encoding), self.mergeable)
         encoding = _encoding(self.encoding)
@@ -62,7 +62,7 @@ class PhraseJob(Job):
 
 @lru_cache(1)
 def _encoding(pickled: bytes) -> PhraseEncoding:
-    """Return the encoding in C, made once in each worker."""
+    """Return the encoding in C, built once per worker."""
     return PhraseEncoding(*pickle.loads(pickled))
 
 
@@ -72,7 +72,7 @@ def _sequences(pickled: bytes) -> Sequences:
 
 
 class PythonPhraseCounter:
-    """Counts pairs or parts in Python, for workers that have no compiler."""
+    """Counts pairs or parts in Python, for workers without the extension."""
 
     def __init__(self, sequences: Sequences, mergeable: bytes | str | None) -> None:
         self._sequences, self._pairs, self._counts = sequences, mergeable is None, Counter[bytes]()
@@ -81,7 +81,7 @@ class PythonPhraseCounter:
 
     @property
     def nbytes(self) -> int:
-        """The approximate bytes of what was counted so far."""
+        """The approximate size of the counts so far, in bytes."""
         return PRE_TOKEN_BYTES * len(self._counts)
 
     def feed(self, texts: Iterable[str]) -> None:
@@ -93,12 +93,12 @@ class PythonPhraseCounter:
                 self._counts.update(map(_as_bytes, split_at_rare_pairs(sequence, self._mergeable)))
 
     def table(self) -> PreTokenCounts:
-        """Return the table of what was counted."""
+        """Return the counts so far as a table."""
         return PreTokenCounts.of(self._counts)
 
 
 class DistributedPhrases:
-    """The `Phrases` of what `job` reads, counted on a cluster. `count` returns the table of a job."""
+    """The `Phrases` of the corpus that `job` reads, counted on a cluster. `count` returns the table of a job."""
 
     dropped = 0
 
@@ -122,12 +122,12 @@ class DistributedPhrases:
         return self._table(None, "pairs")
 
     def frequent(self, number: int) -> int:
-        """Return a count that `number` pairs have."""
+        """Return a count that at least `number` pairs reach."""
         counts = np.frombuffer(self._pairs.counts, np.int64)
         return int(np.partition(counts, -number)[-number]) if 0 < number <= len(counts) else 1
 
     def pairs(self, least: int) -> dict[Pair, int]:
-        """Return the pairs that occur `least` times."""
+        """Return the pairs that occur at least `least` times."""
         keys, counts = np.frombuffer(self._pairs.content, np.uint64), np.frombuffer(self._pairs.counts, np.int64)
         often = counts >= least
         return pairs_of(keys[often].tolist(), counts[often].tolist())
@@ -135,7 +135,7 @@ class DistributedPhrases:
     def learn(
         self, mergeable: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
     ) -> list[TrainStep]:
-        """Return the merges learned from the parts between pairs that are not mergeable."""
+        """Return the merges learned from the phrases, cut at pairs that aren't mergeable."""
         keys = "all" if mergeable is None else array("Q", map(key_of, mergeable)).tobytes()
         table = self._table(keys, "phrases")
         if extension() is not None:

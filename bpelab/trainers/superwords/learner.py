@@ -1,9 +1,9 @@
-"""Superwords, learned incrementally: the merges of the textbooks, `superbpe.py` and `boundless.py`, for long texts.
+"""Superwords, learned incrementally: the same merges as the textbook `superbpe.py` and `boundless.py`, for long texts.
 
-- The second stage is training that goes on (`continue_training.py`), on text that is cut less often.
-- *Counts fall.* Merges inside words are learned in the order of their counts, and so are superwords. A pre-token is one
-  token before its merge is rarer than any pair that it is in. So the competition of BoundlessBPE is that of two sorted
-  lists, each learned by itself.
+- The second stage is continued training (`continue_training.py`) on text that is cut less often.
+- *Counts fall.* Merges inside words are learned in descending order of count, and so are superwords. A pre-token is at
+  least as frequent as any pair it is in, so it is a single token in time. So BoundlessBPE's competition is a merge of
+  two sorted lists, each learned separately.
 
 Chapter: Superwords. Cost: encoding the corpus twice, then O(places that change). Memory: the frequent pairs of tokens,
 and the distinct parts between rare ones.
@@ -22,7 +22,7 @@ from .settings import Superwords
 from .superbpe import TwoStages
 
 Texts = Callable[[], Iterable[str]]
-"""Returns the texts of a corpus, document by document, each time that it is called."""
+"""A function that returns the texts of a corpus, document by document; it may be called several times."""
 
 
 def learn_superwords(
@@ -33,9 +33,9 @@ def learn_superwords(
     *,
     least: int | None = None,
 ) -> Iterator[LearnedMerge]:
-    """Yield the superwords to add to a model of words, most frequent first, no more than `num_merges`.
+    """Yield up to `num_merges` superwords to add to a model of words, most frequent first.
 
-    `least` is a count that nothing learned is below, where it is known.
+    `least`, if known, is a lower bound on the count of every learned merge.
 
     >>> from bpelab import BPEModel
     >>> from bpelab.trainers.superwords.python_phrases import PythonPhrases
@@ -49,7 +49,7 @@ def learn_superwords(
 
 
 def merge_by_frequency(words: list[LearnedMerge], beyond: Iterable[LearnedMerge], num_merges: int) -> TwoStages:
-    """Return the most frequent merges of both lists; of equal counts those of words go first.
+    """Return the most frequent merges of both lists; on equal counts, those of words go first.
 
     >>> words = [LearnedMerge(b"a", b"b", 9), LearnedMerge(b"ab", b"c", 3)]
     >>> merge_by_frequency(words, [LearnedMerge(b"x", b" y", 3), LearnedMerge(b"x y", b" z", 2)], 3)[1][0].left
@@ -71,12 +71,12 @@ def merge_by_frequency(words: list[LearnedMerge], beyond: Iterable[LearnedMerge]
 
 
 def key_of(pair: Pair) -> int:
-    """Return a pair as C and count tables have it."""
+    """Return a pair as the integer that C and count tables use."""
     return pair[0] + 1 << 32 | pair[1] + 1
 
 
 def pairs_of(keys: Iterable[int], counts: Iterable[int]) -> dict[Pair, int]:
-    """Return pairs and their counts.
+    """Return a dict from pairs to counts, given the pairs' keys.
 
     >>> pairs_of([key_of((5, 0))], [3])
     {(5, 0): 3}

@@ -1,15 +1,14 @@
-"""Phrases in C: texts are encoded, pairs of neighbours and parts of phrases counted, on all cores, in bounded memory.
+"""Phrases in C: encode texts and count adjacent pairs and parts of phrases, on all cores, in bounded memory.
 
-The corpus is encoded twice, for the pairs and for the parts. Each thread has a table of pairs that drops the rarest
-when it is full, and remembers the highest count that it dropped (`native/pair_counts.h`): what is rare for certain is
-rare all the same, so that merges don't change. Parts go to files when they exceed their share of the limit, as words
-do.
+The corpus is encoded twice, once for the pairs and once for the parts. Each thread has a table of pairs that drops the
+rarest when it is full and remembers the highest count it dropped (`native/pair_counts.h`). That bounds the count of
+any dropped pair, so the merges don't change. Parts go to files when they exceed their share of the limit, as words do.
 
 Chapter: Superwords. Cost: for 1 GB of generated English (`bench/generated_text.py`) and 128,000 tokens, 28,000 of them
 superwords, 63 s of processor time on an x86 server with two free cores, words included, 42 s by the clock, and 2.1 GB
 of memory; on a busy one 83 s, 22 s for a quarter of it, 41 s for half, and 80 s and 1.4 GB with `max_memory` of 500 MB.
-10 GB took 648 s of processor time, 9.9 GB of memory and 2.4 GB of files, with `max_memory` of 6 GB. Memory: what the
-limit allows for counts, and 12 bytes for each token of the distinct parts, of which C takes 2**31.
+10 GB took 648 s of processor time, 9.9 GB of memory and 2.4 GB of files, with `max_memory` of 6 GB. Memory: the limit
+for counts, plus 12 bytes for each token of the distinct parts; C takes at most 2**31 of these.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ if TYPE_CHECKING:
     from ...native._core import Encoder, PhraseCounter
 
 BREAK = 0xFFFFFFFF
-"""After each sequence of tokens."""
+"""The separator after each sequence of tokens."""
 TOKEN_BYTES = 3
 NO_LIMIT = NO_DROPS = 1 << 62
 
 
 class PhraseEncoding:
-    """What turns texts into counted phrases in C: an encoder and patterns, or what Python does where C can't.
+    """Turns texts into counted phrases in C, with an encoder and patterns; Python does what C can't.
 
-    One for all threads; each takes a counter of its own.
+    All threads share one; each has its own counter.
     """
 
     def __init__(self, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
@@ -69,13 +68,13 @@ class PhraseEncoding:
         return PhraseCounter(self.encoder, max_memory, *(self._tables if self.encoder else []))
 
     def feed(self, counter: PhraseCounter, texts: list[str]) -> None:
-        """Count texts; what C can't split is split in Python."""
+        """Count texts; Python splits those that C can't split."""
         if left := counter.feed(texts):
             counter.add(as_array(self.sequences.of(left)))
 
 
 class PairCounter:
-    """Counts pairs of neighbours. It belongs to one thread."""
+    """Counts adjacent pairs of tokens. Each thread needs its own."""
 
     def __init__(self, encoding: PhraseEncoding, max_memory: int) -> None:
         self._encoding, self.counter = encoding, encoding.counter(max_memory)
@@ -87,17 +86,17 @@ class PairCounter:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of what was counted so far."""
+        """The size of the counts so far, in bytes."""
         return self.counter.nbytes
 
     def table(self) -> PreTokenCounts:
-        """Return what was counted: for each pair the eight bytes of its key (`key_of`)."""
+        """Return the counts so far as a table, with each pair as the eight bytes of its key (`key_of`)."""
         keys, counts = self.counter.pairs(1)
         return PreTokenCounts(keys, array("q", range(8, len(keys) + 8, 8)), memoryview(counts).cast("q"))
 
 
 class PartCounter(PairCounter):
-    """Counts the parts between pairs that are not mergeable. It belongs to one thread."""
+    """Counts the parts of phrases cut at pairs that aren't mergeable. Each thread needs its own."""
 
     def __init__(self, encoding: PhraseEncoding, keys: array[int] | None) -> None:
         super().__init__(encoding, 0)
@@ -106,18 +105,18 @@ class PartCounter(PairCounter):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of what was counted so far."""
+        """The size of the counts so far, in bytes."""
         return self.parts.nbytes + self.counter.nbytes
 
     def table(self) -> PreTokenCounts:
-        """Return what was counted: for each part three bytes a token."""
+        """Return the counts so far as a table, with each part as three bytes per token."""
         return self.parts.table()
 
 
 class NativePhrases:
     """The `Phrases` of texts, counted in C, in about `max_memory` bytes.
 
-    `learn` raises TrainingError for more phrases than C can take, or that can't be written to files.
+    `learn` raises TrainingError if there are more phrases than C can take, or if files can't be written.
     """
 
     def __init__(
@@ -140,22 +139,22 @@ class NativePhrases:
 
     @property
     def dropped(self) -> int:
-        """How much more often than counted a pair may occur."""
+        """The largest amount by which `pairs` may undercount a pair."""
         return self._pairs().dropped
 
     def frequent(self, number: int) -> int:
-        """Return a count that `number` pairs have, a power of two."""
+        """Return a count that at least `number` pairs reach, a power of two."""
         return self._pairs().frequent(number)
 
     def pairs(self, least: int) -> dict[Pair, int]:
-        """Return the pairs that were counted `least` times."""
+        """Return the pairs counted at least `least` times."""
         keys, counts = self._pairs().pairs(min(least, MAX_COUNT))
         return pairs_of(memoryview(keys).cast("Q"), memoryview(counts).cast("q"))
 
     def learn(
         self, mergeable: Collection[Pair] | None, num_merges: int, least: int, superwords: Superwords
     ) -> list[TrainStep]:
-        """Return the merges learned from the parts between pairs that are not mergeable."""
+        """Return the merges learned from the phrases, cut at pairs that aren't mergeable."""
         keys = None if mergeable is None else array("Q", map(key_of, mergeable))
         with ThreadCounts(self._max_memory, self._threads) as tables:
             counters = count_on_threads(
@@ -172,13 +171,13 @@ class NativePhrases:
 def learn_parts(
     tables: Iterable[PreTokenCounts], tokens: Sequence[bytes], num_merges: int, least: int, superwords: Superwords
 ) -> Iterator[TrainStep]:
-    """Yield the merges of counted sequences of `tokens`, three bytes for each, that occur `least` times.
+    """Yield the merges that occur at least `least` times in counted sequences of `tokens`, three bytes per token.
 
     >>> table = PreTokenCounts.of({bytes([0, 0, 0, 1, 0, 0]): 3})
     >>> [step.token for step in learn_parts([table], [b" of", b" the"], 5, 2, Superwords())]
     [b' of the']
 
-    Raises TrainingError for more than C can take.
+    Raises TrainingError if there are more tokens than C can take.
     """
     from ...native._core import MergeLearner
 
@@ -190,8 +189,8 @@ def learn_parts(
         size += len(table.content) // TOKEN_BYTES + len(table.ends)
         if size >= MAX_BYTES:
             raise TrainingError(
-                f"the distinct phrases have more than {MAX_BYTES:,} tokens, which is what the native trainer takes; "
-                "train on less text, or with a higher min_frequency, between whose pairs phrases are cut"
+                f"the distinct phrases have more than {MAX_BYTES:,} tokens, the native trainer's limit; train on less "
+                "text, or with a higher min_frequency, which cuts phrases into shorter parts"
             )
         try:
             learner.add(*table)
@@ -201,10 +200,10 @@ def learn_parts(
 
 
 def ends_of(strings: Iterable[bytes]) -> array[int]:
-    """Return where each string ends when all are concatenated."""
+    """Return the end offset of each string in their concatenation."""
     return array("q", accumulate(map(len, strings)))
 
 
 def as_array(sequences: Iterable[Sequence[int]]) -> array[int]:
-    """Return sequences of tokens as C takes them."""
+    """Return sequences of tokens in the form C expects: concatenated, with BREAK after each."""
     return array("I", chain.from_iterable((*sequence, BREAK) for sequence in sequences))

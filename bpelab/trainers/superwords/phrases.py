@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def phrases_of(
     corpus: LocalCorpus | ClusterCorpus, model: BPEModel, superwords: Superwords, native: bool
 ) -> Phrases[Superwords]:
-    """Return a corpus as sequences of a model's tokens; `native` has C count them in this process."""
+    """Return a corpus as sequences of a model's tokens; with `native`, a corpus in this process is counted in C."""
     if not isinstance(corpus, LocalCorpus):
         from .distributed_phrases import DistributedPhrases
 

@@ -1,6 +1,6 @@
-"""Phrases in pure Python: a corpus as sequences of tokens, of pieces longer than words or of whole words.
+"""Phrases in pure Python: a corpus as sequences of tokens, from pieces longer than words or from whole words.
 
-`learner.py` says what for. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
+`learner.py` explains their purpose. Chapter: Superwords. Cost: 1.5 s for a megabyte. Memory: all distinct pairs, and
 the distinct parts (`trainers/counted_sequences.py`).
 """
 
@@ -22,9 +22,9 @@ from .settings import Superwords
 
 
 class Sequences:
-    """Makes texts into sequences of tokens: their indices in `tokens`, which are those of a model by id.
+    """Turns texts into sequences of indices into `tokens`, the tokens of a model in order of id.
 
-    `words` is what cuts text for the model, which "boundless" asks for.
+    `words` is the model's pre-tokenizer, which "boundless" needs.
     """
 
     def __init__(self, model: BPEModel, words: Split | None, superwords: Superwords) -> None:
@@ -39,19 +39,19 @@ class Sequences:
         return Pipeline(TokenizerSpec(self._model, pattern=None), "auto", 0)
 
     def of(self, texts: Iterable[str]) -> Iterator[Sequence[int]]:
-        """Yield the sequences: pieces of the second stage's pattern, or runs of words that are one token each."""
+        """Yield the sequences: pieces of the second stage's pattern, or runs of single-token words."""
         if self._superwords.method == "boundless":
             return self._runs(texts)
         return self._pieces(texts)
 
     def _pieces(self, texts: Iterable[str]) -> Iterator[list[int]]:
-        """Yield the tokens of each piece: of the piece as it is, which by itself might be cut otherwise."""
+        """Yield the tokens of each piece, without cutting it again: on its own it might be cut differently."""
         pieces = (piece for text in texts for piece in self._superwords.split.split(text))
         for ids in encode_in_batches(self._pipeline, pieces):
             yield [self._number[token_id] for token_id in ids]
 
     def _runs(self, texts: Iterable[str]) -> Iterator[list[int]]:
-        """Yield the tokens of neighbouring pre-tokens that are one token each."""
+        """Yield runs of adjacent pre-tokens that are single tokens."""
         for text in texts:
             for run in whole_runs(text, self._words, self._superwords.split):
                 part: list[int] = []
@@ -65,7 +65,7 @@ class Sequences:
                     yield part
 
     def _single(self, piece: str) -> int | None:
-        """Return the token of a pre-token that is one; None for any other."""
+        """Return the token that makes up the whole pre-token, or None if there are several."""
         if piece not in self._whole:
             ids = self._pipeline.ids(valid_text(piece))
             self._whole[piece] = self._number[ids[0]] if len(ids) == 1 else None

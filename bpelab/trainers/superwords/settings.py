@@ -1,8 +1,8 @@
-"""Superwords: tokens that go on over the end of a word, such as ` of the`. What a second stage of training may merge.
+"""Settings for superwords: tokens that span word boundaries, such as ` of the`, learned in a second stage of training.
 
-Both published methods learn words first and superwords next. Under SuperBPE, a *transition point* says when: from then
-on text is cut by a pattern that leaves words together, and training goes on. Under BoundlessBPE, merges of two whole
-pre-tokens compete with merges inside words, the more frequent first, so the transition point follows from the text.
+Both published methods learn words first and superwords next. SuperBPE has a *transition point*: from there on text is
+cut by a pattern that leaves words together, and training continues. In BoundlessBPE, merges of two whole pre-tokens
+compete with merges inside words, the more frequent first, so the transition point follows from the text.
 
 Sources: Liu et al. 2025, arXiv 2503.13423, and github.com/PythonNut/superbpe; Schmidt et al. 2025, arXiv 2504.00178;
 Schmidt, Tanner and Pinter 2026, arXiv 2604.05192, and github.com/kensho-technologies/fastboundlessbpe.
@@ -27,26 +27,26 @@ class Superwords:
 
     Attributes:
         method: "superbpe" or "boundless".
-        transition: for "superbpe", the transition point: the tokens learned when the second stage begins, special
-            tokens not counted, as a number (int) or as a share of the vocabulary (float). The authors' best model has
-            180,000 of 200,000. "boundless" finds its own.
-        pattern: what cuts text in the second stage, and in the tokenizer: by default the pattern of SuperBPE's
-            repository. That of the published 8B models cuts digits by threes from the right instead.
-        max_words: the most words that a superword may have, or None. A word is what is between white space, as
-            `bytes.split` cuts it: in the authors' published vocabularies no superword has more than 4.
-        forbidden: strings that no new token may contain. The authors' hold no ": ", so that a prompt that ends in a
-            colon doesn't end inside a token.
+        transition: for "superbpe", the transition point: the size of the vocabulary when the second stage starts,
+            without special tokens, as a number (int) or as a share of the final size (float). The authors' best model
+            has 180,000 of 200,000. "boundless" finds its own.
+        pattern: the pattern that cuts text in the second stage and in the tokenizer; by default that of SuperBPE's
+            repository. The pattern of the published 8B models instead cuts digits by threes from the right.
+        max_words: the most words that a superword may have, or None for no limit. Words are separated by white space,
+            as in `bytes.split`. In the authors' published vocabularies no superword has more than 4.
+        forbidden: strings that no new token may contain. The authors' tokens don't contain ": ", so that a prompt that
+            ends in a colon doesn't end inside a token.
 
-    `Superwords("superbpe")` is what the paper recommends; BoundlessBPE has no such limits, and `Superwords.of`
-    ("boundless") has none.
+    `Superwords("superbpe")` follows the paper's recommendation. BoundlessBPE has no such limits, and
+    `Superwords.of("boundless")` has none.
 
     >>> Superwords(transition=0.5).merges_before(744)
     244
     >>> Superwords().allows(b" of the"), Superwords().allows(b" by the way, at"), Superwords().allows(b"Answer: a")
     (True, True, False)
 
-    Raises ValueError for a method that doesn't exist and limits that make no sense, TypeError for another type,
-    PatternError for a pattern that can't be compiled or is a misspelt name.
+    Raises ValueError for an unknown method or invalid limits, TypeError for a wrong type, and PatternError for a
+    pattern that can't be compiled or is a misspelt name.
     """
 
     method: str = "superbpe"
@@ -80,7 +80,7 @@ class Superwords:
 
     @staticmethod
     def of(given: str | Superwords) -> Superwords:
-        """Return the settings themselves, or those of a method's paper for its name.
+        """Return `given` if it is settings already, or the settings from the paper of the named method.
 
         >>> Superwords.of("boundless").max_words is None
         True
@@ -93,18 +93,18 @@ class Superwords:
 
     @property
     def monotone(self) -> bool:
-        """Whether what contains a token that `allows` refuses is refused as well: it has more words, or the string."""
+        """True if a token that contains a refused one is refused too: it has no fewer words, and the same strings."""
         return True
 
     @property
     def split(self) -> Split:
-        """What cuts text in the second stage."""
+        """The split that cuts text in the second stage."""
         return Split(self.pattern)
 
     def merges_before(self, num_merges: int) -> int:
         """Return how many of `num_merges` merges are learned before the transition point.
 
-        Raises TrainingError if the vocabulary isn't larger than the transition point.
+        Raises TrainingError if the vocabulary is smaller than the transition point.
         """
         size = 256 + num_merges
         if isinstance(self.transition, float):
@@ -117,7 +117,7 @@ class Superwords:
         return self.transition - 256
 
     def allows(self, token: bytes) -> bool:
-        """Whether a merge of the second stage may make this token."""
+        """Return whether a merge of the second stage may create this token."""
         if self.max_words is not None and len(token.split()) > self.max_words:
             return False
         return not any(text.encode() in token for text in self.forbidden)

@@ -1,9 +1,8 @@
-"""SuperBPE, as in the textbook: byte-pair encoding twice, first within words, then beyond them.
+"""SuperBPE, the textbook way: byte-pair encoding twice, first within words, then across them.
 
-The second stage cuts the text by a pattern that leaves words together, and encodes each piece with the merges of the
-first, in their order, as the tokenizer will: so a merge of the first stage may already go over the end of a word in the
-second, which the authors' code does as well. Then the most frequent pair is merged, again and again, unless its token
-would be too long or hold what no superword may.
+The second stage cuts the text by a pattern that leaves words together. It encodes each piece with the merges of the
+first stage, in their order, as the tokenizer will. So a first-stage merge may already cross the end of a word, as in
+the authors' code. Then it keeps merging the most frequent pair whose token isn't too long and has no forbidden string.
 
 Chapter: Superwords. Cost: O(size of the corpus) for each merge.
 Source: Liu et al. 2025, section 2, and the authors' `do_train_extend` in their fork of tokenizers. That fork counts
@@ -22,7 +21,7 @@ from .settings import Superwords
 
 
 class TwoStages(NamedTuple):
-    """Merges of words, and those of superwords, which rank after all of the former."""
+    """Merges of words and merges of superwords; the latter rank after all of the former."""
 
     words: list[LearnedMerge]
     superwords: list[LearnedMerge]
@@ -31,7 +30,7 @@ class TwoStages(NamedTuple):
 def train_superbpe(
     texts: Iterable[str], words: Split, num_merges: int, superwords: Superwords, min_frequency: int = 2
 ) -> TwoStages:
-    """Return the merges that SuperBPE learns from `texts`, no more than `num_merges` in all.
+    """Return the merges that SuperBPE learns from `texts`, at most `num_merges` in total.
 
     >>> texts = ["one of the best", "some of the rest", "all of the cats"]
     >>> learned = train_superbpe(texts, Split("gpt2"), 6, Superwords(transition=260))
@@ -62,12 +61,12 @@ def train_superbpe(
 
 
 def tokens_of(merges: Iterable[LearnedMerge]) -> list[bytes]:
-    """Return the tokens of a vocabulary in the order of their ids: the bytes, then what each merge made first."""
+    """Return a vocabulary's tokens in order of id: the bytes, then each new token that a merge creates."""
     return list(dict.fromkeys([*BYTES, *(merge.left + merge.right for merge in merges)]))
 
 
 def encode_in_order(piece: bytes, merges: list[LearnedMerge]) -> list[int]:
-    """Return the indices in `tokens_of` of a piece's tokens, with one merge applied after the other.
+    """Encode a piece by applying one merge after the other; return indices into `tokens_of(merges)`.
 
     >>> encode_in_order(b"low", [LearnedMerge(b"l", b"o", 2), LearnedMerge(b"lo", b"w", 2)])
     [257]
