@@ -1,6 +1,6 @@
-"""The rubric of the last exercise. Every claim is tested: texts are encoded, numbers measured again.
+"""The rubric of the last exercise. It tests every claim: it encodes texts and repeats the measurements.
 
-Chapter: Publish your own tokenizer. Cost: a few seconds, most of it to import transformers for the first time.
+Chapter: Publish your own tokenizer. Cost: a few seconds, most of it for the first import of transformers.
 """
 
 from importlib.util import find_spec
@@ -74,7 +74,7 @@ def _has_template(submission: Submission) -> bool:
 
 
 def _control_tokens(submission: Submission) -> dict[int, str]:
-    """Return the control tokens, id -> content: special ones, those with a role, those that the template writes."""
+    """Return the control tokens, id -> content: special tokens, tokens with a role, and tokens the template writes."""
     tokenizer = submission.tokenizer
     ids = set(tokenizer.special_tokens.values())
     roles = [getattr(tokenizer, f"{role}_token") for role in ("bos", "eos", "pad", "unk")]
@@ -85,7 +85,7 @@ def _control_tokens(submission: Submission) -> dict[int, str]:
 
 
 def resists_injection(submission: Submission) -> str:
-    """Check that no text encodes to a control token, and that no message can forge another."""
+    """Check that no text encodes to a control token, and that no message can forge another message."""
     tokenizer, control = submission.tokenizer, _control_tokens(submission)
     if tokenizer.eos_token is None or tokenizer.token_to_id(tokenizer.eos_token) not in control:
         raise NotEarned(
@@ -214,7 +214,7 @@ def states_losses(submission: Submission) -> str:
 
 
 def compresses(submission: Submission) -> str:
-    """Check that the held-out text takes fewer tokens than with the reference."""
+    """Check that the held-out text takes fewer tokens than with the reference tokenizer."""
     found, other = (compression(tokenizer, submission.text) for tokenizer in (submission.tokenizer, reference()))
     if found.bytes < MIN_TEXT_BYTES or len(set(submission.text.split())) < MIN_TEXT_BYTES // 20:
         raise NotEarned(
@@ -240,7 +240,7 @@ def uses_vocabulary(submission: Submission) -> str:
 
 
 def numbers_match(submission: Submission) -> str:
-    """Check that measuring again gives the card's numbers."""
+    """Check that new measurements match the card's numbers."""
     rows, measured = stated(submission.card), measure(submission.tokenizer, submission.text)
     for name in MEASURES:
         is_so = format_measure(name, measured[name])
