@@ -26,7 +26,7 @@ class FewestTokens:
 
     def __init__(self, model: BPEModel) -> None:
         if not model.is_byte_level:
-            raise ModelError("the fewest tokens are looked for among bytes, and this model doesn't start from all 256")
+            raise ModelError("FewestTokens needs a model that starts from all 256 bytes")
         self.model = model
         self._scores = {token.decode("latin-1"): -1.0 for token in model.ids}
 

@@ -50,7 +50,7 @@ class SchoolbookBPE:
         for rank, (left, right) in enumerate(merges):
             new = len(self._symbols)
             if not (0 < left < new and 0 < right < new) or self._symbols[left][1] or (left, right) in self._merges:
-                raise ModelError(f"merge {rank} can't join {left} and {right}: {new} tokens are made so far")
+                raise ModelError(f"merge {rank} can't join {left} and {right}: {new} tokens exist so far")
             self._symbols.append((self._symbols[left][0] + self._symbols[right][0], self._symbols[right][1]))
             self._merges[left, right] = new
         self._pairs = {new: pair for pair, new in self._merges.items()}

@@ -45,7 +45,7 @@ def _compare(name: str, texts: list[str], ours: list[list[int]], theirs: list[li
     for text, one, two in zip(texts, ours, theirs):
         if one != two:
             raise NotEarned(
-                f"{name} has other ids than bpelab for {code(text[:40])}: {two[:8]} and {one[:8]}",
+                f"{name} and bpelab return different ids for {code(text[:40])}: {two[:8]} and {one[:8]}",
                 "write both files with tokenizer.save(folder), and change nothing in them",
             )
 
@@ -110,7 +110,7 @@ def resists_injection(submission: Submission) -> str:
     ]
     if counts[0] != counts[1]:
         raise NotEarned(
-            "a message that holds their names writes control tokens",
+            "a message that contains their names produces control tokens",
             "change the template: see the chapter on chat templates",
         )
     for part in texts_between(tokenizer.apply_chat_template(CONVERSATION), control, tokenizer):
@@ -148,7 +148,7 @@ def has_chat_template(submission: Submission) -> str:
             f"not every message is in {code(whole)}", "write message['content'] of each message, in their order"
         )
     if not prompted.startswith(whole):
-        raise NotEarned("with a generation prompt the conversation is another", "add the prompt after it, and no more")
+        raise NotEarned("the generation prompt changes the conversation", "add the prompt after it, and no more")
     ends = tokenizer.apply_chat_template(CONVERSATION[:2])
     while ends and not tokenizer.decode(ends[-1:]).strip():
         ends.pop()
@@ -201,13 +201,13 @@ def states_losses(submission: Submission) -> str:
         lost = [loss.feature for loss in unsupported(submission.tokenizer, target)]
         if absent := [feature for feature in lost if feature not in rows.get(name, "")]:
             raise NotEarned(
-                f"the card has no row that says that {name} is without: {', '.join(absent)}",
+                f"the card has no row that says that {name} leaves out: {', '.join(absent)}",
                 f"add one to a table: | `{name}` | {', '.join(lost)} |",
             )
         pattern = submission.tokenizer.pattern
         if "pattern" in lost and pattern and pattern not in submission.card:
             raise NotEarned(
-                f"{name} is without the pattern, and the card doesn't name it", f"write {pattern} into the card"
+                f"{name} leaves out the pattern, and the card doesn't name it", f"write {pattern} into the card"
             )
         named += len(lost)
     return f"{named} things that {len(submission.formats)} formats are without"

@@ -163,7 +163,7 @@ def try_once(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[An
         try:
             trial.problem = exercise.problem(outcome.value, *arguments) or ""
         except Exception:  # a result of another type than `problem` expects
-            trial.problem = "This is not the kind of thing that was asked for."
+            trial.problem = "This isn't the type of answer that the exercise asks for."
         trial.fault = "wrong" if trial.problem else ""
     return trial
 

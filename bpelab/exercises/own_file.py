@@ -112,7 +112,7 @@ def read_file(path: Path) -> tuple[set[str], Definitions]:
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
-        raise OwnFileError(f"{path}: line {error.lineno}: {error.msg}; mend it, or delete the file") from error
+        raise OwnFileError(f"{path}: line {error.lineno}: {error.msg}; fix it, or delete the file") from error
     imports, definitions = set[str](), Definitions()
     for node in body:
         text = source_of_node(source, node)
@@ -172,7 +172,7 @@ def run_text(text: str, name: str = FILE) -> ModuleType:
     try:
         exec(compile(text, name, "exec"), vars(module))
     except Exception as error:
-        raise OwnFileError(f"{name} doesn't run: {type(error).__name__}: {error}; mend it, or delete it") from error
+        raise OwnFileError(f"{name} doesn't run: {type(error).__name__}: {error}; fix it, or delete it") from error
     return module
 
 

@@ -98,7 +98,7 @@ class Submission:
 def open_submission(folder: Any) -> Submission:
     """Return the submission in a folder. Raises NotEarned for anything else."""
     if not isinstance(folder, str):
-        raise NotEarned(code(folder), "a folder is asked for, as a str or a Path")
+        raise NotEarned(code(folder), "give a folder, as a str or a Path")
     if not os.path.isdir(os.path.expanduser(folder)):
         raise NotEarned(code(folder), "there is no such folder here")
     return Submission(Path(os.path.expanduser(folder)))

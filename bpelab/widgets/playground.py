@@ -29,7 +29,7 @@ WARNING = (
 
 
 class Playground(Figure):
-    """A box that encodes what is typed under each of `tokenizers` (title -> tokenizer), merge by merge.
+    """A box that encodes typed text with each of `tokenizers` (title -> tokenizer), merge by merge.
 
     The tokenizers must be byte-level, with patterns that an automaton can run and without a normalizer, like those that
     `BPETokenizer.train` returns; others raise BPELabError. If their patterns differ, the box shows the pieces too.

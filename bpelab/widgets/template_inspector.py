@@ -128,7 +128,7 @@ def _segments(text: TaintedStr, messages: Sequence[Message]) -> Iterator[dict[st
 
 
 def _naive(tokenizer: "BPETokenizer", ours: Encoded) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield the tokens of the whole text with every special token allowed; forged ones are not the template's."""
+    """Yield the tokens of the whole text with every special token allowed, and mark those that messages forge."""
     control = {token.id: token.content for token in tokenizer.added_tokens if is_control(token)}
     text = str.__str__(ours.text)
     trusted = [origin.trusted for length, origin in ours.text.runs for _ in range(length)]

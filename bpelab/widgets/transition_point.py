@@ -34,7 +34,7 @@ class TransitionPoint(Figure):
     ) -> None:
         sizes = {tokenizer.n_vocab for tokenizer in tokenizers.values()}
         if len(sizes) != 1:
-            raise BPELabError(f"one tokenizer or more, all of one size, are needed, not sizes {sorted(sizes)}")
+            raise BPELabError(f"give one or more tokenizers, all of the same size; their sizes are {sorted(sizes)}")
         if not measured.split():
             raise BPELabError("there are no words to measure: `measured` is empty")
         (self._size,), self._split = sizes, Split(pattern)
@@ -52,7 +52,7 @@ class TransitionPoint(Figure):
         return text.encode() == token and len(self._split.split(text)) > 1
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the counts, and for each transition point the tokens of the text, as indices of labels."""
+        """Return the counts, and the tokens of the text at each transition point as indices into the labels."""
         cuts = [
             tokenizer.convert_ids_to_tokens(tokenizer.encode_ordinary(text)) for tokenizer in self._tokenizers.values()
         ]

@@ -53,7 +53,7 @@ def unreached(merges):
 
 
 def leaves_first(merges, counts, number):
-    """Return the tokens that pruning removes, in order: `number` of them, or all that merges make if there are fewer.
+    """Return the tokens that pruning removes, in order: `number` of them, or every merged token if there are fewer.
 
     `merges` is a list of (left, right) in the order of learning, no token made twice; `counts` maps tokens to how often
     they occur in a corpus, and missing ones count as 0. Of the tokens that aren't part of another, the one with the
@@ -197,7 +197,7 @@ def _are_tables(rows: list[list[float]], parts: list[list[int]]) -> bool:
 
 
 def _close(expected: Any, got: Any) -> bool:
-    """Compare numbers, or lists of them, up to rounding, which depends on the order of sums."""
+    """Compare numbers, or lists of them, up to rounding errors."""
     if isinstance(expected, list):
         same = isinstance(got, (list, tuple)) and len(got) == len(expected)
         return same and all(map(_close, expected, got))

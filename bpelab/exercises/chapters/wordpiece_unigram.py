@@ -119,7 +119,7 @@ def _counted() -> Iterator[tuple[list[tuple[list[str], int]]]]:
 
 
 def _has_one_best(words: list[tuple[list[str], int]]) -> bool:
-    """Return whether every way to compute the gain finds the same pair: no overlaps, and ties only by equal counts."""
+    """Return whether the best pair is clear, however the gain is computed: no overlaps, and ties only by counts."""
     if any(occurrences < 1 or "" in symbols for symbols, occurrences in words):
         return False
     if any(a == b == c for symbols, _ in words for a, b, c in zip(symbols, symbols[1:], symbols[2:])):
