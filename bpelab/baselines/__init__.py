@@ -1,10 +1,10 @@
-"""Baselines, from the beginning of the book: five other ways to split text into tokens, none of them byte-level BPE.
+"""Baselines, from the start of the book: five other ways to split text into tokens, none of them byte-level BPE.
 
-All have the same small surface: `train(corpus, vocab_size)`, `encode`, `decode`, `tokens`, `unknown_count`, `len`, and
-`vocabulary`. They are here to be compared with; `BPETokenizer` is what the library recommends.
+All share a small interface: `train(corpus, vocab_size)`, `encode`, `decode`, `tokens`, `unknown_count`, `len`, and
+`vocabulary`. They are for comparison; `BPETokenizer` is what the library recommends.
 
-`FewestTokens` is for comparison too: it finds the segmentation with the fewest tokens of a BPE model. It
-may import the library. Begin with `schoolbook.py`.
+`FewestTokens` is for comparison too: it finds the segmentation with the fewest tokens of a BPE model. This package may
+import the library. Start with `schoolbook.py`.
 """
 
 from .characters import CharacterTokenizer

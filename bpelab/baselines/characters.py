@@ -1,7 +1,7 @@
 """Character-level tokenization: one token for each character; those too rare for the vocabulary are unknown.
 
-Nothing is learned but a list, the smallest vocabulary makes the longest sequences, and a character that the training
-text didn't have can't be written.
+Training only lists characters. A small vocabulary makes the longest sequences, and a character that the training text
+didn't have can't be encoded.
 
 Chapter: Characters, words, subwords. Cost: O(n) for a text of n characters.
 Source: none; the first thing anyone tries.
@@ -27,7 +27,7 @@ class CharacterTokenizer:
     >>> tokenizer.encode("the tea"), tokenizer.unknown_count("the tea")
     ([1, 0, 5, 2, 1, 5, 3], 1)
 
-    Raises ValueError for a duplicate, or for a string that is not one character.
+    Raises ValueError if a character is repeated, or if a string isn't one character.
     """
 
     def __init__(self, characters: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ class CharacterTokenizer:
     def train(cls, corpus: Corpus, vocab_size: int) -> "CharacterTokenizer":
         """Keep the unknown token, and the `vocab_size` - 1 most frequent characters of a text (or of counted words).
 
-        The vocabulary is smaller where the text has fewer characters. Raises TrainingError (a ValueError) for an empty
+        The vocabulary is smaller if the text has fewer characters. Raises TrainingError (a ValueError) for an empty
         corpus or a size below 2.
         """
         require_vocab_size(vocab_size, 2, "the unknown token and one character")

@@ -1,6 +1,6 @@
 """Helpers that the baselines share: word counts, token lookup, and pair counts that are updated merge by merge.
 
-Chapter: Characters, words, subwords. Cost: linear, and for a merge the words that hold the pair.
+Chapter: Characters, words, subwords. Cost: linear; each merge visits the words that contain the pair.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class _PunctuationSpacer(dict[int, str]):
-    """For str.translate: a space on both sides of every punctuation mark and symbol."""
+    """A table for str.translate that puts spaces around every punctuation mark and symbol."""
 
     def __missing__(self, code_point: int) -> str:
         char = chr(code_point)
@@ -33,7 +33,7 @@ _PUNCTUATION_SPACER = _PunctuationSpacer()
 
 
 def words_and_marks(text: str) -> list[str]:
-    """Return the words of a text, and every punctuation mark and symbol as a word of its own. White space is not kept.
+    """Return the words of a text, with each punctuation mark and symbol as a word of its own. White space is dropped.
 
     >>> words_and_marks("Don't stop: 3.50!")
     ['Don', "'", 't', 'stop', ':', '3', '.', '50', '!']
@@ -44,7 +44,7 @@ def words_and_marks(text: str) -> list[str]:
 def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[str]:
     """Count the words of a corpus, in the order of their first occurrence.
 
-    Raises TypeError for anything but a corpus, and TrainingError for one without a word or with a count below 1.
+    Raises TypeError if it isn't a corpus, and TrainingError if it has no words or a count below 1.
     """
     words: Counter[str] = Counter()
     if isinstance(corpus, str):
@@ -65,7 +65,7 @@ def count_words(corpus: Corpus, split: Callable[[str], list[str]]) -> Counter[st
 
 
 def require_vocab_size(vocab_size: object, needed: int, for_what: str) -> None:
-    """Raise TypeError or TrainingError where `vocab_size` is not a number of at least `needed`."""
+    """Raise TypeError or TrainingError unless `vocab_size` is an integer of at least `needed`."""
     if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
         raise TypeError(f"vocab_size must be an integer, not {vocab_size!r}")
     if vocab_size < needed:
@@ -73,7 +73,7 @@ def require_vocab_size(vocab_size: object, needed: int, for_what: str) -> None:
 
 
 def most_frequent(counts: Mapping[str, int], count: int) -> list[str]:
-    """Return the `count` most frequent keys; of equals, the one that sorts first.
+    """Return the `count` most frequent keys; ties go to the key that sorts first.
 
     >>> most_frequent({"b": 2, "a": 2, "c": 5}, 2)
     ['c', 'a']
@@ -84,7 +84,7 @@ def most_frequent(counts: Mapping[str, int], count: int) -> list[str]:
 def tokens_of(ids: Iterable[Any], tokens: Sequence[T]) -> list[T]:
     """Return the token of each id.
 
-    Raises UnknownTokenError for an id that doesn't exist, TypeError for anything but integers.
+    Raises UnknownTokenError if an id doesn't exist, and TypeError if it isn't an integer.
     """
     found = []
     for position, token_id in enumerate(to_ids(ids)):
@@ -138,7 +138,7 @@ class PairCounts:
             ids, occurrences = self._words[index]
             merged = replace_pair(ids, pair, new)
             if len(merged) == len(ids):
-                continue  # another merge took the pair from this word
+                continue  # an earlier merge removed the pair from this word
             for symbol in ids:
                 self.symbols[symbol] -= occurrences
             for old in zip(ids, ids[1:]):

@@ -5,7 +5,7 @@ so one number for each position is enough: the best (or, for expectations, the s
 there.
 
 Chapter: WordPiece and Unigram. Cost: O(n * longest token) for a word of n characters.
-Source: Kudo 2018, section 3.2. Logarithms throughout, since the probability of a long word is less than any float.
+Source: Kudo 2018, section 3.2. Logarithms throughout, since the probability of a long word underflows a float.
 """
 
 import math
@@ -15,8 +15,8 @@ from collections.abc import Mapping
 def viterbi(word: str, scores: Mapping[str, float], max_length: int, unknown: float) -> tuple[list[str], float]:
     """Return the cut of `word` with the highest sum of scores, and that sum.
 
-    A character that is not a token is a piece by itself and scores `unknown`. Of equal cuts, the one whose last token
-    is longer wins.
+    A character that isn't a token is a piece by itself and scores `unknown`. Ties go to the cut with the longer last
+    token.
 
     >>> viterbi("aab", {"a": -1.0, "b": -1.0, "aa": -2.5, "ab": -1.5}, 2, -9.0)
     (['a', 'ab'], -2.5)
@@ -41,10 +41,10 @@ def viterbi(word: str, scores: Mapping[str, float], max_length: int, unknown: fl
 
 
 def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
-    """How often each token is expected in `words`, when each word is cut in all ways, each as often as it is likely.
+    """Return the expected count of each token in `words`, over all cuts of each word, weighted by their probability.
 
     Forward: the summed probability of all cuts of each prefix. Backward: from the end of a word, which every cut
-    reaches, divide that certainty among the positions where the last token may have begun. Every character must be a
+    reaches, divide that certainty among the positions where the last token may have started. Every character must be a
     token.
 
     >>> counts = expected_counts({"ab": 4}, {"a": math.log(0.5), "b": math.log(0.5), "ab": math.log(0.75)})

@@ -15,18 +15,18 @@ from .lattice import viterbi
 
 
 class FewestTokens:
-    """The shortest segmentation of a piece into tokens of a model. Of several, the one whose last token is longer.
+    """The shortest segmentation of a piece into tokens of a model. Ties go to the one with the longer last token.
 
     >>> model = BPEModel.from_merges([(b"b", b"c"), (b"a", b"b"), (b"c", b"d")])
     >>> [model.tokens[i] for i in FewestTokens(model).encode_piece(b"abcd")]  # BPE: a, bc, d
     [b'ab', b'cd']
 
-    Raises ModelError for a model that doesn't start from all 256 bytes.
+    Raises ModelError if the model doesn't start from all 256 bytes.
     """
 
     def __init__(self, model: BPEModel) -> None:
         if not model.is_byte_level:
-            raise ModelError("the fewest tokens are looked for among bytes, and this model doesn't start from all 256")
+            raise ModelError("FewestTokens needs a model that starts from all 256 bytes")
         self.model = model
         self._scores = {token.decode("latin-1"): -1.0 for token in model.ids}
 

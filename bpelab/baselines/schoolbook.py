@@ -1,10 +1,11 @@
-"""Character-level BPE, its first form for text: words of characters, an end-of-word mark `</w>`, merges by frequency.
+"""Character-level BPE, as first used for text: words of characters, an end-of-word mark `</w>`, merges by frequency.
 
-Words are cut at white space and counted once; a merge never leaves a word. Encoding merges, again and again, every
-occurrence of the pair that was learned first. A character that training didn't meet is unknown, and the kind and number
-of white space characters is lost: bytes as the alphabet and white space inside the tokens came later (GPT-2).
+Text is cut into words at white space, each distinct word is counted once, and a merge never crosses the end of a word.
+Encoding repeatedly merges every occurrence of the pair that was learned first. A character that training didn't see is
+unknown, and the kind and number of white space characters is lost: bytes as the alphabet and white space inside tokens
+came later (GPT-2).
 
-Chapter: Characters, words, subwords. Cost: training, for each merge the words that hold the pair; encoding, O(n) for
+Chapter: Characters, words, subwords. Cost: training, for each merge the words that contain the pair; encoding, O(n) for
 each merge used in a word of n characters.
 Source: Sennrich, Haddow and Birch 2016, section 3.2 and algorithm 1; subword-nmt.
 """
@@ -19,7 +20,7 @@ from .common import Corpus, Pair, PairCounts, count_words, encode_words, require
 
 UNKNOWN, END_OF_WORD = "<unk>", "</w>"
 Symbol = tuple[str, bool]
-"""Characters, and whether they end a word: so a text that contains `</w>` can't be mistaken for the mark."""
+"""Characters, and whether they end a word: a `</w>` in the text can't be mistaken for the mark."""
 
 
 def _words(text: str) -> list[str]:
@@ -39,7 +40,7 @@ class SchoolbookBPE:
     >>> tokenizer.tokens("lowest"), tokenizer.decode(tokenizer.encode("lowest  wind"))
     (['lo', 'w', 'est</w>'], 'lowest wind')
 
-    Raises ModelError for a merge of an id that no earlier merge made, or that repeats another.
+    Raises ModelError if a merge uses an id that doesn't exist yet, or repeats another merge.
     """
 
     def __init__(self, characters: Sequence[str], merges: Sequence[Pair] = ()) -> None:
@@ -49,7 +50,7 @@ class SchoolbookBPE:
         for rank, (left, right) in enumerate(merges):
             new = len(self._symbols)
             if not (0 < left < new and 0 < right < new) or self._symbols[left][1] or (left, right) in self._merges:
-                raise ModelError(f"merge {rank} can't join {left} and {right}: {new} tokens are made so far")
+                raise ModelError(f"merge {rank} can't join {left} and {right}: {new} tokens exist so far")
             self._symbols.append((self._symbols[left][0] + self._symbols[right][0], self._symbols[right][1]))
             self._merges[left, right] = new
         self._pairs = {new: pair for pair, new in self._merges.items()}
@@ -57,9 +58,9 @@ class SchoolbookBPE:
 
     @classmethod
     def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "SchoolbookBPE":
-        """Learn merges from a text or from counted words; of equally frequent pairs, the one with smaller ids.
+        """Learn merges from a text or from counted words; ties go to the pair with smaller ids.
 
-        The vocabulary is smaller where no pair occurs `min_frequency` times any more. Raises TrainingError (a
+        The vocabulary is smaller if no pair occurs `min_frequency` times any more. Raises TrainingError (a
         ValueError) for an empty corpus, or a size without room for its characters, the unknown token and the end mark.
         """
         words = count_words(corpus, _words)
@@ -75,7 +76,7 @@ class SchoolbookBPE:
         while heap and len(merges) < vocab_size - len(characters) - 2:
             claimed, pair = heappop(heap)
             if counts.pairs[pair] != -claimed:
-                continue  # out of date: the true entry is on the heap as well
+                continue  # stale: the current entry is on the heap too
             new = len(characters) + 2 + len(merges)
             merges.append(pair)
             for changed in counts.merge(pair, new):

@@ -1,8 +1,8 @@
-"""Unigram: each token has a probability, a cut is as likely as the product of its tokens, and the likeliest cut wins.
+"""Unigram: tokens have probabilities, a cut has the product of its tokens' probabilities, and the likeliest cut wins.
 
-Training starts from far too many substrings. Expectation-maximization gives them probabilities from *all* the ways to
-cut the words; the tokens that the text would miss least are dropped; and so on until the vocabulary has its size. The
-Viterbi algorithm finds the best cut. Spaces are written as the mark U+2581, so decoding gives the text back.
+Training starts from far too many substrings. Expectation-maximization estimates their probabilities over *all* ways to
+cut the words, then the tokens whose loss costs the least likelihood are dropped, and so on until the vocabulary has its
+size. The Viterbi algorithm finds the best cut. Spaces are written as the mark U+2581, so decoding restores them.
 
 Chapter: WordPiece and Unigram. Cost: O(n * longest token) to encode n characters; training, a few dozen passes
 over the distinct words. Source: Kudo 2018, section 3.2; the mark: Kudo and Richardson 2018.
@@ -21,7 +21,7 @@ from .lattice import expected_counts, viterbi
 
 UNKNOWN, MARK = "<unk>", "\u2581"
 ESCAPED_MARK = "\ud800"
-"""Replaces a U+2581 of the text itself; a valid text never holds it, so it is always unknown."""
+"""Replaces a U+2581 in the text itself. Valid text never contains it, so it is always unknown."""
 MAX_LENGTH = 16
 UNKNOWN_PENALTY = 10.0
 """An unknown character is e^10 times less likely than the least likely token, as in SentencePiece."""
@@ -48,7 +48,7 @@ class UnigramTokenizer:
     >>> tokenizer.tokens("ab a"), tokenizer.decode(tokenizer.encode("ab  a"))
     (['▁a', 'b', '▁a'], 'ab  a')
 
-    Raises ModelError for an empty vocabulary, an empty token, or a log probability that is not a number of at most 0.
+    Raises ModelError for an empty vocabulary, an empty token, or a log probability that isn't a number of at most 0.
     """
 
     def __init__(self, log_probabilities: Mapping[str, float]) -> None:
@@ -72,8 +72,8 @@ class UnigramTokenizer:
         `seeds`: how many substrings to start from, for each token wanted. `keep`: the share of the tokens that pruning
         leaves each time. `rounds`: how often the probabilities are estimated between two prunings.
 
-        Single characters are never dropped. The vocabulary is smaller where the text has no more substrings that
-        occur twice. Raises TrainingError (a ValueError) for an empty corpus or a size without room for its characters.
+        Single characters are never dropped. The vocabulary is smaller if the text has too few substrings that occur
+        twice. Raises TrainingError (a ValueError) for an empty corpus or a size without room for its characters.
         """
         if not 0 < keep < 1 or min(seeds, rounds) < 1:
             raise TrainingError(f"keep={keep} must be between 0 and 1, seeds={seeds} and rounds={rounds} at least 1")
@@ -98,7 +98,7 @@ class UnigramTokenizer:
         return len(self.vocabulary)
 
     def best_cut(self, word: str) -> tuple[list[str], float]:
-        """Return the likeliest cut of a word, mark included, and its log probability; unknown characters are alone."""
+        """Return the likeliest cut of a marked word, and its log probability; unknown characters stand alone."""
         return viterbi(word, self.log_probabilities, self._max_length, self._unknown)
 
     def encode(self, text: str) -> list[int]:
@@ -106,7 +106,7 @@ class UnigramTokenizer:
         return encode_words(marked_words(text), lambda word: [self._ids.get(p, 0) for p in self.best_cut(word)[0]])
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, exactly as it was but for U+FFFD in place of each unknown character.
+        """Return the text of `ids`, unchanged except for U+FFFD in place of each unknown character.
 
         Raises UnknownTokenError (a KeyError) for an id that doesn't exist.
         """
@@ -122,7 +122,7 @@ class UnigramTokenizer:
 
 
 def _seed_tokens(words: Mapping[str, int], characters: list[str], count: int) -> dict[str, float]:
-    """Return all characters, and the substrings that cover the most text, with the number of characters each covers."""
+    """Return all characters and the substrings that cover the most text, with the number of characters each covers."""
     counts: Counter[str] = Counter()
     for word, occurrences in words.items():
         for start in range(len(word)):
@@ -138,9 +138,9 @@ def _normalize(counts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _prune(scores: dict[str, float], expected: Mapping[str, float], size: int) -> dict[str, float]:
-    """Return the `size` tokens without which the words would lose most likelihood, and always single characters.
+    """Return `size` tokens: all single characters, and those whose removal would cost the most likelihood.
 
-    What is lost with a token: it would be cut into others, less likely together, as often as it is expected.
+    The cost of a removal is the token's expected count times the log probability lost by cutting it into other tokens.
     """
     max_length, loss = max(map(len, scores)), {}
     for piece in [piece for piece in scores if len(piece) > 1]:

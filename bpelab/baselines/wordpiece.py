@@ -1,11 +1,11 @@
-"""WordPiece: a pair is merged for how much more often it occurs than its parts would by chance; longest match encodes.
+"""WordPiece: training merges the pair that occurs most often compared with chance; encoding is greedy longest match.
 
-A token that continues a word is written with `##`. From left to right the longest token that fits is taken, and where
-none fits the whole word becomes `[UNK]`. Google never published its trainer. The score here, count(ab) / (count(a) *
-count(b)), is the usual reading of "increases the likelihood most"; it ranks by how surely the parts belong together,
-and not by how much there is to gain. Hugging Face's trainer of the same name merges by frequency, as BPE does.
+A token that continues a word is written with `##`. Encoding takes the longest matching token from left to right; if
+none matches, the whole word becomes `[UNK]`. Google never published its trainer. The score here, count(ab) / (count(a)
+* count(b)), is the usual reading of "increases the likelihood most"; it ranks pairs by how strongly the parts belong
+together, not by the total gain. Hugging Face's trainer of the same name merges by frequency, as BPE does.
 
-Chapter: WordPiece and Unigram. Cost: training, for each merge the words that hold the pair and the pairs that
+Chapter: WordPiece and Unigram. Cost: training, for each merge the words that contain the pair and the pairs that
 share a part with it; encoding, O(n * longest token) for a word of n characters.
 Source: Schuster and Nakajima 2012 (training), Wu et al. 2016, BERT's `tokenization.py` (`##`, `[UNK]`).
 """
@@ -19,10 +19,10 @@ UNKNOWN, CONTINUATION = "[UNK]", "##"
 
 
 class WordPieceTokenizer:
-    """Subwords of words cut at white space and punctuation. The unknown token has the id 0.
+    """Subwords of words that are split at white space and punctuation. The unknown token has the id 0.
 
     Args:
-        pieces: the vocabulary from id 1 on; a piece inside a word begins with `##`.
+        pieces: the vocabulary from id 1 on; a piece inside a word starts with `##`.
 
     >>> tokenizer = WordPieceTokenizer(["un", "unhappy", "##happi", "##ness", "##h"])
     >>> tokenizer.tokens("unhappiness")
@@ -30,7 +30,7 @@ class WordPieceTokenizer:
     >>> tokenizer.tokens("unhappier"), tokenizer.unknown_count("unhappier")
     (['[UNK]'], 1)
 
-    Raises ValueError for a piece that is given twice or is empty.
+    Raises ValueError if a piece is repeated or empty.
     """
 
     def __init__(self, pieces: Sequence[str]) -> None:
@@ -44,13 +44,13 @@ class WordPieceTokenizer:
     def train(
         cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2, score: str = "likelihood"
     ) -> "WordPieceTokenizer":
-        """Learn pieces from a text or from counted words; of pairs with equal scores, the one with smaller ids.
+        """Learn pieces from a text or from counted words; ties go to the pair with smaller ids.
 
         `score` is "likelihood", count(ab) / (count(a) * count(b)), or "frequency", count(ab).
 
-        Pairs that occur less than `min_frequency` times are not merged. The vocabulary is smaller where none is left.
-        Raises TrainingError (a ValueError) for an empty corpus, or a size without room for its characters, which are
-        counted twice if they occur both at the beginning and inside of words; ValueError for another score.
+        Pairs that occur less than `min_frequency` times are not merged. The vocabulary is smaller if none is left.
+        Raises TrainingError (a ValueError) for an empty corpus, or a size without room for its characters, which count
+        twice if they occur both at the start of words and inside them; ValueError for any other score.
         """
         if score not in ("likelihood", "frequency"):
             raise ValueError(f'score is "likelihood" or "frequency", not {score!r}')
@@ -72,7 +72,7 @@ class WordPieceTokenizer:
             claimed = heappop(heap)
             pair = left, right = claimed[1]
             if counts.pairs[pair] < min_frequency or claimed != entry(pair):
-                continue  # out of date: the true entry is on the heap as well
+                continue  # stale: the current entry is on the heap too
             piece = pieces[left] + pieces[right].removeprefix(CONTINUATION)
             new = ids.setdefault(piece, len(pieces))
             if new == len(pieces):
@@ -87,7 +87,7 @@ class WordPieceTokenizer:
         return len(self.vocabulary)
 
     def encode_word(self, word: str, record: Callable[[int, int, int | None], object] | None = None) -> list[int]:
-        """Return the ids of a word; `record` gets each look: where the piece begins and ends, and its id or None."""
+        """Return the ids of a word; `record` is called for each lookup with the piece's start, end, and id or None."""
         ids: list[int] = []
         start = 0
         while start < len(word):

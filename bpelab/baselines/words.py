@@ -1,10 +1,10 @@
 """Word-level tokenization: one token for each of the most frequent words, split at white space and punctuation.
 
-Sequences are short, but every form of a word is a token of its own, any word that training didn't meet is the same
+Sequences are short, but every form of a word is a token of its own, every word that training didn't see is the same
 unknown token, and white space is lost: decoding puts a space between all tokens.
 
 Chapter: Characters, words, subwords. Cost: O(n) for a text of n characters.
-Source: how text was cut before subwords; Sennrich, Haddow and Birch 2016 begin with what is wrong with it.
+Source: how text was tokenized before subwords; Sennrich, Haddow and Birch 2016 start from its problems.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class WordTokenizer:
     >>> tokenizer.decode(tokenizer.encode("the dog sat.")), tokenizer.unknown_count("the dog sat.")
     ('the <unk> sat .', 1)
 
-    Raises ValueError for a word that is given twice, or that would be cut.
+    Raises ValueError if a word is repeated, or would itself be cut.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -40,9 +40,9 @@ class WordTokenizer:
 
     @classmethod
     def train(cls, corpus: Corpus, vocab_size: int, *, min_frequency: int = 2) -> "WordTokenizer":
-        """Keep the unknown token, and the `vocab_size` - 1 most frequent words of at least `min_frequency` occurrences.
+        """Keep the unknown token and the `vocab_size` - 1 most frequent words that occur `min_frequency` times or more.
 
-        The vocabulary is smaller where fewer words are that frequent. Raises TrainingError (a ValueError) for an empty
+        The vocabulary is smaller if fewer words are that frequent. Raises TrainingError (a ValueError) for an empty
         corpus or a size below 2.
         """
         require_vocab_size(vocab_size, 2, "the unknown token and one word")

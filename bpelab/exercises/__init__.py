@@ -1,7 +1,7 @@
 """Exercises that check themselves: `check`, `hint`, `solution` and `progress`.
 
-The exercises of a chapter are in `chapters/NAME.py`, where NAME is that of the chapter's notebook. It is imported when
-one of them is first needed, and may import the whole library and `notebook`. Begin with `checker.py`.
+A chapter's exercises are in `chapters/NAME.py`, where NAME is the name of its notebook. The file is imported when one
+of them is first needed. It may import the whole library and `notebook`. Start with `checker.py`.
 """
 
 import sys
@@ -29,7 +29,7 @@ CHAPTERS = (
 
 _hints_given: dict[str, int] = {}
 
-if sys.platform == "emscripten":  # a browser's Python: readers' functions use the package `regex`
+if sys.platform == "emscripten":  # in a browser: readers' functions import the package `regex`
     from .browser_regex import lend
 
     lend()
@@ -48,7 +48,7 @@ def _load_chapter(chapter: str) -> "dict[str, Exercise]":
 
 
 class _Exercises(Mapping[str, "Exercise"]):
-    """A mapping of id -> exercise, in the order of the book, that imports a chapter when first needed."""
+    """A lazy mapping of id -> exercise, in book order, that imports a chapter when it is first needed."""
 
     def __getitem__(self, exercise_id: str) -> "Exercise":
         chapter = str(exercise_id).partition(".")[0]
@@ -76,8 +76,8 @@ EXERCISES: "Mapping[str, Exercise]" = _Exercises()
 def check(exercise_id: str, answer: Any) -> "Message":
     """Check whether `answer`, a function or a value, solves an exercise; if not, show a small input on which it fails.
 
-    Returns a message that a notebook displays and `print` prints. Raises nothing, whatever the answer does, except
-    KeyboardInterrupt for a real Ctrl-C and UnknownExerciseError for a name that no exercise has.
+    Returns a message that a notebook displays and `print` prints. Whatever the answer does, the only errors raised are
+    KeyboardInterrupt for a real Ctrl-C and UnknownExerciseError if there is no such exercise.
 
     >>> def room_for_merges(vocab_size, special_tokens):
     ...     return vocab_size - 256
@@ -104,16 +104,16 @@ def check(exercise_id: str, answer: Any) -> "Message":
 
 
 def my_tokenizer(chapter: str) -> "ModuleType":
-    """Return the reader's own tokenizer as far as `chapter`, as a module of functions.
+    """Return the reader's own tokenizer up to the end of `chapter`, as a module of functions.
 
-    They are read from `my_tokenizer.py` beside the notebook, where `check` keeps right answers to the last exercise of
-    a chapter. A function that isn't there is the worked answer's.
+    They are read from `my_tokenizer.py` beside the notebook, where `check` saves right answers to the last exercise of
+    a chapter. Worked answers stand in for missing functions.
 
     >>> my_tokenizer("bytes").decode({b"h": 0, "é".encode(): 1}, [0, 1])
     'hé'
 
-    Raises UnknownExerciseError for a chapter that the book hasn't, OwnFileError for a file that doesn't run; both are
-    a BPELabError.
+    Raises UnknownExerciseError if the book has no such chapter, and OwnFileError if the file doesn't run; both are
+    BPELabErrors.
     """
     from .own_file import run_text, text_until
 
@@ -123,7 +123,7 @@ def my_tokenizer(chapter: str) -> "ModuleType":
 
 
 def hint(exercise_id: str) -> "Message":
-    """Return the hints given so far and the next one. The count lasts until Python ends.
+    """Return the hints shown so far and the next one. The count starts over when Python restarts.
 
     >>> print(hint("encoding.1"))  # doctest: +ELLIPSIS
     encoding.1 (By hand): Hint 1 of 2: Write the six letters down. The first merge in the list goes first...
@@ -156,9 +156,9 @@ def solution(exercise_id: str) -> "Source":
 def progress() -> "Message":
     """Show which exercises have been solved, one chapter a line.
 
-    Progress is kept in a file of the user's (see `progress_store.progress_file`). With the environment variable
-    BPELAB_NO_PROGRESS=1 only exercises solved since Python started are shown, so a book built with it is the same
-    everywhere.
+    Progress is saved in a per-user file (see `progress_store.progress_file`). With the environment variable
+    BPELAB_NO_PROGRESS=1 only exercises solved since Python started are shown, so the book is the same wherever it is
+    built.
     """
     from ..notebook.messages import Message
     from .progress_store import is_saved, solved

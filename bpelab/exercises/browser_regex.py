@@ -1,6 +1,6 @@
-"""What exercises need of the package `regex`, on Python's own `re`: for a browser's Python, which has no such package.
+"""A minimal stand-in for the package `regex`, built on Python's `re`, for exercises in a browser.
 
-A pattern is written out for `re` as `Split` does, with the library's Unicode table in place of `\\p{L}` and the like.
+As in `Split`, patterns are translated for `re`, with the library's Unicode table in place of `\\p{L}` and the like.
 Chapter: Regex pre-tokenization.
 """
 
@@ -13,7 +13,7 @@ from ..regex.translate import portable
 
 
 def compile(pattern: str) -> re.Pattern[str]:
-    """Return a pattern compiled. Raises PatternError for one that is malformed or that `re` can't express.
+    """Compile a pattern. Raises PatternError if it is malformed or `re` can't express it.
 
     >>> compile(r"\\p{L}+").findall("héllo 日本")
     ['héllo', '日本']
@@ -32,7 +32,7 @@ def findall(pattern: str, text: str) -> list[str]:
 
 
 def lend() -> None:
-    """Let `import regex` find this module in a browser. The library itself goes on without the package."""
+    """Make `import regex` find this module in a browser. The library itself still runs without the package."""
     from ..regex import backtracking
 
     if sys.platform == "emscripten" and backtracking.regex_package is None and "regex" not in sys.modules:

@@ -1,6 +1,6 @@
-"""The rubric of the last exercise. Every claim is tested: texts are encoded, numbers measured again.
+"""The rubric of the last exercise. It tests every claim: it encodes texts and repeats the measurements.
 
-Chapter: Publish your own tokenizer. Cost: a few seconds, most of it to import transformers for the first time.
+Chapter: Publish your own tokenizer. Cost: a few seconds, most of it for the first import of transformers.
 """
 
 from importlib.util import find_spec
@@ -45,7 +45,7 @@ def _compare(name: str, texts: list[str], ours: list[list[int]], theirs: list[li
     for text, one, two in zip(texts, ours, theirs):
         if one != two:
             raise NotEarned(
-                f"{name} has other ids than bpelab for {code(text[:40])}: {two[:8]} and {one[:8]}",
+                f"{name} and bpelab return different ids for {code(text[:40])}: {two[:8]} and {one[:8]}",
                 "write both files with tokenizer.save(folder), and change nothing in them",
             )
 
@@ -74,7 +74,7 @@ def _has_template(submission: Submission) -> bool:
 
 
 def _control_tokens(submission: Submission) -> dict[int, str]:
-    """Return the control tokens, id -> content: special ones, those with a role, those that the template writes."""
+    """Return the control tokens, id -> content: special tokens, tokens with a role, and tokens the template writes."""
     tokenizer = submission.tokenizer
     ids = set(tokenizer.special_tokens.values())
     roles = [getattr(tokenizer, f"{role}_token") for role in ("bos", "eos", "pad", "unk")]
@@ -85,7 +85,7 @@ def _control_tokens(submission: Submission) -> dict[int, str]:
 
 
 def resists_injection(submission: Submission) -> str:
-    """Check that no text encodes to a control token, and that no message can forge another."""
+    """Check that no text encodes to a control token, and that no message can forge another message."""
     tokenizer, control = submission.tokenizer, _control_tokens(submission)
     if tokenizer.eos_token is None or tokenizer.token_to_id(tokenizer.eos_token) not in control:
         raise NotEarned(
@@ -110,7 +110,7 @@ def resists_injection(submission: Submission) -> str:
     ]
     if counts[0] != counts[1]:
         raise NotEarned(
-            "a message that holds their names writes control tokens",
+            "a message that contains their names produces control tokens",
             "change the template: see the chapter on chat templates",
         )
     for part in texts_between(tokenizer.apply_chat_template(CONVERSATION), control, tokenizer):
@@ -148,7 +148,7 @@ def has_chat_template(submission: Submission) -> str:
             f"not every message is in {code(whole)}", "write message['content'] of each message, in their order"
         )
     if not prompted.startswith(whole):
-        raise NotEarned("with a generation prompt the conversation is another", "add the prompt after it, and no more")
+        raise NotEarned("the generation prompt changes the conversation", "add the prompt after it, and no more")
     ends = tokenizer.apply_chat_template(CONVERSATION[:2])
     while ends and not tokenizer.decode(ends[-1:]).strip():
         ends.pop()
@@ -201,20 +201,20 @@ def states_losses(submission: Submission) -> str:
         lost = [loss.feature for loss in unsupported(submission.tokenizer, target)]
         if absent := [feature for feature in lost if feature not in rows.get(name, "")]:
             raise NotEarned(
-                f"the card has no row that says that {name} is without: {', '.join(absent)}",
+                f"the card has no row that says that {name} leaves out: {', '.join(absent)}",
                 f"add one to a table: | `{name}` | {', '.join(lost)} |",
             )
         pattern = submission.tokenizer.pattern
         if "pattern" in lost and pattern and pattern not in submission.card:
             raise NotEarned(
-                f"{name} is without the pattern, and the card doesn't name it", f"write {pattern} into the card"
+                f"{name} leaves out the pattern, and the card doesn't name it", f"write {pattern} into the card"
             )
         named += len(lost)
     return f"{named} things that {len(submission.formats)} formats are without"
 
 
 def compresses(submission: Submission) -> str:
-    """Check that the held-out text takes fewer tokens than with the reference."""
+    """Check that the held-out text takes fewer tokens than with the reference tokenizer."""
     found, other = (compression(tokenizer, submission.text) for tokenizer in (submission.tokenizer, reference()))
     if found.bytes < MIN_TEXT_BYTES or len(set(submission.text.split())) < MIN_TEXT_BYTES // 20:
         raise NotEarned(
@@ -240,7 +240,7 @@ def uses_vocabulary(submission: Submission) -> str:
 
 
 def numbers_match(submission: Submission) -> str:
-    """Check that measuring again gives the card's numbers."""
+    """Check that new measurements match the card's numbers."""
     rows, measured = stated(submission.card), measure(submission.tokenizer, submission.text)
     for name in MEASURES:
         is_so = format_measure(name, measured[name])

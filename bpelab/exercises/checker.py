@@ -1,8 +1,8 @@
-"""The checker: decides whether an answer is right, and if not, finds a small input on which its author can see why.
+"""The checker: decides whether an answer is right, and if not, finds a small input that shows its author why.
 
 An answer is called on the exercise's inputs, from small to large, each time on a fresh copy, and its result is compared
-with that of the worked answer. After the first fault the input is shrunk step by step for as long as the fault
-persists, because a fault is understood on `aab` and not on a page of text.
+with the worked answer's. After the first fault the input is shrunk step by step as long as the fault persists: a bug is
+easier to understand on `aab` than on a page of text.
 """
 
 import ast
@@ -26,7 +26,7 @@ from .rubric import NotEarned, Rubric
 from .shrink import smaller_inputs
 
 MAX_SHRINK_TRIES = 200
-"""How many smaller inputs are tried; 0 where a limit was exceeded, since each try would take as long again."""
+"""How many smaller inputs are tried; none after an exceeded limit, since each try would take as long again."""
 
 
 def _call(answer: Callable[..., Any], *arguments: Any) -> Any:
@@ -34,7 +34,7 @@ def _call(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def identity(result: Any, *arguments: Any) -> Any:
-    """Return the result as it is."""
+    """Return the result unchanged."""
     return result
 
 
@@ -49,19 +49,19 @@ class Exercise:
     Attributes:
         id: "encoding.2": the chapter's name and a number.
         title: as in the chapter.
-        solution: the worked answer, a real function with the name that the stub has.
-        inputs: yields tuples of arguments, small ones first, always the same.
+        solution: the worked answer, a function with the same name as the stub.
+        inputs: yields tuples of arguments, small ones first, the same on every call.
         hints: each says a little more than the one before.
         equal: whether an answer's result is as good as the worked answer's: (expected, got) -> bool.
-        call: how an answer is called, where that isn't `answer(*arguments)`.
-        observe: (result, *arguments) -> what is compared, where that isn't the result. The arguments are those that the
-            answer was called with, including any changes that it made to them.
+        call: how to call an answer, if not as `answer(*arguments)`.
+        observe: (result, *arguments) -> what to compare, if not the result. The arguments are those that the answer was
+            called with, including any changes that it made to them.
         problem: (got, *arguments) -> a sentence that says what is wrong, or None. Replaces the comparison in exercises
-            with many right answers, or with one that must not be given away.
+            with many right answers, or with one that must stay secret.
         is_valid: whether shrunk arguments still are what the exercise promises.
-        format_call: (name, *arguments) -> how a call is written in a message.
-        stub_cell: the stub's source, where it isn't made from the worked answer.
-        limits: for one call.
+        format_call: (name, *arguments) -> the call as a message shows it.
+        stub_cell: the stub's source, if it isn't made from the worked answer.
+        limits: the limits for one call.
         rubric: for an exercise that asks for a folder. `check` takes the folder, or a function that receives an empty
             folder to work in and returns the one to score. It runs without limits.
     """
@@ -83,7 +83,7 @@ class Exercise:
 
     @property
     def chapter(self) -> str:
-        """The chapter's name, that of its file."""
+        """The name of the chapter and of its file."""
         return self.id.partition(".")[0]
 
     @property
@@ -93,17 +93,17 @@ class Exercise:
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What to look at once the answer is right; nothing for an exercise that is not in the book."""
+        """What to look at once the answer is right; empty if the exercise isn't in the book."""
         return NEXT[self.id][1:] if self.id in NEXT else ()
 
     @property
     def heading(self) -> str:
-        """Name and title, with which messages begin."""
+        """The id and the title, which messages start with."""
         return f"{self.id} ({self.title})"
 
     @property
     def takes_value(self) -> bool:
-        """Whether the answer may be a value, such as the number of a step: the worked answer has no parameters."""
+        """True if the answer may be a value, such as a step's number: the worked answer has no parameters."""
         return not inspect.signature(self.solution).parameters
 
     @property
@@ -163,7 +163,7 @@ def try_once(exercise: Exercise, answer: Callable[..., Any], arguments: tuple[An
         try:
             trial.problem = exercise.problem(outcome.value, *arguments) or ""
         except Exception:  # a result of another type than `problem` expects
-            trial.problem = "This is not the kind of thing that was asked for."
+            trial.problem = "This isn't the type of answer that the exercise asks for."
         trial.fault = "wrong" if trial.problem else ""
     return trial
 
@@ -190,7 +190,7 @@ def shrink(exercise: Exercise, answer: Callable[..., Any], trial: Trial, guard: 
                 tries -= 1
                 smaller = try_once(exercise, answer, arguments, guard)
             except Exception:
-                continue  # the worked answer refuses it, so it is not an input of this exercise
+                continue  # the worked answer refuses it, so it isn't a valid input
             if smaller.fault == trial.fault and not smaller.blank > trial.blank:
                 trial, again = smaller, True
                 break
@@ -240,7 +240,7 @@ def _examine(exercise: Exercise, answer: Any) -> tuple[bool, Message]:
 
 
 def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[bool, Message]:
-    """Score a folder, or the one that a function returns, as a whole: there is nothing to shrink."""
+    """Score a folder, or the folder that a function returns. There is nothing to shrink."""
 
     def work() -> Any:
         folder = answer(home) if callable(answer) else answer
@@ -249,7 +249,7 @@ def _score(exercise: Exercise, rubric: Rubric, answer: Any, home: str) -> tuple[
     if inspect.isfunction(answer) and is_empty(answer.__code__):
         return False, _not_started(exercise)
     with LimitedCall() as guard:
-        outcome = guard.call(work, limited=False)  # training on a corpus may take its minutes
+        outcome = guard.call(work, limited=False)  # training on a corpus may take minutes
     if outcome.is_stub or (outcome.kind == "returned" and (outcome.value is None or outcome.value is Ellipsis)):
         return False, _not_started(exercise)
     if outcome.kind != "returned":

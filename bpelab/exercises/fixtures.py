@@ -1,4 +1,4 @@
-"""Fixtures: the small models, words and pieces that several chapters check answers on, always the same, small first."""
+"""Fixtures: small models, words and pieces that several chapters check answers on, in a fixed order, small first."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -63,7 +63,7 @@ def learned_merges(words: dict[bytes, int], count: int) -> list[tuple[bytes, byt
 
 
 def models() -> list[BPEModel]:
-    """Return models with trained merges, none to a dozen."""
+    """Return models with zero to twelve merges."""
     lists = [
         [],
         [(b"a", b"b")],
@@ -101,7 +101,7 @@ def models_and_all_pieces(alphabet: bytes, max_length: int) -> Iterator[tuple[BP
 
 
 def rank_tables() -> Iterator[tuple[dict[bytes, int], bytes]]:
-    """Yield rank tables, each with every token that it has besides the bytes."""
+    """Yield (rank table, token) for each multi-byte token of several tables, and for one single byte."""
     lists = [merges_of(model) or [] for model in models()[1:]]
     lists += [[(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")], [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]]
     yield dict(BYTE_RANKS), b"a"
@@ -114,12 +114,12 @@ def rank_tables() -> Iterator[tuple[dict[bytes, int], bytes]]:
 
 
 def is_rank_table(ranks: Any, token: bytes) -> bool:
-    """Whether `ranks`, after shrinking, is still a rank table, and `token` one of its tokens."""
+    """Return whether `ranks`, after shrinking, is still a rank table that contains `token`."""
     return token in ranks and all(ranks.get(bytes([byte])) == byte for byte in range(256))
 
 
 def merge_lists(*extra: Merges) -> Iterator[tuple[Merges]]:
-    """Yield lists of merges: none, those of `models()`, four made up by hand, `extra`, and learned ones."""
+    """Yield lists of merges: an empty one, those of `models()`, four written by hand, `extra`, and a learned one."""
     yield ([],)
     for model in models()[1:]:
         yield (merges_of(model) or [],)
@@ -135,7 +135,7 @@ def merge_lists(*extra: Merges) -> Iterator[tuple[Merges]]:
 
 
 def is_merge_list(merges: Merges, *, distinct: bool = False) -> bool:
-    """Whether `BPEModel.from_merges` takes a list; with `distinct`, only if no two merges make the same token."""
+    """Return whether `BPEModel.from_merges` accepts a list, and if `distinct`, whether each merge makes a new token."""
     try:
         model = BPEModel.from_merges(merges)
     except BPELabError:

@@ -1,14 +1,14 @@
 """Limits on lines, time and memory for calling a reader's function, in this process and this thread.
 
-Tracing (`sys.settrace`) calls us back at every line of the reader's code. The callback counts lines, checks the clock
-and the memory (`tracemalloc`), and beyond a limit raises an exception in the middle of the reader's code. Lines are
-counted because their number is the same on every machine; the clock is for lines that take long each.
+Tracing (`sys.settrace`) runs a callback at every line of the reader's code. The callback counts lines, checks the clock
+and the memory (`tracemalloc`), and past a limit raises an exception in the middle of the reader's code. Lines are
+counted because their number is the same on every machine; the clock catches lines that are slow by themselves.
 
-What this can't interrupt: one long call into C, such as `sum(range(10**12))`, `"a" * 10**10` or a regular expression
-that backtracks for ever, because no line begins until it is over. Afterwards it is reported. Nor is it a jail: code
-that turns tracing off, starts threads or ends the process gets its way. It is made for mistakes, not for attacks.
+It can't interrupt one long call into C, such as `sum(range(10**12))`, `"a" * 10**10` or a regular expression that
+backtracks forever, because no new line starts until the call returns. Such a call is reported afterwards. Nor is it a
+sandbox: code can turn tracing off, start threads or end the process. It guards against mistakes, not attacks.
 
-In this library and in Python's own code only calls are traced, not lines, so they run nearly as fast as ever.
+In this library and in Python's own code only calls are traced, not lines, so they run at nearly full speed.
 """
 
 import builtins
@@ -32,13 +32,13 @@ from typing import Any, NamedTuple
 PACKAGE = str(Path(__file__).parent.parent)
 CHAPTERS = os.path.join(PACKAGE, "exercises", "chapters", "")
 STDLIB = os.path.dirname(os.__file__)
-_clock = getattr(time, "thread_time", time.perf_counter)  # on a busy machine a second by the clock is less work
+_clock = getattr(time, "thread_time", time.perf_counter)  # unlike wall-clock time, unaffected by other processes
 MAX_OUTPUT_CHARS = 2_000
-"""Characters kept of what an answer prints, and of its error message."""
+"""How many characters to keep of an answer's output, and of its error message."""
 
 
 class Limits(NamedTuple):
-    """How much one call may use: lines of the reader's code, seconds of processor time, megabytes."""
+    """The limits for one call: lines of the reader's code, seconds of processor time, megabytes."""
 
     lines: int = 100_000
     seconds: float = 10.0
@@ -56,24 +56,24 @@ class Outcome:
     source: str = ""
     printed: str = ""
     is_stub: bool = False
-    """Whether it raised NotImplementedError, as a stub does."""
+    """True if the call raised NotImplementedError, as a stub does."""
 
 
 @lru_cache(4096)
 def is_user_code(filename: str) -> bool:
-    """Whether code from a file is the reader's: not part of Python, an installed package or this library.
+    """Return whether a file has the reader's code: it isn't part of Python, an installed package or this library.
 
     >>> is_user_code("<stdin>"), is_user_code(os.__file__), is_user_code(__file__)
     (True, False, False)
     """
     if filename.startswith(CHAPTERS):
-        return True  # worked answers are held to the limits too
+        return True  # the limits apply to worked answers too
     return not filename.startswith((PACKAGE + os.sep, STDLIB + os.sep, "<frozen ")) and "site-packages" not in filename
 
 
 @lru_cache(4096)
 def is_empty(code: CodeType) -> bool:
-    """Whether a function has no body but a docstring, `...` or `pass`."""
+    """Return whether a function's body is only a docstring, `...` or `pass`."""
     steps = [step for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP", "COPY_FREE_VARS")]
     is_constant = all(step.opname in ("LOAD_CONST", "RETURN_VALUE", "RETURN_CONST") for step in steps)
     return is_constant and all(step.argval is None for step in steps)
@@ -81,15 +81,15 @@ def is_empty(code: CodeType) -> bool:
 
 @lru_cache(4096)
 def has_self_loop(code: CodeType) -> bool:
-    """Whether an instruction jumps to itself, as in `while True: pass`, which never begins another line."""
+    """Return whether an instruction jumps to itself, as in `while True: pass`, which never starts another line."""
     return any(step.opname.startswith("JUMP_") and step.argval == step.offset for step in dis.get_instructions(code))
 
 
 class _LimitExceeded(BaseException):
     """Raised within the reader's code when a limit is exceeded.
 
-    Python ends tracing when a trace function raises. Code that catches everything (`except: pass`) and goes on would
-    then be free of all limits; but it drops this exception, and `__del__` starts tracing again.
+    Python stops tracing when a trace function raises. Code that catches everything (`except: pass`) would then run
+    without limits. But it also drops this exception, and `__del__` starts tracing again.
     """
 
     def __init__(self, tracer: "_Tracer") -> None:
@@ -153,7 +153,7 @@ class _Tracer:
 
 
 class _OutputCapture(io.TextIOBase):
-    """A text stream that keeps the beginning of what is printed."""
+    """A text stream that keeps only the start of the output."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -174,7 +174,7 @@ def _no_input(prompt: object = "") -> str:
 
 
 class LimitedCall:
-    """A context manager, entered once for a check, whose `call` calls functions under limits.
+    """A context manager, entered once for each check; its method `call` calls functions under limits.
 
     >>> with LimitedCall() as guard:
     ...     guard.call(lambda: 1 / 0).error
@@ -202,7 +202,7 @@ class LimitedCall:
         """Tell a real Ctrl-C, which must end the check, from a KeyboardInterrupt that the reader's code raises."""
         previous = signal.getsignal(signal.SIGINT)
         if not callable(previous):
-            self._handles_interrupts = previous is not None  # ignored, say, as in a shell's background: none arrives
+            self._handles_interrupts = previous is not None  # e.g. ignored, in a shell's background job
             return
 
         def on_interrupt(number: int, frame: FrameType | None) -> None:
@@ -218,9 +218,9 @@ class LimitedCall:
         stack.callback(signal.signal, signal.SIGINT, previous)
 
     def call(self, work: Callable[[], Any], *, limited: bool = True) -> Outcome:
-        """Call `work` and return the outcome. Raises KeyboardInterrupt for a real Ctrl-C, and nothing else.
+        """Call `work` and return the outcome. Raises only KeyboardInterrupt, for a real Ctrl-C.
 
-        Without limits nothing is traced, so long work is not slowed down.
+        Without limits nothing is traced, so long work isn't slowed down.
         """
         printed = _OutputCapture()
         with ExitStack() as stack:
@@ -275,7 +275,7 @@ class LimitedCall:
         if isinstance(error, RecursionError):
             text += ": the function calls itself too many times"
             return Outcome("raised", error=text, line=line, source=source)
-        try:  # an exception's own __str__ is the reader's code as well
+        try:  # an exception's __str__ can be the reader's code too
             message = str(self._run_traced(lambda: str(error)[:MAX_OUTPUT_CHARS], _Tracer(self.limits)))
         except BaseException:
             message = ""

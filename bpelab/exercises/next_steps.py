@@ -4,7 +4,7 @@ Chapters name the level beside the exercise; `check` adds the sentence to its me
 """
 
 LEVELS = ("easy", "medium", "hard")
-"""A few lines; some thought; a small program."""
+"""The levels: easy takes a few lines, medium takes some thought, hard takes a small program."""
 
 NEXT = {
     "start.1": ("easy", "Try a text in another language: how many tokens does it take for each character?"),
@@ -186,4 +186,4 @@ NEXT = {
     "capstone.3": ("medium", "Hashes show that a file has changed, and not who changed it."),
     "capstone.4": ("hard", "Open the folder with another library and compare the ids on a text that you care about."),
 }
-"""Exercise -> (its level, a question to go on with or where the answer is used)."""
+"""Exercise id -> (level, a follow-up question or where the answer is used)."""

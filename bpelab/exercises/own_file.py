@@ -1,8 +1,8 @@
 """The reader's own tokenizer: a file, `my_tokenizer.py`, that grows by one function with a chapter's last exercise.
 
-`check` writes an answer that is right into the file beside the notebook and runs the whole file so far. A page opens it
-with `my_tokenizer(chapter)`, and what the reader has not written yet is the worked answer, so nobody is stuck. With
-BPELAB_NO_PROGRESS=1 nothing is read or written, and every function is the worked one.
+`check` writes a right answer into the file beside the notebook and runs the whole file. A page opens it with
+`my_tokenizer(chapter)`. Worked answers stand in for functions that the reader hasn't written yet, so nobody gets stuck.
+With BPELAB_NO_PROGRESS=1 nothing is read or written, and every function is a worked answer.
 """
 
 import ast
@@ -25,20 +25,20 @@ from .progress_store import is_saved
 FILE = "my_tokenizer.py"
 HEADER = '"""My tokenizer: byte-pair encoding, one function a chapter."""\n'
 STEPS = ("bytes.6", "training.6", "encoding.6", "regex.6", "tiktoken.6", "special_tokens.3", "heap.6", "trie.6")
-"""The exercises whose answers make the file, in the order of the book. heap.6 replaces the function of encoding.6."""
+"""The exercises whose answers make up the file, in book order. heap.6 replaces the function of encoding.6."""
 SCAN, BY_SCAN = "encode_piece", "encode_piece_by_scan"
-"""What the answer to encoding.6 is called, and what the file calls it once heap.6 has taken its place."""
+"""The name of encoding.6's answer, and its name in the file once heap.6 has replaced it."""
 
 Definitions = dict[str, str]
 Definition = ast.FunctionDef | ast.ClassDef
 
 
 class OwnFileError(BPELabError):
-    """The reader's file, or an answer that is to go into it, can't be used; the message says why."""
+    """The reader's file, or an answer meant for it, can't be used; the message says why."""
 
 
 def names_in(scope: SymbolTable) -> set[str]:
-    """Return the names that code refers to and doesn't bind: those of a file's scope and of all scopes inside it."""
+    """Return the names that code uses but doesn't bind, in a file's scope and in all scopes inside it."""
     inner = [names_in(child) for child in scope.get_children()]
     module = scope.get_type() == "module"
     own = {name.get_name() for name in scope.get_symbols() if name.is_referenced() and (module or name.is_global())}
@@ -46,7 +46,7 @@ def names_in(scope: SymbolTable) -> set[str]:
 
 
 def function_of(answer: Any) -> FunctionType:
-    """Return a function itself, and of a class its first method. Raises OwnFileError for what is neither."""
+    """Return a function itself, or a class's first method. Raises OwnFileError for anything else."""
     methods = [getattr(value, "__func__", value) for value in vars(answer).values()] if inspect.isclass(answer) else []
     for function in [answer, *methods]:
         if isinstance(function, FunctionType):
@@ -55,9 +55,9 @@ def function_of(answer: Any) -> FunctionType:
 
 
 def source_of(answer: Any) -> str:
-    """Return the source of a function or class, of a notebook too. Raises OwnFileError where Python doesn't know it.
+    """Return the source of a function or class, even from a notebook. Raises OwnFileError if Python doesn't know it.
 
-    `inspect.getsource` finds no class of a notebook, whose lines Python has under the name of a cell.
+    `inspect.getsource` can't find a notebook's classes: Python keeps their lines under the name of a cell.
     """
     source = "".join(linecache.getlines(function_of(answer).__code__.co_filename))
     try:
@@ -72,8 +72,8 @@ def source_of(answer: Any) -> str:
 def parts_of(source: str, space: dict[str, Any], known: set[str]) -> tuple[set[str], Definitions]:
     """Return the import lines, and the definitions by name, that `source` needs to run in a file of its own.
 
-    `space` has the globals of the index where it was written: modules and what they define become imports, functions
-    of the notebook are taken along, and names in `known` are in the file already. Raises OwnFileError for other values.
+    `space` has the globals where it was written. Modules and what they define become imports, functions and constants
+    of the notebook are copied, and names in `known` are already in the file. Raises OwnFileError for other values.
     """
     tree = ast.parse(source)
     own = {node.name: source_of_node(source, node) for node in tree.body if isinstance(node, Definition)}
@@ -105,14 +105,14 @@ def source_of_node(source: str, node: ast.stmt) -> str:
 
 
 def read_file(path: Path) -> tuple[set[str], Definitions]:
-    """Return the imports and the definitions of the reader's file; nothing where there is none."""
+    """Return the imports and the definitions of the reader's file; both are empty if there is no file."""
     if not is_saved() or not path.exists():
         return set(), {}
     source = path.read_text(encoding="utf-8")
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
-        raise OwnFileError(f"{path}: line {error.lineno}: {error.msg}; mend it, or delete the file") from error
+        raise OwnFileError(f"{path}: line {error.lineno}: {error.msg}; fix it, or delete the file") from error
     imports, definitions = set[str](), Definitions()
     for node in body:
         text = source_of_node(source, node)
@@ -125,7 +125,7 @@ def read_file(path: Path) -> tuple[set[str], Definitions]:
 
 
 def compose(imports: set[str], definitions: Definitions) -> str:
-    """Return the text of a file."""
+    """Return the text of a file with these imports and definitions."""
     lines = sorted(imports, key=lambda line: (line.startswith("from"), line))
     values = [text for text in definitions.values() if not text.startswith(("def ", "class ", "@"))]
     others = [text for text in definitions.values() if text.startswith(("def ", "class ", "@"))]
@@ -143,12 +143,12 @@ def worked(step: str, known: set[str]) -> tuple[set[str], Definitions]:
 
 
 def renamed(text: str, old: str, new: str) -> str:
-    """Return a definition with another name, where it calls itself too."""
+    """Return a definition under another name, with its calls to itself renamed too."""
     return re.sub(rf"\b{old}\b", new, text)
 
 
 def text_until(chapter: str, path: Path | None = None) -> str:
-    """Return the file as it is after a chapter: the reader's functions, and the worked answers for those that lack."""
+    """Return the file as it is after a chapter: the reader's functions, and worked answers for missing ones."""
     from . import CHAPTERS
 
     imports, mine = read_file(path or Path(FILE))
@@ -165,21 +165,21 @@ def text_until(chapter: str, path: Path | None = None) -> str:
 
 
 def run_text(text: str, name: str = FILE) -> ModuleType:
-    """Return the module that a file's text makes. Raises OwnFileError where it doesn't run."""
+    """Run a file's text and return it as a module. Raises OwnFileError if it doesn't run."""
     module = ModuleType("my_tokenizer")
     module.__file__ = os.path.abspath(name)
     linecache.cache[name] = len(text), None, text.splitlines(True), name
     try:
         exec(compile(text, name, "exec"), vars(module))
     except Exception as error:
-        raise OwnFileError(f"{name} doesn't run: {type(error).__name__}: {error}; mend it, or delete it") from error
+        raise OwnFileError(f"{name} doesn't run: {type(error).__name__}: {error}; fix it, or delete it") from error
     return module
 
 
 def keep(exercise: Exercise, answer: Callable[..., Any], path: Path | None = None) -> str:
     """Put a right answer into the reader's file, run the whole file, and return a sentence about it.
 
-    Raises OwnFileError for an answer that can't stand in a file, or after which an earlier step fails.
+    Raises OwnFileError if the answer can't stand in a file, or if it makes an earlier step fail.
     """
     path = path or Path(FILE)
     imports, mine = read_file(path)

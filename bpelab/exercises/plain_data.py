@@ -1,8 +1,8 @@
 """Convert whatever a reader's function returned into plain data that can be compared and shown without surprises.
 
 Lists, tuples, dicts, sets, text, bytes and numbers keep their types, and subclasses become their base class (a Counter
-becomes a dict). NumPy arrays become lists. Anything else becomes an `Opaque`: it equals nothing and has a name. So no
-`__eq__` and no `__repr__` of the reader's is ever called, and the size of the data is bounded.
+becomes a dict). NumPy arrays become lists. Anything else becomes an `Opaque`: it equals nothing and has a name. So the
+reader's `__eq__` and `__repr__` are never called, and the size of the data is bounded.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def to_plain(value: Any) -> Any:
 
 
 def to_list(value: Any) -> Any:
-    """Return the first MAX_ITEMS items of an iterator as a list, and any other value as it is.
+    """Return the first MAX_ITEMS items of an iterator as a list, and any other value unchanged.
 
     >>> to_list(x for x in "ab"), to_list("ab")
     (['a', 'b'], 'ab')

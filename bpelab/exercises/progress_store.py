@@ -1,12 +1,12 @@
 """The reader's progress: which exercises have been solved, kept in a small file on their own machine and nowhere else.
 
-The file is `progress.json` in the folder that BPELAB_HOME names, else where the system keeps such things for a user.
-The file names the book's edition. In the first two, exercises had the numbers of their chapters; what was solved under
-a number counts for the exercise that asks it now.
+The file is `progress.json` in the folder BPELAB_HOME, or else in the system's folder for a user's application data. It
+names the book's edition. In the first two editions, exercises were numbered by chapter; an exercise solved under an old
+number counts as solved under its current name.
 
-A folder that can't be read or written costs the memory, never a check. With BPELAB_NO_PROGRESS=1 nothing is read or
-written: what was solved is then known until Python ends, so that a notebook run from top to bottom prints the same on
-every machine.
+If the folder can't be read or written, progress isn't saved, but checks still work. With BPELAB_NO_PROGRESS=1 nothing
+is read or written: progress lasts until Python ends, so a notebook prints the same on every machine when it is run from
+top to bottom.
 """
 
 import json
@@ -35,19 +35,19 @@ NUMBERED = (
 )
 """The chapters of the first two editions, numbered from 0."""
 FIRST_EDITION = {"10.4": "6.4", "16.1": "4.5"}
-"""Numbers of the first edition that the second gave to other exercises -> the second's number."""
+"""Exercises that the second edition renumbered: number in the first -> number in the second."""
 MOVED = {
     **{"subwords.3": "wordpiece_unigram.2", "subwords.4": "wordpiece_unigram.3", "subwords.5": "subwords.3"},
     **{f"special_tokens.{n}": f"chat_templates.{n - 2}" for n in (3, 4, 5)},
     "special_tokens.6": "special_tokens.3",
 }
-"""Exercises that are in another chapter now: the name that their number would make -> their name."""
+"""Exercises that have moved: the name that their number would give -> their current name."""
 
 _solved: set[str] = set()
 
 
 def name_of(exercise: str, edition: int = EDITION - 1) -> str:
-    """Return today's name of an exercise that an earlier edition numbered; other names as they are.
+    """Return the current name of an exercise that an earlier edition numbered; other names unchanged.
 
     >>> name_of("4.5"), name_of("encoding.5")
     ('encoding.5', 'encoding.5')
@@ -61,12 +61,12 @@ def name_of(exercise: str, edition: int = EDITION - 1) -> str:
 
 
 def is_saved() -> bool:
-    """Whether progress is saved in a file."""
+    """Return whether progress is saved in a file."""
     return os.environ.get("BPELAB_NO_PROGRESS", "") in ("", "0")
 
 
 def progress_file() -> Path:
-    """Return the path of the file that keeps progress.
+    """Return the path of the progress file.
 
     >>> progress_file().name
     'progress.json'

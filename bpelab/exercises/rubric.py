@@ -1,7 +1,7 @@
 """Rubrics: score a submission of many parts; each item has a requirement and a function that tests it.
 
-A judge returns what it found, or raises NotEarned with what it found and what to do. Anything else that it raises comes
-from the submission too (a file that can't be opened, say) and costs the item's points, but never ends the check.
+A judge returns its finding, or raises NotEarned with the finding and what to do. Any other exception also comes from
+the submission (a file that can't be opened, say): it costs the item's points, but never ends the check.
 """
 
 import os
@@ -13,7 +13,7 @@ from ..notebook.messages import short
 
 
 class NotEarned(Exception):
-    """Raised by a judge whose item is not earned: what was found, and what to do."""
+    """Raised by a judge if its item isn't earned; says what was found and what to do."""
 
     def __init__(self, found: str, to_do: str) -> None:
         super().__init__(found)
@@ -47,12 +47,12 @@ class Score:
 
     @property
     def earned(self) -> int:
-        """All of the item's points, or none."""
+        """All of the item's points, or 0."""
         return 0 if self.to_do else self.point.points
 
     @property
     def lines(self) -> list[str]:
-        """The lines of a message about it."""
+        """The lines of a message about the item."""
         head = f"{self.earned} of {self.point.points}  {self.point.name}: "
         below = [f"found: {self.found}"] + ([f"to do: {self.to_do}"] if self.to_do else [])
         return [head + self.point.requirement, *(f"        {short(' '.join(line.split()))}" for line in below)]
@@ -96,6 +96,6 @@ class Rubric:
             return Score(point, error.found, error.to_do)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a library in Rust panics with what `except Exception` misses
+        except BaseException as error:  # `except Exception` misses the panic of a library in Rust
             found = f"{type(error).__name__}: {error}"
             return Score(point, found, "see what the message says, and write the folder again")

@@ -1,4 +1,4 @@
-"""Shrinking: smaller inputs made from a larger one, to search for the smallest that still shows a fault.
+"""Shrinking: derive smaller inputs from a larger one, to search for the smallest that still shows a fault.
 
 Each step removes something, or replaces a letter or number with a simpler one, so shrinking always ends. The exercise
 says what a smaller input must still satisfy.
@@ -14,7 +14,7 @@ from ..notebook.messages import merges_of, ranks_of
 
 
 def smaller_inputs(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield the inputs that are one step smaller, the largest steps first.
+    """Yield the inputs that are one step smaller, largest steps first.
 
     >>> list(smaller_inputs((b"b", 1)))
     [(b'', 1), (b'a', 1), (b'b', 0)]

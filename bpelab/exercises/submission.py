@@ -1,7 +1,7 @@
 """The submission of the last exercise: a folder, treated as untrusted.
 
-Files are read up to a maximum size, and nothing in them is run. Another library reads them in a process of its own
-first, since a hostile pattern can keep it busy for ever; ours can't be.
+Files are read up to a maximum size, and nothing in them is run. The library tokenizers reads them in a separate process
+first, since a hostile pattern can hang it; bpelab doesn't hang.
 
 Chapter: Publish your own tokenizer.
 """
@@ -36,13 +36,13 @@ TIMEOUT = 300
 
 @dataclass
 class Submission:
-    """A submitted folder. Each part is loaded once; one that can't be loaded raises NotEarned each time."""
+    """A submitted folder. Each part is loaded once; a part that can't be loaded raises NotEarned each time."""
 
     folder: Path
 
     @cached_property
     def tokenizer(self) -> BPETokenizer:
-        """The tokenizer of tokenizer.json, loaded by bpelab."""
+        """The tokenizer in tokenizer.json, loaded by bpelab."""
         if not (self.folder / "tokenizer.json").is_file():
             raise NotEarned("there is no tokenizer.json", "publish(tokenizer, folder, text) writes one")
         found = BPETokenizer.from_pretrained(self.folder)
@@ -64,7 +64,7 @@ class Submission:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The texts to encode: adversarial ones, names of added tokens, and the held-out text if there is one."""
+        """The texts to encode: adversarial texts, names of added tokens, and the held-out text if there is one."""
         names = [token.content for token in self.tokenizer.added_tokens[:100]]
         texts = [*hostile_texts(), *(form.format(name) for name in names for form in ("{}", "a{}b", " {}\n"))]
         try:
@@ -98,7 +98,7 @@ class Submission:
 def open_submission(folder: Any) -> Submission:
     """Return the submission in a folder. Raises NotEarned for anything else."""
     if not isinstance(folder, str):
-        raise NotEarned(code(folder), "a folder is asked for, as a str or a Path")
+        raise NotEarned(code(folder), "give a folder, as a str or a Path")
     if not os.path.isdir(os.path.expanduser(folder)):
         raise NotEarned(code(folder), "there is no such folder here")
     return Submission(Path(os.path.expanduser(folder)))
@@ -128,8 +128,8 @@ def ids_of_tokenizers(path: Path, texts: list[str]) -> list[list[int]]:
 
 
 def open_in_transformers(folder: Path) -> Any:
-    """Open a folder with transformers, quietly and without running code that is in it."""
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it would say that there is no PyTorch
+    """Open a folder with transformers, quietly and without running any code in it."""
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it would warn that there is no PyTorch
     from transformers import AutoTokenizer
     from transformers.utils import logging
 

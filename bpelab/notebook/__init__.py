@@ -1,7 +1,7 @@
 """Helpers for the book's pages: its text, live source code, plots of growth, tested claims.
 
-It may import the library; apart from the pages, `exercises`, `widgets`, `bench` and `cli` import it. Begin with
-`live_source.py`, which prints an algorithm on a page.
+It may import the library; besides the pages, `exercises`, `widgets`, `bench` and `cli` import it. Start with
+`live_source.py`, which shows an algorithm on a page.
 """
 
 from .live_source import (

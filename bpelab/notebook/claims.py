@@ -1,4 +1,4 @@
-"""Tests of claims about tokenizers: how often one is right is counted, and the harm that it does is said beside it.
+"""Tests of claims about tokenizers: count how often a claim is right, and report it with the harm that it does.
 
 A claim is tested under one or more conditions, on many cases each. It is *safe* if no case contradicts it. If some do,
 the verdict depends on how often, and on whether a person who relies on it is harmed without noticing:
@@ -7,8 +7,8 @@ the verdict depends on how often, and on whether a person who relies on it is ha
 - *mostly*: it does no such harm, and it is right in most cases under every condition.
 - *wrong*: everything else. Under some condition it fails in half of the cases or more, or a trial shows it at once.
 
-The shares follow from the cases, and other data can lead to another verdict. The harm is a judgement, written in words
-where the claim is tested and shown with the verdict, together with what to do instead.
+The shares depend on the cases, and other data can lead to another verdict. The harm is a judgement, written in words
+where the claim is tested. It is shown with the verdict, together with what to do instead.
 
 Chapter: Claims, tested. Cost: that of the cases.
 """
@@ -39,17 +39,17 @@ class Condition:
 
     @property
     def holds(self) -> bool:
-        """Whether no case contradicts the claim."""
+        """True if no case contradicts the claim."""
         return self.right == self.cases
 
     @property
     def in_most(self) -> bool:
-        """Whether the claim is right in more than half of the cases."""
+        """True if the claim is right in more than half of the cases."""
         return 2 * self.right > self.cases
 
     @property
     def share(self) -> str:
-        """In how many of the cases the claim is right, in percent: rounded, but never to all or to none of them."""
+        """The share of cases in which the claim is right, in percent; never rounded up to 100% or down to 0%."""
         tenths = round(1000 * self.right / self.cases)
         if 0 < self.right < self.cases:
             tenths = min(max(tenths, 1), 999)
@@ -65,7 +65,7 @@ class Verdict:
     """A claim and the result of testing it; displays itself.
 
     Attributes:
-        harm: what happens, unnoticed, to a person who relies on the claim where it fails; "" for nothing of the kind.
+        harm: what happens, unnoticed, to a person who relies on the claim where it fails; "" if nothing does.
         instead: what to say or do instead.
         topic: what the claim is about, in a word.
         section: the heading under which it is tested.
@@ -89,13 +89,13 @@ class Verdict:
 
     @property
     def share(self) -> str:
-        """In how many of its cases the claim is right: under the worst condition and, if it differs, the best."""
+        """The share of cases in which the claim is right: under the worst condition and, if it differs, the best."""
         ordered = sorted(self.conditions, key=lambda condition: condition.right / condition.cases)
         return " to ".join(dict.fromkeys((ordered[0].share, ordered[-1].share)))
 
     @property
     def remark(self) -> str:
-        """Where a claim always holds, if that is somewhere; else a counterexample; nothing for one that is safe."""
+        """The conditions under which the claim always holds, else a counterexample; "" if the claim is safe."""
         holding = [condition.name for condition in self.conditions if condition.holds]
         if self.verdict == SAFE:
             return ""
@@ -103,7 +103,7 @@ class Verdict:
 
     @property
     def counterexample(self) -> str:
-        """The shortest case against the claim, of the first condition that has one; "" if none has."""
+        """The shortest case against the claim, from the first condition that has one; "" if none has."""
         return next((f"{condition.counterexample}" for condition in self.conditions if not condition.holds), "")
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ class Claims:
     def load(cls, path: str | PathLike[str]) -> "Claims":
         """Read the claims that `save` wrote.
 
-        Raises BPELabError for a file that is not such a record. Cost: that of reading a small file.
+        Raises BPELabError if the file isn't such a record. Cost: reading a small file.
         """
         try:
             rows = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -175,13 +175,13 @@ class Claims:
         topic: str = "",
         section: str = "",
     ) -> Verdict:
-        """Test a claim, and keep and return the verdict; testing a claim again replaces its verdict.
+        """Test a claim, record its verdict and return it; testing a claim again replaces its verdict.
 
         `conditions` maps a name to cases. A case is (whether the claim is right there, the case in words). `harm` says
-        what happens, unnoticed, to a person who relies on the claim where it fails; leave it out where nothing does.
+        what happens, unnoticed, to a person who relies on the claim where it fails; leave it out if nothing does.
         `instead` says what to do; `topic` and `section` say where the claim belongs.
 
-        Raises BPELabError for a condition without cases: nothing would have been tested.
+        Raises BPELabError if a condition has no cases: nothing would have been tested.
         """
         tested = tuple(_test_condition(name, cases) for name, cases in conditions.items())
         verdict = Verdict(claim, tested, harm, instead, topic, section)

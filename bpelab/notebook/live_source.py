@@ -41,7 +41,7 @@ def passages(kind: str) -> dict[str, str]:
 
 
 def show_source(*objects: Any) -> Any:
-    """Return the source of functions, classes or methods of this library, as it is now, for a notebook to display."""
+    """Return the current source of functions, classes or methods of this library, for a notebook to display."""
     return _markdown(
         f"`{_home(thing)}`\n\n```python\n{textwrap.dedent(inspect.getsource(thing)).rstrip()}\n```" for thing in objects
     )
@@ -50,7 +50,7 @@ def show_source(*objects: Any) -> Any:
 def show_c(header: str, *names: str) -> Any:
     """Return the source of C functions and structures, with the comments before them, from a header of `bpelab.native`.
 
-    Raises FileNotFoundError for a header that doesn't exist, and ValueError for such a name.
+    Raises FileNotFoundError if the header doesn't exist, and ValueError if it has no such function or structure.
     """
     source = (files("bpelab") / "native" / header).read_text(encoding="utf-8")
     blocks, comment = [], r"^(?:/\*(?:(?!\*/).)*\*/\n)?"
@@ -80,7 +80,7 @@ def _home(thing: Any) -> str:
 def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
     """Return tiktoken's encoding `name`; if its vocabulary is not available, print what to do and return None.
 
-    tiktoken keeps vocabularies in a folder of its own and fetches them once over the network.
+    tiktoken keeps vocabularies in a cache folder and downloads each of them once.
     """
     try:
         import tiktoken
@@ -88,7 +88,7 @@ def tiktoken_encoding(name: str) -> "tiktoken.Encoding | None":
         return tiktoken.get_encoding(name)
     except ImportError:
         print("tiktoken is not installed here. Restart, and run this cell again, after", install_command("tiktoken"))
-    except Exception as error:  # whatever its HTTP client raises where there is no network
+    except Exception as error:  # whatever its HTTP client raises without a network
         print(
             f"tiktoken could not load the vocabulary of {name} ({type(error).__name__}). It needs the network once, or "
             "a folder that holds the vocabularies, named in the environment variable TIKTOKEN_CACHE_DIR. The output "

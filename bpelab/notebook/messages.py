@@ -68,7 +68,7 @@ class Source:
 
 
 def merges_of(model: BPEModel) -> list[tuple[bytes, bytes]] | None:
-    """Return the merges from which `BPEModel.from_merges` makes this model; None if there are none such.
+    """Return the merges from which `BPEModel.from_merges` makes this model; None if it can't be made that way.
 
     >>> merges_of(BPEModel.from_merges([(b"a", b"b")]))
     [(b'a', b'b')]
@@ -89,7 +89,7 @@ def ranks_of(table: Mapping[Any, Any]) -> dict[bytes, int] | None:
 
 
 def code(value: Any) -> str:
-    """Return `value` as Python code, where that is possible.
+    """Return `value` as Python code, if possible.
 
     >>> code((BPEModel.from_merges([(b"a", b"b")]), [1]))
     "(BPEModel.from_merges([(b'a', b'b')]), [1])"

@@ -1,7 +1,7 @@
 """Plotting: the style of the book's figures, and the growth plot that every chapter about speed draws.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart. A figure has a white background, on dark pages
-too: no grey for text and axes has a contrast of 4.5 : 1 to both a white page and a dark one.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart. Figures have a white background, even on dark
+pages: no grey for text and axes has a contrast of 4.5 : 1 with both a white page and a dark one.
 """
 
 import gc
@@ -23,7 +23,7 @@ class NullFigure:
     """A null object for matplotlib in a browser's Python that lacks it: accepts any call, draws nothing."""
 
     def __getattr__(self, name: str) -> "NullFigure":
-        if name.startswith("_"):  # what IPython asks an object for, to show it
+        if name.startswith("_"):  # the hooks by which IPython displays an object
             raise AttributeError(name)
         return self
 
@@ -77,11 +77,11 @@ def pyplot() -> Any:
 
 
 def seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    """Return the least processor time of a few runs: the one that was disturbed least.
+    """Return the lowest processor time of a few runs: that of the least disturbed one.
 
     Garbage is collected between them.
 
-    With the environment variable BPELAB_MEASURE_ONCE=1 it runs once, for tests that do not look at the number.
+    With the environment variable BPELAB_MEASURE_ONCE=1 it runs once, for tests that ignore the number.
 
     >>> seconds(lambda: sum(range(1000))) < 1
     True
@@ -127,7 +127,7 @@ def plot_growth(
 
 
 def plot_trie(root: Mapping[int, Any], end: int = -1) -> Any:
-    """Draw a trie of nested dictionaries as a tree, one byte an edge; where a token ends is a ring with its id.
+    """Draw a trie of nested dictionaries as a tree, one byte per edge; a ring with an id marks the end of a token.
 
     `end` is the key under which a node has its token's id. Returns the axes.
     """
@@ -160,7 +160,7 @@ def plot_trie(root: Mapping[int, Any], end: int = -1) -> Any:
 
 
 def slope(sizes: Sequence[int], times: Sequence[float]) -> float:
-    """Return the power of n by which times grow: the slope of a straight line through the last half of a log-log plot.
+    """Return the power of n with which times grow: the slope of a line through the last half of a log-log plot.
 
     >>> round(slope([1, 2, 4, 8], [1, 4, 16, 64]), 2)
     2.0

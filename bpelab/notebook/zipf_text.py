@@ -1,7 +1,7 @@
-"""Synthetic text of any size with Zipf-distributed words: few are everywhere, and new ones never end.
+"""Synthetic text of any size with Zipf-distributed words: a few are everywhere, and new ones keep coming.
 
-The word of rank r occurs in proportion to (r + Q) ** -S, the law of Zipf and Mandelbrot, with no last rank. The first
-ranks are the words of the book's text, most frequent first; the others are made of syllables, which spell the rank. The
+The word of rank r has a frequency proportional to (r + Q) ** -S, the Zipf-Mandelbrot law, with no last rank. The first
+ranks are the words of the book's text, most frequent first; the others are made of syllables that spell the rank. The
 same seed gives the same text on every machine with the same NumPy.
 
 Chapter: More than one machine. Cost: some 0.1 s for a megabyte. Source: Mandelbrot's form of Zipf's law.

@@ -1,8 +1,8 @@
-"""The base class of figures: data computed in Python, front-end code that draws it, and a still where nothing runs.
+"""The base class of figures: data computed in Python, front-end code that draws it, and a still image in HTML.
 
-In Jupyter a figure is an anywidget. A reader's own text arrives through the trait `text`, the data is computed again,
-and an error becomes a sentence in the figure. The same object also has a `text/html` representation: the still, and
-the data as JSON, without code. The book's pages contain that, and one script per page makes it interactive.
+In Jupyter a figure is an anywidget. A reader's own text arrives through the trait `text`, the data is recomputed, and
+an error becomes a sentence in the figure. The same object also has a `text/html` representation: the still, shown where
+no code runs, and the data as JSON. The book's pages contain that, and one script per page makes it interactive.
 """
 
 import json
@@ -23,7 +23,7 @@ except ImportError as error:
     raise MissingDependencyError(f"interactive figures need anywidget: {install_command('chapters')}") from error
 
 SHARED = ("shared.js", "columns.js", "bpe.js")
-"""Front-end code that precedes that of every figure."""
+"""Front-end code that comes before every figure's own."""
 
 
 @lru_cache(None)
@@ -41,14 +41,14 @@ class Figure(AnyWidget):
     """An interactive figure about one text.
 
     A subclass has a `name` (that of its front-end file) and a maximum text size (`limit`, counted in `unit`). It
-    computes `data` from a text (`compute`) and writes its last step as HTML (`still`). `data` can be written as JSON,
-    and `data["say"]` is the still's sentence.
+    computes `data` from a text (`compute`) and writes its last step as HTML (`still`). `data` must be valid JSON, and
+    `data["say"]` is the still's sentence.
 
     Attributes:
         text: the text shown; setting it computes `data` again. Longer text is truncated, and `data["note"]` says so.
         data: the data that the front end draws.
         error: why the last text could not be shown, or "".
-        live: true in Jupyter; false on a page, where no kernel could answer.
+        live: true in Jupyter; false on a page, where there is no kernel.
     """
 
     name: ClassVar[str]
@@ -61,7 +61,7 @@ class Figure(AnyWidget):
     error = traitlets.Unicode().tag(sync=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        if "name" in cls.__dict__:  # not where traitlets makes a class of its own from this one
+        if "name" in cls.__dict__:  # not in the subclass that traitlets itself makes of this one
             cls._esm = front_end(cls.name)
             cls._css = resource("css/figures.css")
         super().__init_subclass__(**options)
@@ -77,7 +77,7 @@ class Figure(AnyWidget):
         raise NotImplementedError
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return the last step as HTML, everything from outside escaped."""
+        """Return the last step as HTML, with all outside text escaped."""
         raise NotImplementedError
 
     @traitlets.validate("text")
@@ -90,7 +90,7 @@ class Figure(AnyWidget):
             note = f"Only the first {sizes[0]:,} of {pluralize(sizes[1], self.unit)} are shown."
         if note != self._note:
             self._note = note
-            if self.data and shown == self.text:  # the text doesn't change, so `data` would not be computed again
+            if self.data and shown == self.text:  # the text doesn't change, so `data` would not be recomputed
                 self.data = {**self.data, "note": note}
         return shown
 
@@ -114,8 +114,8 @@ class Figure(AnyWidget):
             self.data, self.error = data, error
 
     def static_html(self) -> str:
-        """Return the still, and the data for a page's script: HTML without code, always the same for a text."""
-        # In JSON these characters can be written as escapes, so that no text ends the element that holds it.
+        """Return the still and the data for a page's script, as HTML without code that depends only on the text."""
+        # These characters are written as JSON escapes, so that no text can close the element around it.
         escapes = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
         payload = json.dumps(self.data, separators=(",", ":")).translate(escapes)
         note = f'\n<p class="bpelab-note">{escape(self.data["note"])}</p>' if self.data["note"] else ""

@@ -1,4 +1,4 @@
-"""Batch size and threads against latency, as measured, for a chosen size. Chapter: A tokenizer in production."""
+"""Measured throughput and latency for a chosen batch size. Chapter: A tokenizer in production."""
 
 from collections.abc import Mapping
 from html import escape
@@ -13,9 +13,9 @@ FILL, CALL = "until the batch is full", "until its call returns"
 
 
 class BatchSizes(Figure):
-    """A slider over batch sizes: texts a second for each number of threads, and what the first text of a batch waits.
+    """A slider over batch sizes: texts a second by number of threads, and how long the first text of a batch waits.
 
-    `milliseconds` maps (texts in a batch, threads) to the time of one call, for each size with the same threads.
+    `milliseconds` maps (texts in a batch, threads) to the time of one call, with the same threads for each size.
     `per_second` texts arrive, evenly spaced, so the first of a batch waits for the others and then for the call.
 
     >>> figure = BatchSizes({(1, 1): 0.5, (1, 2): 0.5, (100, 1): 2.0, (100, 2): 1.25}, per_second=1000)
@@ -23,7 +23,7 @@ class BatchSizes(Figure):
     Batches of 100: 50,000 texts a second with 1 thread, 80,000 with 2 threads. At 1,000 arriving a second, the first
     waits 99 ms for the others, then 1.25 to 2 ms for the call.
 
-    Raises BPELabError without measurements, where a size lacks a number of threads, and for what is not above 0.
+    Raises BPELabError without measurements, if a size lacks a number of threads, and for numbers that aren't positive.
     """
 
     name = "batch_sizes"
@@ -39,7 +39,7 @@ class BatchSizes(Figure):
         super().__init__("")
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return for each size: the lengths of bars in percent, what is written beside them, and a sentence."""
+        """Return, for each size, the lengths of its bars in percent, their labels, and a sentence."""
         most = max(size / time for (size, _), time in self._milliseconds.items())
         steps = [self._step(size, most) for size in self._sizes]
         names = [pluralize(threads, "thread") for threads in self._threads]

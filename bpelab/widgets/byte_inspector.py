@@ -21,13 +21,13 @@ CATEGORIES = {
 }  # fmt: skip
 CONTROLS = {0: "null", 8: "backspace", 9: "tab", 10: "line feed", 13: "carriage return", 27: "escape", 127: "delete"}
 LEAD_BITS = {1: "0", 2: "110", 3: "1110", 4: "11110"}
-"""The bits with which UTF-8 marks the first byte of a character, by the character's size in bytes."""
+"""The bits that mark the first byte of a character in UTF-8, by the character's size in bytes."""
 
 
 class ByteInspector(Figure):
     """The code points of `text`: names, categories, bytes in UTF-8, UTF-16 and UTF-32, and the four normal forms.
 
-    The categories are from the project's own table; the names from Python's, which may be older. Shows 100 characters.
+    Categories come from the project's own table, and names from Python's, which may be older. Shows 100 characters.
 
     >>> inspector = ByteInspector("é")
     >>> inspector.data["characters"][0]["bits"]

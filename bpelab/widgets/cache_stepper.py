@@ -1,4 +1,4 @@
-"""The piece cache at work: a piece that was met before is found, the rest is merged. Chapter: Native code."""
+"""The piece cache at work: a piece seen before is a cache hit, the others are merged. Chapter: Native code."""
 
 from html import escape
 from typing import Any
@@ -9,11 +9,11 @@ from .base import Figure
 from .visible import chips, plain_label, pluralize, visible
 
 NO_PIECES = "No text, so no pieces."
-"""What the figure says of an empty text."""
+"""The sentence for an empty text."""
 
 
 class CacheStepper(Figure):
-    """The pieces of `text` in order, each found in a piece cache or merged and kept.
+    """The pieces of `text` in order, each found in a piece cache, or merged and added to it.
 
     The cache is the library's, for `capacity` pieces. Shows 800 characters, and needs a tokenizer that cuts text into
     pieces.
@@ -52,7 +52,7 @@ class CacheStepper(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return the pieces that were merged: every piece once, unless the cache forgot it."""
+        """Return the pieces that were merged: every piece once, unless the cache evicted it."""
         pieces = [piece.encode() for piece in self._tokenizer.pieces(self.text)]
         merged = (piece for piece, found in zip(pieces, data["found"]) if not found)
         return f"<p>{escape(data['say'])}</p>\n<p>Merged: {chips(merged)}</p>"

@@ -26,8 +26,8 @@ ENDS = {
 class ChatBox(Figure):
     """A model's responses to `messages`, the last of which is `text`; in Jupyter, the conversation can be continued.
 
-    The session is reset, keeping its system message, and answers all messages at once: that is the recording which a
-    page plays. In Jupyter the responses to a reader's own messages arrive token by token and can be stopped. Uses the
+    The session is reset, keeping its system message, and answers all messages at once; a page plays this recording.
+    In Jupyter the responses to a reader's own messages arrive token by token and can be stopped. Uses the
     first 300 characters of a message; an empty one is skipped.
 
     Raises the session's errors: ConversationError, TemplateError, BackendError.
@@ -77,7 +77,7 @@ class ChatBox(Figure):
     def _cost(self, response: Response) -> str:
         """Describe how many tokens of the prompt were computed.
 
-        The first turn may reuse some of another conversation, which is not worth showing.
+        The first turn may reuse tokens of another conversation, which isn't worth showing.
         """
         fed = f"{pluralize(response.prompt_tokens, 'token')} of prompt"
         return f"{fed}, {response.reused:,} of them held from before" if self._turns else fed
@@ -97,7 +97,7 @@ class ChatBox(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return the conversation, the answers in tokens, and the last one's numbers."""
+        """Return the conversation with its answers as tokens, and the numbers of the last answer."""
         rows = ""
         for turn in data["turns"]:
             response = chips(self._tokens[token] for token, _ in turn["tokens"])

@@ -17,8 +17,8 @@ HEAD = ("verdict, and how often it is right", "claim", "what harm it does unnoti
 class ClaimTable(Figure):
     """All `verdicts`, a row each: how often the claim is right, what harm it does, and what to do instead.
 
-    They are those of a `bpelab.notebook.claims.Claims`. A claim links to the section that tests it. There is a dot for
-    each condition, at the share of its cases in which the claim is right. Text output leaves the harm out.
+    They come from a `bpelab.notebook.claims.Claims`. A claim links to the section that tests it. Each condition has a
+    dot at the share of its cases in which the claim is right. Text output omits the harm.
 
     >>> from bpelab.notebook.claims import Claims
     >>> claims = Claims()
@@ -80,7 +80,7 @@ class ClaimTable(Figure):
 
 
 def _row(verdict: Any) -> dict[str, Any]:
-    """One verdict as the front end shows it; the anchor is the one that Sphinx makes of the section's heading."""
+    """Return one verdict as the front end shows it; its anchor is the one that Sphinx gives the section."""
     return {
         "claim": verdict.claim,
         "verdict": verdict.verdict,

@@ -1,4 +1,4 @@
-"""Counting on several machines, step by step: parts, workers, one that is lost, and the sum.
+"""Counting on several machines, step by step: parts, workers, a lost worker, and the sum.
 
 Chapter: More than one machine.
 """
@@ -13,16 +13,16 @@ from .base import Figure
 from .visible import plain_label, pluralize, visible
 
 WAITING, ADDED = -1, -2
-"""States of a part; 0 and up: the worker that keeps its table."""
+"""States of a part; a state of 0 or more is the worker that keeps its table."""
 MAX_PARTS, MAX_WORKERS, TOP = 8, 4, 12
 
 
 class ClusterStepper(Figure):
     """Pre-tokens of `text`, counted in `parts` parts by `workers` workers, one of which is lost on the way.
 
-    The parts end at safe boundaries of the pattern, and the counts are those of the library's pre-tokenizer. A table is
-    kept by the worker that made it until all are there, so the tables of a lost worker are counted again. Shows 400
-    characters. Raises ValueError for fewer than 1 or more than 8 parts, or than 4 workers.
+    The parts end at safe boundaries of the pattern, and the counts are those of the library's pre-tokenizer. A worker
+    keeps its tables until all are counted, so the tables of a lost worker are counted again. Shows 400 characters.
+    Raises ValueError unless there are 1 to 8 parts and 1 to 4 workers.
 
     >>> stepper = ClusterStepper("the cat and the dog and the bird", parts=3, workers=2)
     >>> stepper.data["equal"], stepper.data["distinct"][-1]
@@ -65,14 +65,14 @@ class ClusterStepper(Figure):
         }
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return what happens, in order, and the most frequent pre-tokens."""
+        """Return the steps in order, and the most frequent pre-tokens."""
         rows = "".join(f"<li>{escape(step['say'])}</li>" for step in data["steps"])
         total = Counter(self._split.split("".join(data["parts"]))).most_common(TOP)
         counts = ", ".join(f"<code>{escape(plain_label(piece.encode()))}</code> {count}" for piece, count in total)
         return f"<ol>{rows}</ol>\n<p>Most frequent: {counts}</p>"
 
     def _begin(self, texts: list[str]) -> str:
-        """Return what the figure says before its first step."""
+        """Return the figure's sentence before the first step."""
         if not texts:
             return "No text, so nothing to count."
         return f"{pluralize(len(texts), 'part')}, {pluralize(self._workers, 'worker')}. Nothing is counted yet."
@@ -88,7 +88,7 @@ class ClusterStepper(Figure):
 
 
 class _Run:
-    """What happens to the parts: each step has the state of every part, and which workers are there."""
+    """A run of the workers, step by step: each step has the state of every part, and the workers present."""
 
     def __init__(self, texts: list[str], tables: list[Counter[str]], workers: int) -> None:
         self.tables = tables

@@ -19,10 +19,10 @@ HEAD = ("tokenizer", "tokens", "operations", "for the output", "weights", "for t
 
 
 class CostCalculator(Figure):
-    """A slider over `tokenizers`, for a model of `shape` whose vocabulary is that of the tokenizer chosen.
+    """A slider over `tokenizers`, for a model of `shape` with the vocabulary of the chosen tokenizer.
 
-    The operations are those of reading the text once, each token looking back at all before it, and predicting a token
-    after each, as in training. With a `rate`, a price for a million tokens in a currency of yours, what they cost.
+    Operations are those of one forward pass over the text, with attention to all earlier tokens and a prediction after
+    each token, as in training. With a `rate`, a price per million tokens in any currency, the figure shows the cost.
     All numbers come from `bpelab.analysis`. Shows 4,000 characters.
 
     >>> from bpelab import BPETokenizer
@@ -31,7 +31,7 @@ class CostCalculator(Figure):
     With “more”, 261 tokens in the vocabulary, the text is 3 tokens. Reading it takes 840,576 operations, 12% of them
     for the output; 21% of the 156,288 weights are there for the vocabulary. The cache holds 768 bytes of it.
 
-    Raises BPELabError without tokenizers, and for a rate that is negative or not a number.
+    Raises BPELabError without tokenizers, or if the rate is negative or not a number.
     """
 
     name = "cost_calculator"

@@ -15,8 +15,8 @@ from .visible import chips, labels, pluralize, quoted
 class HeapStepper(Figure):
     """Each pop of the heap encoder on `text`, encoded as one piece: the entry, and whether it was stale.
 
-    Shows 60 bytes. Everything comes from the steps that the heap encoder records. A node is named by the byte at which
-    it begins.
+    Shows 60 bytes. Everything comes from the steps that the heap encoder records. A node's name is the position of its
+    first byte.
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"o", b"w"), (b"lo", b"w")])
     >>> stepper = HeapStepper(model, "low")
@@ -31,13 +31,13 @@ class HeapStepper(Figure):
     unit = "byte"
 
     def __init__(self, model: BPEModel, text: str) -> None:
-        self._model = getattr(model, "model", model)  # a tokenizer is welcome
+        self._model = getattr(model, "model", model)  # a tokenizer will do too
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
         """Return bytes, steps, and heap entries: [rank, node, left, right, pushed at, popped at, stale from] each.
 
-        `heaps` is the heap's array before the first step and after each, as numbers of entries.
+        `heaps` is the heap's array before the first step and after each, as indices of entries.
         """
         model, piece = self._model, utf8(text)
         leaves = model.initial_ids(piece)
@@ -78,7 +78,7 @@ class _LinkedList:
     """The linked list of tokens, rebuilt from the encoder's recorded steps."""
 
     def __init__(self, leaves: list[int], model: BPEModel) -> None:
-        self.at = dict(enumerate(leaves))  # node -> token, for the nodes that are left
+        self.at = dict(enumerate(leaves))  # node -> token, for the remaining nodes
         self.model = model
         self.entries: list[list[Any]] = []
         self.heap: list[tuple[int, int, int]] = []  # (rank, node, number of the entry): in the encoder's order

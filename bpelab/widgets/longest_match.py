@@ -1,4 +1,4 @@
-"""WordPiece's longest match, look by look: what is tried, what fits, what is lost. Chapter: WordPiece and Unigram."""
+"""WordPiece's longest match, lookup by lookup: pieces tried, taken and lost. Chapter: WordPiece and Unigram."""
 
 from html import escape
 from typing import Any
@@ -10,9 +10,9 @@ from .visible import chips, pluralize, quoted, visible
 
 
 class LongestMatch(Figure):
-    """Each look that a `WordPieceTokenizer` takes at its vocabulary for the words of `text`, from the longest piece on.
+    """Each vocabulary lookup of a `WordPieceTokenizer` for the words of `text`, longest piece first.
 
-    Shows 60 characters, white space left out. Everything comes from what `encode_word` records.
+    Shows 60 characters, without white space. Everything comes from what `encode_word` records.
 
     >>> figure = LongestMatch(WordPieceTokenizer(["un", "##happy", "##ha"]), "unhappy unhat")
     >>> [(step["from"], step["to"]) for step in figure.data["steps"] if step["action"] == "take"]
@@ -29,7 +29,7 @@ class LongestMatch(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the characters, the places where words begin, and the steps, each with a sentence."""
+        """Return the characters, the positions where words start, and the steps, each with a sentence."""
         words, steps, ids, begin = words_and_marks(text), list[dict[str, Any]](), list[int](), 0
         starts = []
         for word in words:
@@ -74,7 +74,7 @@ class LongestMatch(Figure):
         return steps
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return the tokens, and what was taken or lost on the way."""
+        """Return the tokens, and the pieces taken or lost on the way."""
         rows = "".join(f"<li>{escape(step['say'])}</li>" for step in data["steps"] if step["action"] != "miss")
         tokens = chips(self._tokenizer.vocabulary[token_id].encode() for token_id in data["ids"])
         return f"<p>{tokens}</p>\n<ol>{rows}</ol>" if rows else f"<p>{escape(data['say'])}</p>"

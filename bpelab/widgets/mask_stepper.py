@@ -14,16 +14,16 @@ from .base import Figure
 from .visible import plain_label, pluralize, quoted, visible
 
 BLOCK = 64
-"""Characters of a block: as many as a processor's integer has bits."""
+"""Characters in a block: one for each bit of a processor's integer."""
 
 
 class MaskStepper(Figure):
     """The first 64 characters of `text` as a block: the mask of each class, then each rule for where a piece starts.
 
-    `pattern` is the name of a split pattern that has such rules. Masks and starts come from `bpelab.regex.bit_rules`,
-    which is what C does with 64 bits at a time.
+    `pattern` is the name of a split pattern that has such rules. Masks and starts come from `bpelab.regex.bit_rules`;
+    the C code does the same with 64 bits at a time.
 
-    Raises ValueError for a pattern without rules.
+    Raises ValueError if the pattern has no rules.
 
     >>> figure = MaskStepper("It's 2026.", "cl100k")
     >>> [(row["name"], row["bits"]) for row in figure.data["rows"]][:2]
@@ -44,7 +44,7 @@ class MaskStepper(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the characters, a row of bits with a sentence for each step, and the pieces that are certain."""
+        """Return the characters, a row of bits and a sentence for each step, and the pieces that are certain."""
         known = in_ascii(text, self._dfa).partition("\x80")[0]  # up to a character whose class has no mask
         rows = _rows(known, self._family) if known else []
         pieces = _pieces(text, known, self._family) if known else []
@@ -75,7 +75,7 @@ class MaskStepper(Figure):
 
 
 def _rows(known: str, family: Family) -> list[dict[str, Any]]:
-    """Return a row for each class and for each rule: its name, its bits, what it means, and whether it has starts."""
+    """Return a row for each class and each rule: its name, its bits, a sentence, and whether the bits are starts."""
     masks = masks_of(known)
     white = masks.space | masks.tab | masks.line
     classes = (
@@ -101,7 +101,7 @@ def _rows(known: str, family: Family) -> list[dict[str, Any]]:
 
 
 def _sentences(family: Family) -> dict[str, str]:
-    """Return what each rule says, in the words of a family."""
+    """Return rule -> the sentence that explains it for a family of patterns."""
     prefix = "a space, a tab or a mark" if family.any_prefix else "a space"
     case = " A capital after a small letter starts one too." if family.cased else ""
     digits = {0: "the first of a run", 1: "every one", 3: "every third of a run"}[family.digits]
@@ -124,7 +124,7 @@ def _pieces(text: str, known: str, family: Family) -> list[str]:
 
 
 def _bits(mask: int, known: str) -> str:
-    """Return a mask as a string in reading order: the lowest bit, which is the first character, stands first.
+    """Return a mask as a string in reading order: the lowest bit, for the first character, comes first.
 
     >>> _bits(0b011, "abc")
     '110'

@@ -13,9 +13,9 @@ from .visible import chips, labels, pluralize, quoted
 
 
 class MergePlayer(Figure):
-    """The merges of `text`, to play, step and scrub: which pair, its rank, its position, and what is left.
+    """The merges of `text`, to play, step and scrub: the pair, its rank, its position, and how many tokens are left.
 
-    With a tokenizer the text is cut into pieces first, which are merged one after the other; with a model it is one
+    With a tokenizer, the text is first cut into pieces, which are merged one after the other; with a model, it is one
     piece. Shows 200 bytes. The merges are those that the naive encoder records (`trace_encode`).
 
     >>> model = BPEModel.from_merges([(b"l", b"o"), (b"lo", b"w"), (b"e", b"r")])
@@ -36,7 +36,7 @@ class MergePlayer(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return bytes, pieces (where each begins), and steps: `take` tokens at `position` become `token`."""
+        """Return bytes, pieces (where each starts), and steps: `take` tokens at `position` become `token`."""
         model, encoder = self._model, NaiveEncoder(self._model)
         pieces = [utf8(piece) for piece in self._pieces(text)]
         leaves = [token for piece in pieces for token in model.initial_ids(piece)]

@@ -1,7 +1,7 @@
 """A box to type in: tokens, ids and merges of any text, computed in the page. It is the first thing in the book.
 
-The page holds the pattern's automaton and the merges, and `js/bpe.js` encodes with them, so the box works where there
-is no kernel, no server and no network. Ids equal those of `BPETokenizer.encode_ordinary`, whichever version of Unicode
+The page holds the pattern's automaton and the merges, and `js/bpe.js` encodes with them, so the box works without a
+kernel, a server or a network. Ids equal those of `BPETokenizer.encode_ordinary`, whichever version of Unicode
 the browser has. Size: some 24 kB for the pattern and 14 kB for 2,048 tokens.
 """
 
@@ -29,11 +29,11 @@ WARNING = (
 
 
 class Playground(Figure):
-    """A box that encodes what is typed under each of `tokenizers` (title -> tokenizer), merge by merge.
+    """A box that encodes typed text with each of `tokenizers` (title -> tokenizer), merge by merge.
 
-    The tokenizers are byte-level, have patterns that an automaton can run, and no normalizer, as those that
-    `BPETokenizer.train` returns; other ones raise BPELabError. Where their patterns differ the box shows the pieces,
-    too. Encodes 2,000 characters.
+    The tokenizers must be byte-level, with patterns that an automaton can run and without a normalizer, like those that
+    `BPETokenizer.train` returns; others raise BPELabError. If their patterns differ, the box shows the pieces too.
+    Encodes 2,000 characters.
 
     >>> tokenizer = BPETokenizer.train("low lower " * 9, 260).with_special_tokens(["<|im_start|>", "<|im_end|>"])
     >>> Playground("low", {"small": tokenizer}).data["vocabularies"][0]["merges"]
@@ -52,7 +52,7 @@ class Playground(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the automaton, and for each vocabulary its merges as pairs of ids, one after the other."""
+        """Return the automaton, and the merges of each vocabulary as a flat list of ids, two for each merge."""
         counts = (f"{title}: {pluralize(len(own.encode_ordinary(text)), 'token')}" for title, own in self._items())
         return {
             "text": text,
@@ -84,7 +84,7 @@ class Playground(Figure):
 
 
 def flat_merges(title: str, tokenizer: BPETokenizer) -> list[int]:
-    """Return the ids of each merge's left and right token, in order. Raises BPELabError for ids in another order."""
+    """Return the ids of each merge's left and right token, in order. Raises BPELabError if ids are in another order."""
     model = tokenizer.model
     merges = sorted((merge, pair) for pair, merge in model.merges.items())
     made = [(rank, token) for (rank, token), _ in merges]
@@ -96,7 +96,7 @@ def flat_merges(title: str, tokenizer: BPETokenizer) -> list[int]:
 
 
 def split_pattern(tokenizer: BPETokenizer) -> Split:
-    """Return the pattern that cuts the text. Raises BPELabError where text is changed or cut in another way."""
+    """Return the pattern that splits text. Raises BPELabError if text is normalized, or split in another way."""
     split = tokenizer.spec.pre_tokenizer
     if not isinstance(split, Split) or split.behavior != "Isolated" or tokenizer.spec.normalizer is not None:
         raise BPELabError("the box needs tokenizers with a split pattern and no normalizer")

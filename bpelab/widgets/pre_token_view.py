@@ -88,7 +88,7 @@ def _compiled(alternative: str) -> Any:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Return the alternatives of a pattern, or all of it as one if they don't compile by themselves."""
+    """Return the alternatives of a pattern, or the whole pattern as one if they don't compile by themselves."""
     parts = alternatives(pattern)
     try:
         for part in parts:
@@ -101,7 +101,7 @@ def _alternatives(pattern: str) -> list[str]:
 class PreTokenView(Figure):
     """The pieces of `text` under two or more patterns, side by side, with the places where their cuts differ marked.
 
-    A piece has the colour of the first alternative that matches where it begins. `patterns` are names, regular
+    A piece has the colour of the first alternative that matches where it starts. `patterns` are names, regular
     expressions, or a dict of title -> either. Shows 3,000 characters. Raises PatternError for an invalid pattern.
 
     >>> view = PreTokenView("Don't! 1234", ("gpt2", "cl100k"))
@@ -123,7 +123,7 @@ class PreTokenView(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Panels with pieces; `differ` are the characters before which only some of the patterns cut."""
+        """Return panels with pieces; `differ` lists the characters before which only some of the patterns cut."""
         cuts = {title: split.split(text) for title, split in self._splits.items()}
         starts = [set(accumulate(map(len, pieces), initial=0)) for pieces in cuts.values()]
         differ = sorted(starts[0].union(*starts) - starts[0].intersection(*starts))

@@ -1,4 +1,4 @@
-"""Merges of another tokenizer added one by one: which of its tokens are reached.
+"""Merges of another tokenizer, added one by one: which of its tokens are reachable.
 
 Chapter: New words for an old model.
 """
@@ -20,18 +20,18 @@ Merges = list[tuple[bytes, bytes]]
 
 
 class ReachableTokens(Figure):
-    """The merges that training from nothing learns on `text`, put after those of a tokenizer one after the other.
+    """The merges learned from scratch on `text`, appended one by one to the merges of a tokenizer.
 
-    After each, the tokens as a graph: every token with the two that its merge joins, the tokenizer's and those of the
-    text, and which of these the encoding of their own bytes ends in. Shows 300 characters and at most `num_merges`
-    merges; of the tokenizer's tokens those that the others need or end in.
+    After each, a graph of the tokens: every token with the two that its merge joins, and whether each token of the text
+    is reached when its own bytes are encoded. Shows 300 characters and at most `num_merges` merges, and only those of
+    the tokenizer's tokens that the new ones are made of or encode to.
 
     >>> tokenizer = BPETokenizer.train("that thin thing", 257)
     >>> figure = ReachableTokens(tokenizer, "them them then", num_merges=3)
     >>> figure.data["says"][2].split(": ")[1]
     "“the” isn't reached"
 
-    Raises BPELabError for a tokenizer whose tokens aren't bytes.
+    Raises BPELabError if the tokenizer's tokens aren't bytes.
     """
 
     name = "reachable_tokens"
@@ -39,7 +39,7 @@ class ReachableTokens(Figure):
 
     def __init__(self, tokenizer: BPETokenizer, text: str, *, num_merges: int = 12) -> None:
         if not tokenizer.spec.is_byte_level:
-            raise BPELabError("the text is trained on in bytes, and this tokenizer has other units")
+            raise BPELabError("the figure learns merges of bytes, and this tokenizer has other units")
         model = as_list_of_merges(tokenizer.model)
         pairs = sorted(model.merges, key=lambda pair: model.merges[pair][0])
         self._tokenizer, self._num_merges = tokenizer, num_merges
@@ -47,7 +47,7 @@ class ReachableTokens(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the tokens as nodes, the merges of the text, and after each which tokens aren't reached."""
+        """Return the tokens as nodes, the merges of the text, and the tokens not reached after each merge."""
         words = Counter(piece.encode() for piece in self._tokenizer.pieces(text))
         tokens = [bytes([byte]) for byte in range(256)]
         learned: Merges = []
@@ -79,7 +79,7 @@ class ReachableTokens(Figure):
         }
 
     def _graph(self, learned: Merges, ends: list[dict[bytes, list[bytes]]]) -> dict[bytes, tuple[bytes, ...]]:
-        """Return token -> parts of all that is shown, parts first: new tokens, and what their bytes become."""
+        """Return token -> parts for all tokens shown, parts first: new tokens, and those that their bytes encode to."""
         made = {left + right: (left, right) for left, right in (*reversed(learned), *reversed(self._own))}
         found: dict[bytes, tuple[bytes, ...]] = {}
 
@@ -110,13 +110,13 @@ class ReachableTokens(Figure):
         return f"{say} Reached so far: {len(becomes) - len(missed)} of {len(becomes)}."
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return the merges of the text, each with what became of its token."""
+        """Return the merges of the text, and whether the token of each is reached."""
         rows = "".join(f"<li>{escape(say)}</li>" for say in data["says"][1:])
         return f"<p>{escape(data['says'][0])}</p>\n<ol>{rows}</ol>" if rows else f"<p>{escape(data['say'])}</p>"
 
 
 def _levels(parts: dict[bytes, tuple[bytes, ...]]) -> list[int]:
-    """Return for each token how many merges are on the longest way from it to a byte."""
+    """Return the depth of each token: the number of merges on the longest path from it to a byte."""
     levels: dict[bytes, int] = {}
     for token, pair in parts.items():
         levels[token] = 1 + max((levels[part] for part in pair), default=-1)

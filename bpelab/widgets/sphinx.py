@@ -1,7 +1,7 @@
 """A Sphinx extension that adds the script and the style sheet of interactive figures to a book.
 
 The script is a classic one, since browsers refuse modules on pages opened from a disk. It wraps each figure's module
-in a function, finds the figures of a page, and passes each the data embedded next to it, in place of a kernel.
+in a function, finds the figures of a page, and passes each the data embedded next to it, instead of a kernel's.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ EXPORT = "export default { render };"
 
 
 def page_script() -> str:
-    """Return the classic script: shared code, one function for each figure, and what starts them."""
+    """Return the classic script: shared code, one function for each figure, and the code that starts them."""
     from .base import SHARED, resource
 
     figures = "".join(
@@ -69,7 +69,7 @@ def drop_widget_state(app: Any, page: str, template: str, context: Any, doctree:
 def setup(app: Any) -> dict[str, Any]:
     """Register the extension; Sphinx calls it."""
     app.connect("builder-inited", write_assets)
-    app.connect("html-page-context", drop_widget_state, priority=100)  # before myst-nb adds what it finds
+    app.connect("html-page-context", drop_widget_state, priority=100)  # before myst-nb adds the state that it finds
     app.add_js_file(SCRIPT, loading_method="defer")
     app.add_css_file(STYLE)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

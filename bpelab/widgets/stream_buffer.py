@@ -10,11 +10,11 @@ from .byte_inspector import LEAD_BITS
 from .visible import chips, pluralize, quoted, visible
 
 MAX_PENDING_SHOWN = 16
-"""The most pending bytes that are drawn; a decoder that does not decode bytes may hold back more."""
+"""The most pending bytes to draw; a decoder that doesn't decode bytes may hold back more."""
 
 
 class StreamBuffer(Figure):
-    """The tokens of `text`, pushed one by one into a `StreamDecoder`: what it holds back, and what it shows.
+    """The tokens of `text`, pushed one by one into a `StreamDecoder`: the bytes it holds back, and the text it shows.
 
     The text is encoded without special tokens. Everything else comes from `push`, `pending` and `finish`. Shows 100
     bytes.
@@ -72,7 +72,7 @@ def _step(token_id: int | None, new: str, pending: bytes, say: str) -> dict[str,
 
 
 def _bits(pending: bytes) -> list[list[str]]:
-    """Each byte, the bits that mark it in UTF-8 (those of a first byte, or 10), and its other bits.
+    """Return each byte, the bits that mark it in UTF-8 (those of a first byte, or 10), and its other bits.
 
     >>> _bits(b"\\xe2\\x82")
     [['E2', '1110', '0010'], ['82', '10', '000010']]

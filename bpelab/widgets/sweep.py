@@ -1,6 +1,6 @@
-"""A parameter sweep: a slider where a kernel runs, and a table of all its values where none does.
+"""A parameter sweep: a slider with a kernel, and a table of all its values without one.
 
-For questions whose answer has to be computed anew for each setting, such as training with another vocabulary size. In a
+For questions whose answer has to be recomputed for each setting, such as training with another vocabulary size. In a
 notebook the slider is ipywidgets' own; a rendered page has no kernel to answer it, so it shows the table instead of a
 dead control.
 """
@@ -22,7 +22,7 @@ class Sweep:
     1  1
     2  4
 
-    Raises ValueError for no values. Cost: one `compute` for each value when it is displayed, and one for each move.
+    Raises ValueError without values. Cost: one `compute` for each value when it is displayed, and one for each move.
     """
 
     def __init__(self, label: str, values: Sequence[Any], compute: Callable[[Any], Mapping[str, Any]]) -> None:

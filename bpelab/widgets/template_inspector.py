@@ -22,13 +22,13 @@ HUES = {"system": 4, "developer": 4, "user": 3, "assistant": 2, "model": 2, "too
 
 
 class TemplateInspector(Figure):
-    """A conversation in the format of `template`, whose last user's message is `text`.
+    """A conversation in the format of `template`; its last user message is `text`.
 
     Above, the text and who wrote each part of it: the template or a message. Below, its tokens with ids, control
     tokens marked, and the assistant mask; next to them the ids of encoding the whole text with every special token
     allowed. Shows 600 characters of the user's message.
 
-    Raises ConversationError for invalid messages and without a user's text, TemplateError as `apply_chat_template`.
+    Raises ConversationError if messages are invalid or have no user's text, and TemplateError as `apply_chat_template`.
 
     >>> from bpelab import BPETokenizer
     >>> t = BPETokenizer.train("user", 258, special_tokens=["<|im_start|>", "<|im_end|>"])
@@ -128,13 +128,13 @@ def _segments(text: TaintedStr, messages: Sequence[Message]) -> Iterator[dict[st
 
 
 def _naive(tokenizer: "BPETokenizer", ours: Encoded) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield the tokens of the whole text with every special token allowed; forged ones are not the template's."""
+    """Yield the tokens of the whole text with every special token allowed, and mark those that messages forge."""
     control = {token.id: token.content for token in tokenizer.added_tokens if is_control(token)}
     text = str.__str__(ours.text)
     trusted = [origin.trusted for length, origin in ours.text.runs for _ in range(length)]
     ids, offsets = tokenizer.encode_with_offsets(text, allowed_special="all", add_special_tokens=False)
     for token, (start, end) in zip(ids, offsets):
         name = control.get(token, "")
-        first = max(start, text.find(name, start, end))  # after white space that the token takes along
+        first = max(start, text.find(name, start, end))  # after white space that the token absorbs
         wrote = all(trusted[first : first + len(name)])
         yield token, start, end, int(token in control), int(not wrote)

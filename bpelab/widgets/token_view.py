@@ -15,8 +15,8 @@ from .visible import chips, plain_label, pluralize, visible
 class TokenView(Figure):
     """The tokens of `text` under each of `tokenizers` (title -> tokenizer), with ids, bytes, offsets and counts.
 
-    Invisible characters are shown by signs, and a character that is spread over several tokens is drawn as such. No
-    special tokens are added, and none are recognised in the text. Shows 3,000 characters.
+    Signs stand for invisible characters, and a character that is spread over several tokens is marked. No special
+    tokens are added, and none are recognised in the text. Shows 3,000 characters.
 
     >>> tokenizer = BPETokenizer.train("low lower " * 9, 260)
     >>> view = TokenView("low é", {"ours": tokenizer})

@@ -45,10 +45,10 @@ class TrainScrubber(Figure):
         super().__init__(text)
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return steps; the words of the text, with cuts as [from step, tokens], and their order; sizes by step."""
+        """Return the steps; the words of the text, with cuts as [from step, tokens], and their order; sizes by step."""
         pieces = [utf8(piece) for piece in (self._split.split(text) if self._split else [text] if text else [])]
         counts = Counter(pieces)
-        # One step more than is merged, since it holds the counts at the end.
+        # One step more than there are merges: it has the final counts.
         trace = list(islice(trace_train(train_incremental, counts, self._merges + 1), self._merges + 1))
         tokens = {byte: bytes([byte]) for byte in range(256)}
         history: dict[bytes, list[Any]] = {word: [[0, list(word)]] for word in counts}
@@ -107,6 +107,6 @@ class TrainScrubber(Figure):
 
 
 def _top_pairs(step: TrainStep) -> list[list[int]]:
-    """Return the most frequent pairs in the order of the trainer's ties, as [left, right, count]."""
+    """Return the most frequent pairs as [left, right, count], with ties in the trainer's order."""
     counts = step.counts or {}
     return [[*pair, counts[pair]] for pair in sorted(counts, key=lambda pair: (-counts[pair], pair))[:MAX_BARS]]

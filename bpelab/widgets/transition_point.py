@@ -1,4 +1,4 @@
-"""The transition point, moved: tokens of a measured text, words per token, a text as it is cut. Chapter: Superwords."""
+"""A slider over SuperBPE's transition point: token counts, words per token, a tokenized text. Chapter: Superwords."""
 
 from collections.abc import Mapping
 from html import escape
@@ -15,15 +15,15 @@ class TransitionPoint(Figure):
     """A slider over transition points, each with a tokenizer that was trained with it.
 
     `tokenizers` maps transition points, in tokens, to tokenizers of one size. For each: how many tokens `measured`
-    takes, how many of its words a token has on average, and `text` as it is cut, with its superwords marked. These are
-    the tokens that `pattern`, that of words, would cut; a word is what is between white space. Shows 400 characters.
+    takes, how many of its words a token has on average, and the tokens of `text`, with its superwords marked. Those are
+    the tokens that `pattern`, which splits words, would cut; words are separated by white space. Shows 400 characters.
 
     >>> corpus = "one of the best, some of the rest, all of the cats"
     >>> late = {261: BPETokenizer.train(corpus, 261), 260: BPETokenizer.train(corpus, 261, superwords="superbpe")}
     >>> print(TransitionPoint(late, "of the", measured=corpus).data["says"][1])
     Words until 261 of 261 tokens, so no superwords: 35 tokens for the measured text, 0.34 words each. Below: 3 tokens.
 
-    Raises BPELabError without tokenizers, without words to measure, and for tokenizers of several sizes.
+    Raises BPELabError without tokenizers, without words to measure, or if the tokenizers differ in size.
     """
 
     name = "transition_point"
@@ -34,7 +34,7 @@ class TransitionPoint(Figure):
     ) -> None:
         sizes = {tokenizer.n_vocab for tokenizer in tokenizers.values()}
         if len(sizes) != 1:
-            raise BPELabError(f"one tokenizer or more, all of one size, are needed, not sizes {sorted(sizes)}")
+            raise BPELabError(f"give one or more tokenizers, all of the same size; their sizes are {sorted(sizes)}")
         if not measured.split():
             raise BPELabError("there are no words to measure: `measured` is empty")
         (self._size,), self._split = sizes, Split(pattern)
@@ -52,7 +52,7 @@ class TransitionPoint(Figure):
         return text.encode() == token and len(self._split.split(text)) > 1
 
     def compute(self, text: str) -> dict[str, Any]:
-        """Return the counts, and for each transition point the tokens of the text, as indices of labels."""
+        """Return the counts, and the tokens of the text at each transition point as indices into the labels."""
         cuts = [
             tokenizer.convert_ids_to_tokens(tokenizer.encode_ordinary(text)) for tokenizer in self._tokenizers.values()
         ]
@@ -79,7 +79,7 @@ class TransitionPoint(Figure):
         )
 
     def still(self, data: dict[str, Any]) -> str:
-        """Return a table of all transition points, and the text as the first of them cuts it."""
+        """Return a table of all transition points, and the text's tokens at the first of them."""
         head = "".join(f"<th>{cell}</th>" for cell in ("words until", "superwords", "tokens", "words per token"))
         rows = "".join(
             f"<tr><td>{point}</td><td>{len(beyond):,}</td><td>{count:,}</td><td>{self._words / count:.2f}</td></tr>"

@@ -15,8 +15,8 @@ from .visible import chips, labels, pluralize, quoted
 class TrieWalker(Figure):
     """Each step of the trie encoder on `text`, encoded as one piece: candidate, compatibility check, step back.
 
-    Shows 200 bytes. Everything comes from the steps that the trie encoder records. Raises ModelError for a model that
-    the trie encoder can't serve.
+    Shows 200 bytes. Everything comes from the steps that the trie encoder records. Raises ModelError if the trie
+    encoder doesn't support the model.
 
     >>> model = BPEModel.from_merges([(b"e", b"r"), (b"w", b"e"), (b"l", b"o"), (b"lo", b"w")])
     >>> walker = TrieWalker(model, "lower")
@@ -29,7 +29,7 @@ class TrieWalker(Figure):
     unit = "byte"
 
     def __init__(self, model: BPEModel, text: str) -> None:
-        self._model = getattr(model, "model", model)  # a tokenizer is welcome
+        self._model = getattr(model, "model", model)  # a tokenizer will do too
         self._encoder = TrieEncoder(self._model)
         super().__init__(text)
 

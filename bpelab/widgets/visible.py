@@ -1,7 +1,7 @@
-"""Visible labels of tokens: spaces, line ends, invisible characters and lone bytes get a sign of their own.
+"""Visible labels of tokens: spaces, line ends, invisible characters and lone bytes are shown as signs.
 
 A label is a list of [kind, text] parts, which Python writes into the still and JavaScript into the figure:
-"" is text as it is, "s" a space (·) or a tab (→), "n" a line feed (⏎), "u" an invisible character (U+200B), and
+"" is plain text, "s" a space (·) or a tab (→), "n" a line feed (⏎), "u" an invisible character (U+200B), and
 "x" a byte that is not a whole character (E2).
 """
 
@@ -13,7 +13,7 @@ from ..unicode.tables import category
 Part = list[str]
 
 HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that show nothing although their category promises a letter, a mark or a symbol."""
+"""Characters that are invisible although their category is that of a letter, a mark or a symbol."""
 
 
 def visible(token: bytes) -> list[Part]:
@@ -85,7 +85,7 @@ def quoted(token: bytes, max_chars: int = 40) -> str:
 
 
 def labels(tokens: Mapping[int, bytes], ids: Iterable[int]) -> dict[str, list[Part]]:
-    """Return id -> label, for the ids used; the keys are strings, as in JSON."""
+    """Return id -> label for the ids used; keys are strings, as in JSON."""
     return {str(token_id): visible(tokens[token_id]) for token_id in sorted(set(ids))}
 
 

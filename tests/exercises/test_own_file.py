@@ -106,7 +106,7 @@ def test_a_class_of_a_notebook_is_kept(notebook):
 def test_a_file_that_a_reader_broke_is_named(notebook):
     check("bytes.6", notebook(MINE)["decode"])
     Path(FILE).write_text("def decode(:\n")
-    with pytest.raises(OwnFileError, match=rf"{FILE}: line 1: .*; mend it, or delete the file"):
+    with pytest.raises(OwnFileError, match=rf"{FILE}: line 1: .*; fix it, or delete the file"):
         my_tokenizer("training")
     Path(FILE).write_text("import nothing_of_that_name\n")
     with pytest.raises(OwnFileError, match=r"doesn't run: ModuleNotFoundError"):

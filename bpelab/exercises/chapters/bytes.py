@@ -17,7 +17,7 @@ def euro() -> bytes:
 def utf8_by_hand(code_point: int) -> bytes:
     r"""Return the UTF-8 bytes of a code point.
 
-    ValueError for a surrogate and for a number that is not a code point.
+    Raise ValueError for a surrogate and for a number that is not a code point.
 
     utf8_by_hand(0xE9) is b"\xc3\xa9".
     """
@@ -46,7 +46,7 @@ def character_start(data: bytes, position: int) -> int:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the longest beginning of `text` that takes at most `limit` bytes of UTF-8.
+    """Return the longest prefix of `text` that takes at most `limit` bytes of UTF-8.
 
     shorten("añb", 2) is "a".
     """
@@ -54,7 +54,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def repair(text: str) -> str:
-    """Return `text` read as the UTF-8 that it was; unchanged if it can't have been that.
+    """Return `text` with mojibake undone: UTF-8 that was read as Latin-1. Other texts stay unchanged.
 
     repair("cafÃ©") is "café", repair("café") is "café".
     """
@@ -120,7 +120,7 @@ def _mojibake() -> Iterator[tuple[str]]:
 def decode(vocab, ids):
     """Return the text of `ids`; `vocab` is a dict of token (bytes) -> id.
 
-    Bytes that are not UTF-8 become U+FFFD. An id that no token has is a KeyError.
+    Bytes that are not UTF-8 become U+FFFD. An unknown id raises KeyError.
 
     decode({b"h": 0, b"\\xc3": 1, b"\\xa9": 2}, [0, 1, 2]) is "hé".
     """
@@ -159,9 +159,9 @@ EXERCISES = [
         utf8_by_hand,
         _code_points,
         (
-            "Refuse what has no UTF-8 first: below 0, above 0x10FFFF, and 0xD800 to 0xDFFF.",
+            "First refuse what has no UTF-8: below 0, above 0x10FFFF, and 0xD800 to 0xDFFF.",
             "Each byte after the first holds six bits: 0x80 | (bits & 0x3F). Shift right by 6 for the byte before it.",
-            "The first byte holds what is left, below 0xC0, 0xE0 or 0xF0. The borders are 0x80, 0x800 and 0x10000.",
+            "The first byte is 0xC0, 0xE0 or 0xF0 | the remaining bits. The borders are 0x80, 0x800 and 0x10000.",
         ),
         call=_bytes_or_error,
         format_call=_hexadecimal,
@@ -173,7 +173,7 @@ EXERCISES = [
         character_start,
         _positions,
         (
-            "What do all bytes have in common that are not the first of a character?",
+            "What do all bytes that are not the first of a character have in common?",
             "Go left while data[position] is 10xxxxxx.",
         ),
         is_valid=_inside,

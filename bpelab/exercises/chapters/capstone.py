@@ -20,16 +20,16 @@ from ..fixtures import trained_tokenizer
 
 
 def texts_lost(tokenizer, texts):
-    """Return those of `texts` that don't come back from their ids as they were, in order."""
+    """Return the `texts` that encoding and decoding doesn't give back unchanged, in order."""
     return [text for text in texts if tokenizer.decode(tokenizer.encode(text)) != text]
 
 
 def numbers_of(card):
-    """Return {what was measured: number} for the tables of a card, which is Markdown.
+    """Return {what was measured: number} from the tables of a card in Markdown.
 
-    A row that counts has two cells, of which the right one is a number: "| tokens | 1,190 |".
-    A number may have commas, a decimal point and a percent sign, and 47.2% is 0.472. All
-    other rows and lines are left out.
+    Only rows with two cells count, and the right one must be a number: "| tokens | 1,190 |".
+    A number may have commas, a decimal point and a percent sign, and 47.2% is 0.472. Ignore
+    all other rows and lines.
     """
     found = {}
     for line in card.splitlines():
@@ -42,7 +42,7 @@ def numbers_of(card):
 
 
 def files_changed(folder):
-    """Return the names of files that are not as SHA256SUMS has them, sorted.
+    """Return the names of the files that don't match SHA256SUMS, sorted.
 
     A line of SHA256SUMS is the SHA-256 of a file in hex, two spaces, and its name. A file
     may have other bytes, may be gone, or may have no line. SHA256SUMS itself has no line.
@@ -59,9 +59,9 @@ def files_changed(folder):
 
 
 def my_tokenizer(home):
-    """Train a tokenizer and publish it in a folder inside of `home`; return that folder.
+    """Train a tokenizer and publish it in a folder inside `home`; return that folder.
 
-    `home` is the path of an empty folder that is gone when the check is over.
+    `home` is the path of an empty folder that is deleted after the check.
     """
     letters = list(passages("letters").values())
     corpus = [text for text in book_text().split("\n\n") if not any(text in letter for letter in letters)]
@@ -177,7 +177,7 @@ EXERCISES = [
         _lossy_inputs,
         (
             "tokenizer.decode(tokenizer.encode(text)) is what comes back.",
-            "Compare it with the text itself, and not with anything that was made of the text.",
+            "Compare it with the text itself, and not with anything derived from the text.",
         ),
         call=lambda answer, normalizer, texts: answer(_kinds()[normalizer], texts),
         format_call=_show_lossy,
@@ -190,7 +190,7 @@ EXERCISES = [
         _cards,
         (
             'line.strip().split("|") of a row with two cells has four parts; the first and the last are empty.',
-            "re.fullmatch says whether all of a cell is a number, and its groups are the parts of it.",
+            "re.fullmatch says whether the whole cell is a number, and its groups are the number's parts.",
             'float takes no commas: replace(",", "") takes them out.',
         ),
         equal=_same_numbers,
@@ -216,8 +216,8 @@ EXERCISES = [
         my_tokenizer,
         lambda: iter([]),
         (
-            "Hold a text back first. Then train with special_tokens= and eos_token=, and give it a chat template.",
-            "publish(tokenizer, folder, text) writes everything that is asked for, and measures it.",
+            "First hold out a text. Then train with special_tokens= and eos_token=, and give it a chat template.",
+            "publish(tokenizer, folder, text) writes everything that is needed, and measures it.",
             "A pattern that llama.cpp has a name for (llama3, gpt2, qwen2) lets the tokenizer go into a GGUF file too.",
         ),
         format_call=lambda name, home: f"{name}(home)",

@@ -8,10 +8,10 @@ from ..checker import Exercise
 
 
 def kept_by_top_p(probabilities, p):
-    """Return the ids that top-p keeps, the most likely first, of equal ones the lower id.
+    """Return the ids that top-p keeps, the most likely first; ties go to the lower id.
 
-    `probabilities` has one for each id, and they add up to 1. Take as few ids as it needs
-    to reach `p` together, and at least one.
+    `probabilities` has one for each id, and they add up to 1. Take as few ids as possible
+    whose total reaches `p`, and at least one.
     """
     order = sorted(range(len(probabilities)), key=lambda token: -probabilities[token])
     kept, reached = order[:1], probabilities[order[0]]
@@ -24,11 +24,11 @@ def kept_by_top_p(probabilities, p):
 
 
 def answer_of(said, stop, max_tokens):
-    """Return (ids, reason): the answer in what a model says, and why it ended.
+    """Return (ids, reason): a model's answer, and why it ended.
 
-    `said` are the ids that the model would say if nobody stopped it, more than `max_tokens`
-    of them. "stop": at an id of `stop`, which is not part of the answer. "length": the
-    answer has `max_tokens` ids, and no more are asked for.
+    `said` are the ids that the model would generate if nothing stopped it, more than
+    `max_tokens` of them. "stop": at an id in `stop`, which is not part of the answer.
+    "length": the answer has `max_tokens` ids, and no more are generated.
     """
     for index, token in enumerate(said[:max_tokens]):
         if token in stop:
@@ -37,11 +37,11 @@ def answer_of(said, stop, max_tokens):
 
 
 def kv_cache_bytes(config, tokens, number_bytes):
-    """Return the bytes of keys and values that a Llama holds for `tokens` tokens.
+    """Return the size in bytes of a Llama's KV cache for `tokens` tokens.
 
-    `config` is a dict like config.json, and one number takes `number_bytes`. Without
-    "num_key_value_heads" there are as many as "num_attention_heads". Without "head_dim" a
-    head is "hidden_size" divided by "num_attention_heads".
+    `config` is a dict like config.json, and one number takes `number_bytes` bytes. Without
+    "num_key_value_heads" there are as many as "num_attention_heads". Without "head_dim",
+    the size of a head is "hidden_size" divided by "num_attention_heads".
     """
     heads = config["num_attention_heads"]
     size = config.get("head_dim", config["hidden_size"] // heads)
@@ -50,10 +50,10 @@ def kv_cache_bytes(config, tokens, number_bytes):
 
 
 def to_compute(held, prompt):
-    """Return how many ids of `prompt` a model has to compute that holds the ids `held`.
+    """Return how many ids of `prompt` a model has to compute if its cache holds the ids `held`.
 
-    What both begin with needn't be computed again, except for the last id of the prompt,
-    whose logits are asked for.
+    Their common prefix needn't be computed again, except for the last id of the prompt,
+    whose logits are needed.
     """
     shared = 0
     while shared < min(len(held), len(prompt) - 1) and held[shared] == prompt[shared]:
@@ -105,8 +105,8 @@ EXERCISES = [
         kept_by_top_p,
         _distributions,
         (
-            "Sort the ids by probability. `sorted` leaves equal ones in the order in which they were.",
-            "Take ids until what they have together is at least p. The one that reaches it stays.",
+            "Sort the ids by probability. `sorted` keeps equal ones in their original order.",
+            "Take ids until their total is at least p. The one that reaches it stays.",
         ),
         is_valid=_sums_to_one,
     ),
@@ -117,7 +117,7 @@ EXERCISES = [
         _answers,
         (
             "Go through the ids one by one, as `generate` does, and look at each before you keep it.",
-            "Nobody asks for an id after the last of max_tokens, so what it would have been can't be the reason.",
+            "No id is generated after max_tokens of them, so the next one can't be the reason.",
         ),
         is_valid=_longer,
     ),
@@ -128,7 +128,7 @@ EXERCISES = [
         _configs,
         (
             "Each layer keeps two arrays, one of keys and one of values.",
-            "For a token, one of them has a row of head_dim numbers for each head of keys and values.",
+            "For each token, an array has a row of head_dim numbers for each head of keys and values.",
         ),
         is_valid=lambda config, tokens, number_bytes: (
             all(map(_whole, (*config.values(), tokens, number_bytes)))
@@ -142,8 +142,8 @@ EXERCISES = [
         to_compute,
         _rows,
         (
-            "Count how many ids are equal from the beginning on, and stop at the first that isn't.",
-            "A prompt that is held as a whole still has one id to compute.",
+            "Count the equal ids from the start, and stop at the first that differs.",
+            "Even if the whole prompt is held, one id has to be computed.",
         ),
         is_valid=lambda held, prompt: bool(prompt),
     ),

@@ -14,7 +14,7 @@ Messages = list[dict[str, str]]
 
 
 def safe_ids(tokenizer, messages):
-    """Return the ids of `messages` in ChatML, no text of a message being a control token.
+    """Return the ids of `messages` in ChatML; no text of a message may become a control token.
 
     The role is text of a message too.
     """
@@ -27,9 +27,9 @@ def safe_ids(tokenizer, messages):
 
 
 def loss_mask(tokenizer, messages):
-    """Return a 1 for each of the ids of exercise chat_templates.1 that the assistant has to say, else 0.
+    """Return the loss mask of the ids of exercise chat_templates.1: 1 if the assistant has to say it, else 0.
 
-    These are the tokens that hold a character of the assistant's content, and `<|im_end|>`
+    The assistant says the tokens that hold a character of its content, and the `<|im_end|>`
     after it.
     """
     mask = []
@@ -42,11 +42,11 @@ def loss_mask(tokenizer, messages):
 
 
 def turns_to_drop(turns, always, max_tokens, reserve):
-    """Return how many of the oldest turns have to go, as few as possible.
+    """Return how many of the oldest turns to drop, as few as possible.
 
     `turns` are their token counts, oldest first. The last one has to stay; return None if
-    not even it fits. `always` tokens are there in any case, for the system message and the
-    generation prompt. `reserve` tokens of the context's `max_tokens` stay free.
+    even that one doesn't fit. `always` tokens are always needed, for the system message and
+    the generation prompt. `reserve` tokens of the context's `max_tokens` stay free.
     """
     room = max_tokens - reserve - always
     for dropped in range(len(turns)):
@@ -108,7 +108,7 @@ EXERCISES = [
             "tokenizer.token_to_id returns the ids of the control tokens. Everything else is `encode`, without "
             "allowed_special.",
             "Role, newline and content are one text to the model: encode them together, or a newline at the border is "
-            "cut in another way.",
+            "cut differently.",
         ),
         call=lambda answer, messages: answer(_tokenizer(), messages),
         format_call=_show_conversation,

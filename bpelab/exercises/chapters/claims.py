@@ -31,8 +31,8 @@ def shorter_when_frequent(tokenizer, counts):
 
 
 def counterexample(tokenizer):
-    """Return (text, n): the first n ids of `text`, decoded, are a text that has a
-    different number of tokens."""
+    """Return (text, n) such that the first n ids of `text` decode to a text that
+    doesn't have n tokens."""
     for text in ("日", "é", "😀", "日é😀", "a  b"):
         ids = tokenizer.encode(text)
         for n in range(1, len(ids)):
@@ -42,8 +42,8 @@ def counterexample(tokenizer):
 
 
 def heal(tokenizer, prompt):
-    """Return (ids that stay, sorted ids allowed next): those whose token begins
-    with the bytes of the id left out.
+    """Return (ids to keep, sorted ids allowed next): drop the last id of the prompt, and
+    allow each id whose token starts with the bytes of the dropped one.
 
     All of tokenizer.model.tokens are candidates. For an empty prompt return ([], []).
     """
@@ -55,10 +55,10 @@ def heal(tokenizer, prompt):
 
 
 def never_reached(merges):
-    """Return the tokens (bytes) of BPEModel.from_merges(merges) that no piece is ever
-    encoded to, in the order of ids."""
+    """Return the tokens (bytes) of BPEModel.from_merges(merges) that no piece ever
+    encodes to, in the order of ids."""
     model = BPEModel.from_merges(merges)
-    # Inside a piece nothing merges across the ends of a token, so its bytes alone come to the same.
+    # Inside a piece nothing merges across the ends of a token, so its bytes alone encode to the same ids.
     encode = NaiveEncoder(model).encode_piece
     return [token for token_id, token in sorted(model.tokens.items()) if encode(token) != [token_id]]
 
@@ -137,7 +137,7 @@ EXERCISES = [
         _counts,
         (
             "itertools.combinations(counts, 2) yields every two words once, in either order of frequency.",
-            "Two words that are equally frequent are no case: the claim doesn't speak of them.",
+            "Two equally frequent words aren't a case: the claim says nothing about them.",
             "Compare tokenizer.count_tokens of the more frequent word with that of the other. Equal is right as well.",
         ),
         call=lambda answer, text, size, counts: answer(trained_tokenizer(text, size), counts),
@@ -177,7 +177,7 @@ EXERCISES = [
         never_reached,
         _lists,
         (
-            "Which piece would a token be made from, if any? Nothing merges across its ends.",
+            "If a token can be made at all, from which piece? Nothing merges across its ends.",
             "Encode the bytes of each token with ENCODERS['naive'](model).encode_piece.",
         ),
         is_valid=is_merge_list,

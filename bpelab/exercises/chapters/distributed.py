@@ -10,7 +10,7 @@ from ..fixtures import CORPORA
 
 
 def add_tables(one: dict, other: dict) -> dict:
-    """Return the counts of both tables (dicts from bytes to int) in a new one."""
+    """Return a new table with the added counts of both (dicts of bytes -> int)."""
     total = dict(one)
     for word, count in other.items():
         total[word] = total.get(word, 0) + count
@@ -18,8 +18,8 @@ def add_tables(one: dict, other: dict) -> dict:
 
 
 def first_changed(tables, again, number):
-    """Return the rank of the first of `number` merges that is different when table
-    `again` of the list is counted twice; None where all are the same."""
+    """Return the rank of the first of `number` merges that changes when table
+    `again` of the list is counted twice; None if none changes."""
     once: dict[bytes, int] = {}
     for table in tables:
         once = add_tables(once, table)
@@ -29,8 +29,8 @@ def first_changed(tables, again, number):
 
 
 def in_buckets(table, number):
-    """Return a list of `number` tables: each word of `table` is in the one whose number
-    is zlib.crc32(word) modulo `number`."""
+    """Return a list of `number` tables: each word of `table` goes into the table
+    numbered zlib.crc32(word) modulo `number`."""
     found: list[dict[bytes, int]] = [{} for _ in range(number)]
     for word, count in table.items():
         found[zlib.crc32(word) % number][word] = count
@@ -70,7 +70,7 @@ EXERCISES = [
         _pairs,
         (
             "A word that is in both has the sum of its counts.",
-            "Begin with a copy of the first table: dict(one). Then go through the other's items.",
+            "Start with a copy of the first table: dict(one). Then go through the other's items.",
         ),
     ),
     Exercise(
@@ -82,7 +82,7 @@ EXERCISES = [
             "Add all tables with your add_tables; add tables[again] once more for the second corpus.",
             "train_naive(words, number) yields steps with .left and .right. Leave the counts out of the comparison: "
             "they differ long before a merge does.",
-            "One list of merges may be longer than the other, as a pair that occurred once now occurs twice. "
+            "One list of merges may be longer than the other, because a pair that occurred once now occurs twice. "
             "itertools.zip_longest goes to the end of both.",
         ),
         is_valid=lambda tables, again, number: 0 <= again < len(tables),

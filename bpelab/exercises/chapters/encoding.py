@@ -19,7 +19,7 @@ def by_hand() -> list[bytes]:
 
 
 def all_places(model, piece):
-    """Return (ids, rounds); a round merges all places of the pair with the lowest rank."""
+    """Return (ids, rounds); a round merges every occurrence of the pair with the lowest rank."""
     ids, rounds = model.initial_ids(piece), 0
     while True:
         found = [(*model.merges[pair], pair) for pair in zip(ids, ids[1:]) if model.merges.get(pair)]
@@ -30,7 +30,7 @@ def all_places(model, piece):
 
 
 def fewest(model, piece):
-    """Return the least number of tokens of `model` that, joined, are `piece`; 0 for no bytes."""
+    """Return the smallest number of `model`'s tokens that join to `piece`; 0 for no bytes."""
     best = [0]
     for end in range(1, len(piece) + 1):
         starts = range(max(0, end - model.max_token_bytes), end)
@@ -39,8 +39,8 @@ def fewest(model, piece):
 
 
 def wrong_line() -> int:
-    """Return the number of the first line of `suspicious_trace()` that BPE would not have come to."""
-    return 4  # `lo w` was merged there, rank 4, while `ne w` with rank 3 was waiting; the end is the same all the same
+    """Return the number of the first line of `suspicious_trace()` that BPE would not produce."""
+    return 4  # `lo w`, rank 4, was merged there although `ne w` has rank 3; the final tokens are the same anyway
 
 
 def counterexample(model):
@@ -59,12 +59,12 @@ MERGES = [(b"e", b"r"), (b"l", b"o"), (b"n", b"e"), (b"ne", b"w"), (b"lo", b"w")
 
 
 def suspicious_trace() -> list[str]:
-    """Return lines in which somebody merged `newlower` by `e r`, `l o`, `n e`, `ne w`, `lo w`, `low er`.
+    """Return a trace, line by line, of somebody merging `newlower` by `e r`, `l o`, `n e`, `ne w`, `lo w`, `low er`.
 
     >>> suspicious_trace()[:3]
     ['n e w l o w e r', 'n e w l o w er', 'n e w lo w er']
     """
-    exchanged = [*MERGES[:3], MERGES[4], MERGES[3], MERGES[5]]  # an honest trace, of a list with two places changed
+    exchanged = [*MERGES[:3], MERGES[4], MERGES[3], MERGES[5]]  # honest, but for a list with two merges swapped
     return _lines(BPEModel.from_merges(exchanged), b"newlower")
 
 
@@ -158,8 +158,8 @@ EXERCISES = [
         wrong_line,
         lambda: [()],
         (
-            "For each line, ask of all neighbours of the line before it which of them merge, and at which rank.",
-            "Somewhere two merges were possible, and the one that comes later in the list was done.",
+            "For each line, check which neighbours in the line before it merge, and at which rank.",
+            "Somewhere two merges were possible, and the later one in the list was done.",
         ),
         problem=_about_the_line,
         stub_cell=(
@@ -175,7 +175,7 @@ EXERCISES = [
         models_and_pieces,
         (
             "In each round, collect the pairs of neighbours that are in model.merges, and take the lowest rank.",
-            "replace_pair(ids, pair, new) merges all its places. A look that finds nothing to merge is not a round.",
+            "replace_pair(ids, pair, new) merges all its places. A search that finds nothing to merge is not a round.",
         ),
     ),
     Exercise(

@@ -17,7 +17,7 @@ from ..fixtures import BYTE_RANKS, is_rank_table, learned_merges, rank_tables
 
 Merge = str | list[str]
 MERGES = [(b".", b"\n"), (b"\n", b"\n"), (b"1", b"2"), (b"3", b"4"), (b"'", b"s"), (b"a", b"B"), (b"\n", b" ")]
-"""Merges across the cuts of this pattern or that."""
+"""Merges across the cuts of one pattern or another."""
 
 
 def first_entry(data):
@@ -35,11 +35,11 @@ def first_entry(data):
 
 
 def first_bad_merge(vocab, merges):
-    """Return the index of the first of `merges` that can't be, or None.
+    """Return the index of the first of `merges` that is invalid, or None.
 
     `vocab` is token -> id. A merge is a list of two tokens, or a str of two with one
-    space between them; any other str can't be. Both have to be in `vocab`, and so has what
-    they make.
+    space between them; any other str is invalid. Both tokens must be in `vocab`, and so
+    must the two joined.
     """
     for index, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
@@ -62,9 +62,10 @@ def patterns_that_fit(model, samples):
 
 
 def bytes_of_ids(vocab, special):
-    """Return id -> bytes for `vocab`, token -> id, as a vocab.json has it.
+    """Return id -> bytes for the `vocab` of a vocab.json, token -> id.
 
-    Tokens are written in the byte alphabet, but those in the set `special` are themselves.
+    Tokens are written in the byte alphabet, except for those in the set `special`, which
+    are plain text.
     """
     found = {}
     for token, token_id in vocab.items():
@@ -194,7 +195,7 @@ EXERCISES = [
         first_bad_merge,
         _lists,
         (
-            "Three things are looked up for a merge: its two parts, and the two joined.",
+            "Look up three things for each merge: its two parts, and the two joined.",
             'A str is cut with split(" "). Without the space in brackets, split() also cuts at U+00A0.',
             "If that doesn't return two parts, the merge can't be.",
         ),
@@ -228,7 +229,7 @@ EXERCISES = [
         merge_lines,
         _tables,
         (
-            "BPEModel.from_ranks(ranks).recovered_merges.splits says which two tokens each is made of.",
+            "BPEModel.from_ranks(ranks).recovered_merges.splits says which two tokens each token is made of.",
             "Its order is that of the ranks, so its values are the lines, in ids.",
             "model.tokens has the bytes of an id, and to_alphabet (bpelab.unicode.byte_alphabet) writes them.",
         ),

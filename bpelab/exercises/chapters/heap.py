@@ -18,7 +18,7 @@ from .encoding import _vocabularies_and_pieces
 
 
 def largest(steps):
-    """Return the most entries that were on the heap at any time."""
+    """Return the largest number of entries that were on the heap at any time."""
     most = now = 0
     for step in steps:
         if isinstance(step, HeapStep):
@@ -55,7 +55,7 @@ def by_length(model, limit):
 
 
 def stamped(model, piece):
-    """Return the ids of `piece`, with a heap whose entries carry the counts of their two nodes."""
+    """Return the ids of `piece`, with a heap whose entries carry the change counts of their two nodes."""
     ids = model.initial_ids(piece)
     end = len(ids)
     previous, following, changed = list(range(-1, end - 1)), list(range(1, end + 1)), [0] * end
@@ -144,7 +144,7 @@ def _about_stale(got: Any) -> str | None:
     if got["bytes"] < 20:
         return "The piece has fewer than 20 bytes."
     if got["pop"] < 5:
-        return "Fewer than five merges were done."
+        return "There are fewer than five merges."
     return "An entry was stale." if got["stale"] else None
 
 

@@ -37,7 +37,7 @@ def stale_places(steps) -> int:
 
 
 def pop_best(heap: list, counts: dict, least: int) -> tuple | None:
-    """Take the most frequent pair off the heap; None when none occurs `least` times.
+    """Pop the most frequent pair off the heap and return it; None if none occurs `least` times.
 
     With the heap [(-5, "x"), (-4, "y")] and the counts {"x": 3, "y": 4} it is "y", and
     the heap holds (-3, "x") afterwards.
@@ -53,8 +53,8 @@ def pop_best(heap: list, counts: dict, least: int) -> tuple | None:
 
 
 def shortest_witness(trainer, alphabet: str = "ab", longest: int = 6) -> bytes | None:
-    """Return the first word whose steps differ, or None. Words are tried by length, and
-    those of one length in the order of the letters in `alphabet`.
+    """Return the first word whose steps differ, or None. Words are tried by length, then
+    in the order of the letters in `alphabet`.
 
     For the trainer that reads a neighbour from a copy it is b"aaaa".
     """
@@ -192,7 +192,7 @@ def _heaps() -> Iterator[tuple[list[tuple[int, Pair]], dict[Pair, int], int]]:
 
 
 def _is_heap(heap: list[tuple[int, Pair]], counts: dict[Pair, int], least: int) -> bool:
-    return False  # the inputs are small as they are, and every entry must say enough
+    return False  # the inputs are small already, and no entry may claim too little
 
 
 def _trainers() -> Iterator[tuple[Any, str, int]]:
@@ -241,7 +241,7 @@ EXERCISES = [
         pop_best,
         _heaps,
         (
-            "Take the first entry off with heappop, and compare what it says with counts[pair].",
+            "Take the first entry off with heappop, and compare its count with counts[pair].",
             "If they agree and there are enough, that pair is the answer. If there are too few, drop it and go on.",
             "If it says too much, heappush((-counts[pair], pair)) and go on.",
         ),

@@ -19,11 +19,11 @@ from ..fixtures import learned_merges, trained_tokenizer
 def quick_answers():
     """Return a dict with these eight keys and your answers.
 
-    "bytes": the list of ids of "hé!" where the 256 bytes are all the tokens there are.
-    "pairs": the list of ids of "aaaaa" where a a is the one merge, and makes token 256.
-    "at least 2": how many merges training learns from "ab ab ab cd" if nothing but the
-        minimum frequency stops it, and that is 2. The pattern gives ab, _ab, _ab, _cd,
-        where _ is the space.
+    "bytes": the list of ids of "hé!" if the 256 bytes are the only tokens.
+    "pairs": the list of ids of "aaaaa" if a a is the only merge, and makes token 256.
+    "at least 2": how many merges training learns from "ab ab ab cd" if only the minimum
+        frequency, which is 2, stops it. The pattern gives ab, _ab, _ab, _cd, where _ is
+        the space.
     "at least 1": the same with a minimum frequency of 1.
     "why bytes": "shorter", since a text has fewer bytes than characters; "complete",
         since 256 tokens then spell every text; or "whole", since no token then ends
@@ -32,9 +32,9 @@ def quick_answers():
         tokens, the larger one can need more tokens than the smaller for some text.
     "helps on": which of "the harbour", "7401" and "гавань" need fewer tokens with 270
         tokens than with 260, both trained on "the harbour master, " * 9; a list of texts.
-    "helps for": 64,000 tokens make 900 of a page that 8,000 tokens make 1,000 of. Which of
-        the shapes "tiny" and "32 layers" above read the page in fewer operations with the
-        larger vocabulary? A list of names.
+    "helps for": a page is 900 tokens with a vocabulary of 64,000, and 1,000 with one of
+        8,000. Which of the shapes "tiny" and "32 layers" above read the page in fewer
+        operations with the larger vocabulary? A list of names.
     """
     shapes = {
         "tiny": ModelShape(2, 4, 4, 16, 64, 172, 1024, tied=True),
@@ -59,11 +59,11 @@ def quick_answers():
 
 
 def savings(home, other, text):
-    """Return what each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
+    """Return how many tokens each token of `home` saves on `text`: [(token as bytes, tokens saved), ...].
 
-    A token that `home` uses on the text and that is n tokens of `other`, when `other`
-    encodes its bytes alone, saves n - 1 each time it is used. The most comes first, and of
-    equal ones the token that sorts first. Leave out those that save nothing.
+    If `other` encodes the bytes of a token alone as n tokens, the token saves n - 1 each
+    time `home` uses it on the text. Sort by the tokens saved, most first, then by token.
+    Leave out tokens that save nothing.
     """
     # On the page's texts, "two" saves most with runs of spaces and the signs of code, "one" with common English words.
     encode = NaiveEncoder(other.model).encode_piece
@@ -98,10 +98,10 @@ def encode_with_merges(lines, text):
 
 
 def largest_vocabulary(shape, memory, tokens):
-    """Return the most tokens that the vocabulary may have so that all fits into `memory` bytes.
+    """Return the size of the largest vocabulary with which a model fits into `memory` bytes.
 
-    "All" are the weights of a model of `shape`, whatever `shape.vocabulary` says, and a
-    cache of `tokens` tokens. 0 where not even a vocabulary of 1 fits.
+    The memory holds the weights of a model of `shape`, whatever `shape.vocabulary` says,
+    and a cache of `tokens` tokens. Return 0 if not even a vocabulary of 1 fits.
     """
     weights = shape.weights
     rest = (weights["attention"] + weights["feed-forward"]) * shape.bytes_per_weight
@@ -185,7 +185,7 @@ EXERCISES = [
         quick_answers,
         lambda: iter([()]),
         (
-            'Run what you can\'t tell: BPETokenizer(BPEModel.from_merges([(b"a", b"a")])).encode("aaaaa").',
+            'Run what you can\'t work out: BPETokenizer(BPEModel.from_merges([(b"a", b"a")])).encode("aaaaa").',
             "For the minimum frequency: ab is counted in three pieces, and each merge changes what can be counted.",
         ),
         problem=_about_quick,

@@ -14,13 +14,13 @@ from ..fixtures import BYTE_RANKS, models_and_all_pieces, models_and_pieces
 
 Rows = list[list[tuple[int, bool]]]
 START = 1
-"""The state in which a search begins."""
+"""The state in which a search starts."""
 
 
 def with_commits(rows, start):
     """Return the table with commits: rows of (next, flags), flags a string.
 
-    Flags are "C" where the next piece has begun (next is the state after its
+    Flags are "C" if the next piece has started (next is the state after its
     first character), else "M" if a match ends here, with "S" after it if
     the search ends (next is then 0).
     """
@@ -40,7 +40,7 @@ def with_commits(rows, start):
 def look_up(rows, home, key, find):
     """Return the value of `key`, from the rows of the array `rows` or from `find`.
 
-    `rows` is changed where the key was not there.
+    A missing key is written into `rows`.
     """
     for row in range(home, home + 4):
         if rows[row, 0] == key:
@@ -127,7 +127,7 @@ def _tokens_and_pieces() -> Iterator[tuple[set[bytes], bytes]]:
 
 
 def _tokens(model: BPEModel) -> set[bytes]:
-    """Return the tokens of a model: single bytes are too many to show, and cross no boundary."""
+    """Return the tokens of a model without single bytes, which are many and cross no boundary."""
     return {b"a"} | {token for token in model.tokens.values() if token not in BYTE_RANKS}
 
 
@@ -144,7 +144,7 @@ def _unfair(got: Any, sizes: list[int], threads: int) -> str | None:
     if not (isinstance(got, list) and all(isinstance(part, list) for part in got)):
         return "the answer is a list of lists, one for each thread"
     if len(got) != threads:
-        return f"{threads} shares are wanted, there are {len(got)}"
+        return f"there must be {threads} shares, not {len(got)}"
     numbers = [index for part in got for index in part]
     if not all(type(index) is int for index in numbers) or sorted(numbers) != list(range(len(sizes))):
         return f"each of the documents 0 to {len(sizes) - 1} must be in one share"

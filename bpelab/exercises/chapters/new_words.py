@@ -12,12 +12,12 @@ Merges = list[tuple[bytes, bytes]]
 
 
 def to_old_ids(ids, made_of):
-    """Return the ids that the old tokenizer writes for the text that the new one wrote as `ids`.
+    """Return the old tokenizer's ids for the text that the new one encodes as `ids`.
 
     `made_of` maps each new id to the (left, right) ids of its merge, which may be new as well.
     """
     old = []
-    # The ids that are still to be looked at, the next one last: so `pop` takes it, and a new id's parts go back on top.
+    # A stack of ids still to be looked at: `pop` takes the next one, and a new id's parts go back on top.
     waiting = list(reversed(ids))
     while waiting:
         token = waiting.pop()
@@ -30,17 +30,17 @@ def to_old_ids(ids, made_of):
 
 
 def unreached(merges):
-    """Return the tokens that no text contains, as a set of bytes: those that merging their own bytes doesn't make.
+    """Return the tokens that no text encodes to, as a set of bytes: merging their own bytes doesn't make them.
 
     `merges` is a list of (left, right), the first with the lowest rank. The parts of a merge are single bytes, or made
     by merges before it.
     """
     rank = {}
     for pair in merges:
-        rank.setdefault(pair, len(rank))  # of a merge that is listed twice the first counts
+        rank.setdefault(pair, len(rank))  # if a merge is listed twice, the first counts
 
     def merged(tokens):
-        # Encoding: the pair of the lowest rank, of equal ones the leftmost, again and again.
+        # Encoding: repeatedly merge the pair of the lowest rank, the leftmost of equal ones.
         while True:
             ranks = [rank.get(pair, math.inf) for pair in zip(tokens, tokens[1:])]
             if not ranks or min(ranks) == math.inf:
@@ -53,24 +53,24 @@ def unreached(merges):
 
 
 def leaves_first(merges, counts, number):
-    """Return the tokens that pruning takes, in order: `number` of them, or all that merges make if these are fewer.
+    """Return the tokens that pruning removes, in order: `number` of them, or every merged token if there are fewer.
 
     `merges` is a list of (left, right) in the order of learning, no token made twice; `counts` maps tokens to how often
-    a corpus has them, 0 for one that isn't there. Of the tokens that no other is made of, the one with the lowest count
-    goes first, of equal ones the last that was learned. Its count is added to those of its two parts.
+    they occur in a corpus, and missing ones count as 0. Of the tokens that aren't part of another, the one with the
+    lowest count goes first; ties go to the one learned last. Its count is added to those of its two parts.
     """
     counts = dict(counts)
     left_over = list(merges)
     gone = []
     while left_over and len(gone) < number:
         needed = {part for pair in left_over for part in pair}
-        # From the last merge to the first: `min` returns the first of equals, which is then the last that was learned.
+        # From the last merge to the first: `min` returns the first of equals, which is then the one learned last.
         leaves = [pair for pair in reversed(left_over) if pair[0] + pair[1] not in needed]
         best = min(leaves, key=lambda pair: counts.get(pair[0] + pair[1], 0))
         token = best[0] + best[1]
         gone.append(token)
         left_over.remove(best)
-        # Where the token was, a text has its parts now: two of them in `aa`, which is made of `a` and `a`.
+        # In the text, the token is replaced by its parts: by two of the same kind if it is `aa`, made of `a` and `a`.
         for part in best:
             counts[part] = counts.get(part, 0) + counts.get(token, 0)
     return gone
@@ -79,8 +79,8 @@ def leaves_first(merges, counts, number):
 def new_rows(rows, parts):
     """Return the new embedding: the old rows, and for each new token the mean of the rows of its parts.
 
-    `rows` is a list of rows, each a list of numbers; `parts` has for each new token the old ids that the old tokenizer
-    writes for it, in the order of the new ids. A token without parts gets the mean of all old rows.
+    `rows` is a list of rows, each a list of numbers; `parts` has, for each new token, the ids that the old tokenizer
+    encodes it to, in the order of the new ids. A token without parts gets the mean of all old rows.
     """
     made = []
     for ids in parts:
@@ -93,7 +93,7 @@ def new_rows(rows, parts):
 def bits_per_byte(tokens, probabilities):
     """Return the bits per byte of a text, which is not empty.
 
-    `tokens` are its tokens (bytes), and `probabilities` those that a model gave to each of them, none of them 0.
+    `tokens` are its tokens (bytes), and `probabilities` are a model's probabilities of these tokens, none of them 0.
     """
     bits = -sum(math.log2(probability) for probability in probabilities)
     return bits / sum(map(len, tokens))
@@ -197,7 +197,7 @@ def _are_tables(rows: list[list[float]], parts: list[list[int]]) -> bool:
 
 
 def _close(expected: Any, got: Any) -> bool:
-    """Compare numbers, or lists of them, with what the order of sums may change."""
+    """Compare numbers, or lists of them, up to rounding errors."""
     if isinstance(expected, list):
         same = isinstance(got, (list, tuple)) and len(got) == len(expected)
         return same and all(map(_close, expected, got))
@@ -228,8 +228,8 @@ EXERCISES = [
         (
             "An id that isn't in `made_of` is old, and stays.",
             "A new id becomes its two parts. Look at these again: they may be new.",
-            "A function that calls itself for both parts is short, but a token that is made in a thousand steps is too "
-            "deep for it. A list of ids that are still to be looked at has no such limit.",
+            "A recursive function is short, but a token that is made in a thousand steps is too deep for it. A stack "
+            "of ids still to be looked at has no such limit.",
         ),
         is_valid=_are_sequences,
     ),
@@ -251,7 +251,7 @@ EXERCISES = [
         leaves_first,
         _prunings,
         (
-            "A leaf is a token that is no part of a merge that is left. Find the leaves anew after each step.",
+            "A leaf is a token that is not part of any remaining merge. Find the leaves again after each step.",
             "Sort the leaves by (count, minus the number of the merge): the smallest goes.",
             "Take a token's merge out of the list, and add its count to both parts, twice where these are the same.",
         ),

@@ -36,7 +36,7 @@ def batch_for(milliseconds, per_second, patience):
     - the first message of a batch, which waits for the last and then for the call,
       waits at most `patience` milliseconds.
 
-    Of these sizes, return the one that takes least time per message; of equals the
+    Of these sizes, return the one that takes least time per message; ties go to the
     smaller one.
     """
     apart = 1000 / per_second
@@ -60,9 +60,9 @@ def private_bytes(objects, touched, page):
     """Return how many bytes of memory a forked worker no longer shares.
 
     `objects` are Python objects as (address, size). The worker looked at those whose
-    numbers are in `touched`, and to look at an object is to write its reference count,
-    the first 8 bytes of it. Memory is copied in whole pages of `page` bytes. A page
-    begins at each multiple of `page`, and is copied when it is first written to.
+    indices are in `touched`, and looking at an object writes its reference count, which
+    is its first 8 bytes. Memory is copied in whole pages of `page` bytes. A page starts
+    at each multiple of `page`, and is copied when it is first written to.
     """
     copied = set()
     for number in touched:
@@ -105,7 +105,7 @@ def _no_more_chunks(expected: dict[str, Any], got: dict[str, Any]) -> bool:
 
 
 PER_SECOND = (1, 10, 100, 125, 200, 250, 500, 1000)
-"""Messages a second that are a whole number of milliseconds apart, so that no rounding decides."""
+"""Rates in messages a second that are a whole number of milliseconds apart, so that rounding never matters."""
 
 
 def _loads() -> Iterator[tuple[dict[int, float], int, float]]:

@@ -20,7 +20,7 @@ CARELESS = (r"\w+", r"\w+|\s+", r"[a-z]+|[^a-z\n]", r"\S+|\s", r".", r"\p{L}+|\p
 
 
 def digits_in_pairs():
-    """Return cl100k's pattern (a str for Split), changed to cut numbers into twos."""
+    """Return cl100k's pattern (a str for Split), changed to cut numbers into pairs of digits."""
     return PATTERNS["cl100k"].regex.replace("{1,3}", "{1,2}")
 
 
@@ -43,7 +43,7 @@ def first_difference(one, other, text):
     for a, b in zip(Split(one).split(text), Split(other).split(text)):
         if a != b:
             return start, a, b
-        start += len(a)  # both have come equally far
+        start += len(a)  # both have reached the same position
     return None
 
 
@@ -63,7 +63,7 @@ def split_blocks(blocks, name):
     split, pending = Split(name).split, ""
     for block in blocks:
         pending += block
-        cut = last_boundary(pending, len(pending))  # 0 where there is no boundary: then all of it is kept
+        cut = last_boundary(pending, len(pending))  # 0 if there is no boundary: then all of it is kept
         yield from split(pending[:cut])
         pending = pending[cut:]
     yield from split(pending)

@@ -10,7 +10,7 @@ from ..checker import Exercise
 def find_tokens(text, names):
     """Return [(position, name), ...] for the names found in `text`, from left to right.
 
-    Of several that begin at one place it is the longest, and the search goes on after it.
+    If several start at one position, take the longest; the search continues after it.
     """
     found, position = [], 0
     while position < len(text):
@@ -22,7 +22,7 @@ def find_tokens(text, names):
 
 
 def past_the_filter(names, target):
-    """Return a text that holds `target` once a filter has gone over it.
+    """Return a text that contains `target` after a filter has run over it.
 
     The filter is `for name in names: text = text.replace(name, "")`, and `target` is one of
     `names`.
@@ -60,14 +60,14 @@ def _not_past(got: Any, names: list[str], target: str) -> str | None:
     if target in text:
         return None
     left = f"`{text}`" if text else "nothing"
-    return f"Behind the filter {left} is left of it, and `{target}` is not in that:"
+    return f"After the filter {left} is left, which doesn't contain `{target}`:"
 
 
 def encode_special(tokenizer, special, text):
     """Return the ids of `text`, in which the names in `special` (str -> id) are special tokens.
 
-    All else is encoded by tokenizer.encode. Where several names begin, the longest is meant.
-    Only call it with text that you wrote yourself.
+    Everything else is encoded by tokenizer.encode. If several names start at one position,
+    the longest wins. Only call it with text that you wrote yourself.
     """
     if not special:
         return tokenizer.encode(text)
@@ -112,7 +112,7 @@ EXERCISES = [
         past_the_filter,
         _filters,
         (
-            "The filter goes over the text once for each name. What comes together only after that, it doesn't see.",
+            "The filter goes over the text once for each name. It misses a name that only comes together after that.",
             "Put the target inside itself.",
         ),
         problem=_not_past,

@@ -34,7 +34,7 @@ def how_many(tokenizer, text):
 
 
 def longest_token(tokenizer, text):
-    """Return the token of `text` with the most bytes; of equally long ones, the first.
+    """Return the token of `text` with the most bytes; ties go to the first.
 
     `text` is not empty.
     """

@@ -14,7 +14,7 @@ from ..fixtures import trained_tokenizer
 
 def held_back(data):
     """Return how many bytes at the end of `data` have to wait, 0 to 3: the
-    beginning of a character that may still become one."""
+    start of a character that may still be completed."""
     firsts = b"\x80", b"\x90", b"\xa0"
     ends = [first + b"\x80" * more for first in firsts for more in range(3)]
     for size in range(min(3, len(data)), 0, -1):
@@ -29,7 +29,7 @@ def held_back(data):
 
 def feed(pending, byte):
     """Return (text, pending) after one more byte, 0 to 255. `pending` is the
-    beginning of a character, or b""; `text` is what is sure now."""
+    start of a character, or b""; `text` is what is certain now."""
     lost = ""
     if pending:
         limits = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF4: (0x80, 0x8F)}
@@ -54,9 +54,9 @@ def settled(text):
 
 
 def chunks_of(tokenizer, text, size):
-    """Return `text` in chunks, a list of str, that take at most `size` tokens
-    each when they are encoded alone. `size` is at least 4. Two neighbours
-    together are more than half a chunk."""
+    """Return `text` in chunks, a list of str, each of which takes at most `size`
+    tokens when it is encoded alone. `size` is at least 4. Two neighbouring
+    chunks together take more than `size / 2` tokens."""
     chunks = []
     while text:
         offsets = tokenizer.encode_with_offsets(text)[1]

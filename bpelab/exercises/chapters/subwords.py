@@ -19,14 +19,14 @@ def unknown_share(tokenizer, text):
 
     unknown_share(words, "the kayak") is 0.5.
     """
-    # The worst for `words`: seven paragraphs of `unseen`, most of them titles, are unknown from end to end. Of those
-    # with twenty tokens or more it is the one in Arabic, with 84% unknown.
+    # The worst for `words`: seven paragraphs of `unseen`, most of them titles, are entirely unknown. Of those with
+    # twenty tokens or more, the worst is the one in Arabic, with 84% unknown.
     count = len(tokenizer.encode(text))
     return tokenizer.unknown_count(text) / count if count else 0.0
 
 
 def longest_pieces(word, pieces):
-    """Return (the pieces found, what is left of the word): always the longest that fits.
+    """Return (pieces, rest of the word), always taking the longest piece that fits.
 
     longest_pieces("unhappy", {"un", "hap", "unha"}) is (["unha"], "ppy").
     """
@@ -38,7 +38,7 @@ def longest_pieces(word, pieces):
 
 
 def forged(tokenizer, names):
-    """Return those of `names` that encode to one token, which `tokens` shows under that very name.
+    """Return the `names` that encode to a single token, which `tokens` shows under the same name.
 
     forged(words, ["<unk>", "baker"]) is ["baker"].
     """
@@ -91,7 +91,7 @@ def _words() -> Iterator[tuple[str, list[str]]]:
 
 
 def _call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
-    return answer(word, set(pieces))  # the inputs have lists, which can be made smaller
+    return answer(word, set(pieces))  # the inputs have lists, which can be shrunk
 
 
 def _show_set(name: str, word: str, pieces: list[str]) -> str:

@@ -26,7 +26,7 @@ BY_HAND = [(b" ", b"t"), (b"o", b"f"), (b"of", b" t"), (b"d", b" "), (b"d ", b"o
 def by_hand():
     """Return the three tokens that stage two learns, as a list of bytes."""
     # Side by side three times: "in" and " a", ids 256 and 257, and " a" and the space after it, ids 257 and 32. The
-    # smaller left id goes first. Then "in a" and a space, three times as well: one token takes in the other's space.
+    # smaller left id goes first. Then "in a" and a space, three times as well: one token absorbs the other's space.
     # What is left occurs twice: h a, a t, b o and o x. The smallest left id is that of `a`, and `at` is no superword.
     return [b"in a", b"in a ", b"at"]
 
@@ -40,7 +40,7 @@ def two_stages_of(words, wholes, first, second):
     merges = []
 
     def learn(pieces, number):
-        # One stage is a loop of BPE; the second differs only in what it begins with.
+        # One stage is a loop of BPE; the second differs only in what it starts from.
         for _ in range(number):
             counts = count_pairs(pieces)
             best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
@@ -60,7 +60,7 @@ def two_stages_of(words, wholes, first, second):
 
 
 def give_back(tokenizer, prompt, rest):
-    """Return how many ids at the end of `prompt` are not those that `prompt + rest` has there."""
+    """Return how many ids at the end of `prompt` differ from those of `prompt + rest`."""
     ids, whole = tokenizer.encode(prompt), tokenizer.encode(prompt + rest)
     same = 0
     while same < min(len(ids), len(whole)) and ids[same] == whole[same]:
@@ -78,14 +78,14 @@ def bonds_of(merges, first):
     bonds = set()
     for left, right in merges[first:]:
         left_ends, right_ends = ends.get(left, (left, left)), ends.get(right, (right, right))
-        # What is inside of the two parts was seen when they were made: only the place where they meet is new.
+        # Bonds inside the two parts were added when these were made: only the place where they meet is new.
         bonds.add((left_ends[1], right_ends[0]))
         ends[left + right] = left_ends[0], right_ends[1]
     return bonds
 
 
 def competition(words, superwords, size):
-    """Return (words taken, superwords taken), for two lists of counts that never rise."""
+    """Return (words taken, superwords taken), for two lists of counts, each sorted from high to low."""
     taken = [0, 0]
     while sum(taken) < size:
         word = words[taken[0]] if taken[0] < len(words) else -1
@@ -97,7 +97,7 @@ def competition(words, superwords, size):
 
 
 def _about_by_hand(got: Any) -> str | None:
-    """Say up to where an answer is right, without the rest."""
+    """Say how far an answer is right, without revealing the rest."""
     answer, expected = [bytes(token) for token in got], by_hand()
     if answer == expected:
         return None
@@ -106,7 +106,7 @@ def _about_by_hand(got: Any) -> str | None:
             "The first merge is another. Two pairs occur three times, and the ids of their left tokens are 256 and 257."
         )
     if answer[:2] != expected[:2]:
-        return "The first merge is right. Replace it in all three texts, and count anew: what occurs three times now?"
+        return "The first merge is right. Replace it in all three texts, and count again: what occurs three times now?"
     return "Two merges are right. The next pair occurs twice, as others do: the smallest left id goes first."
 
 
@@ -225,7 +225,7 @@ EXERCISES = [
         _prompts,
         (
             "Encode the prompt, and encode prompt + rest.",
-            "Count how many ids are equal from the beginning on, and stop at the first that differs.",
+            "Count the equal ids from the start, and stop at the first that differs.",
             "An id that is equal further on doesn't help: the text before it is cut differently.",
         ),
         format_call=_format_prompt,

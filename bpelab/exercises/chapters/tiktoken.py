@@ -32,7 +32,7 @@ def unused_ids(tokenizer):
 
 
 def broken_tokens(written):
-    """Return those of `written` that are not whole UTF-8, in the same order.
+    """Return the tokens in `written` that are not valid UTF-8, in the same order.
 
     `written` are tokens in GPT-2's alphabet, such as "Ġthe".
     """
@@ -46,10 +46,10 @@ def broken_tokens(written):
 
 
 def made_of(ranks, token):
-    """Return the pair of tokens (bytes, bytes) that merging the bytes of `token` ends at.
+    """Return the two tokens (bytes, bytes) that merging the bytes of `token` ends with.
 
     Only tokens that rank before `token` may be made on the way. `ranks` is token -> rank.
-    Return None if it does not end at two tokens.
+    Return None if it does not end with two tokens.
     """
     before = {other: rank for other, rank in ranks.items() if rank < ranks[token] or len(other) == 1}
     model = BPEModel.from_ranks(before, ignore_merges=False)
@@ -58,7 +58,7 @@ def made_of(ranks, token):
 
 
 def table_is_enough(merges):
-    """Return True if each of `merges`, in order, is the pair that its token's bytes come to.
+    """Return True if each of `merges`, in order, is the pair that merging its token's bytes ends with.
 
     `merges` is a list of (bytes, bytes), no two of which make the same token. The ranks are 0 to
     255 for the bytes, and go on from there in the order of the list.
@@ -113,7 +113,7 @@ class Tokenizer:
         return cls(train(Counter(piece.encode() for piece in split(pattern, text)), vocab_size), pattern)
 
     def encode(self, text):
-        """Return the ids of a text. A piece that is a token is that token, whatever the merges say."""
+        """Return the ids of a text. A piece that is a token becomes that token, whatever the merges say."""
         ids = []
         for piece in split(self.pattern, text):
             data = piece.encode()
@@ -138,7 +138,7 @@ class Tokenizer:
 
 
 def _used(tokenizer: Any, vocab: dict[bytes, int], pattern: str, text: str) -> Any:
-    """Train, encode, decode, save and load with a class, and return all that can be seen."""
+    """Train, encode, decode, save and load with a class, and return everything observable."""
     own = tokenizer(vocab, pattern)
     ids = None if own is None else own.encode(text)
     trained: Any = None if own is None else tokenizer.train(text * 3, 270, pattern)
@@ -189,7 +189,7 @@ class Tokenizer:
         ...  # your code here
 
     def encode(self, text):
-        """Return the ids of a text. A piece that is a token is that token, whatever the merges say."""
+        """Return the ids of a text. A piece that is a token becomes that token, whatever the merges say."""
         ...  # your code here
 
     def decode(self, ids):
@@ -231,7 +231,7 @@ EXERCISES = [
         _written,
         (
             "Turn each one back into bytes first, with from_alphabet.",
-            "bytes.decode() raises UnicodeDecodeError for what is not whole UTF-8.",
+            "bytes.decode() raises UnicodeDecodeError for bytes that are not valid UTF-8.",
         ),
         is_valid=all,
     ),
@@ -255,7 +255,7 @@ EXERCISES = [
         _lists,
         (
             "Build the table: the 256 bytes, then the token of each merge, in order.",
-            "Exercise tiktoken.4 finds the pair that a token comes to. Compare it with the pair in the list.",
+            "Exercise tiktoken.4 finds the pair that a token is made of. Compare it with the pair in the list.",
         ),
         is_valid=lambda merges: is_merge_list(merges, distinct=True),
     ),

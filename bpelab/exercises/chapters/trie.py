@@ -17,7 +17,7 @@ from .heap import encode_piece
 
 def count_cuts(model, piece):
     """Return the number of ways to write `piece` as tokens of `model`; 1 for no bytes."""
-    ways = [0] * len(piece) + [1]  # ways[i]: for what is left from byte i on
+    ways = [0] * len(piece) + [1]  # ways[i]: of writing the rest, from byte i on
     for start in range(len(piece) - 1, -1, -1):
         ends = range(start + 1, min(start + model.max_token_bytes, len(piece)) + 1)
         ways[start] = sum(ways[end] for end in ends if piece[start:end] in model.ids)
@@ -25,15 +25,15 @@ def count_cuts(model, piece):
 
 
 def bytes_given_back(encoder, piece):
-    """Return the lengths of the tokens that the trie encoder takes back, summed."""
+    """Return the total length of the tokens that the trie encoder takes back."""
     steps = trace_encode(encoder, piece)
     return sum(len(encoder.model.tokens[step.token]) for step in steps if step.action == "back")  # type: ignore
 
 
 def culprit(model, left, right):
-    """Return, for two tokens (bytes) side by side, the pair (bytes, bytes) across
-    the border that you meet on the way back in time and that would have merged
-    too early; None where the two tokens are compatible."""
+    """Return, for two adjacent tokens (bytes), the pair (bytes, bytes) across the
+    border that would have merged too early, found by undoing their merges one by
+    one; None if the two tokens are compatible."""
     splits, rank_of = model.recovered_merges.splits, model.recovered_merges.rank_of
     left, right, limit = model.ids[left], model.ids[right], float("inf")
     while True:
@@ -50,8 +50,8 @@ def culprit(model, left, right):
 
 
 def longest_that_fits(encoder, piece, limit):
-    """Return how many bytes the longest beginning of `piece` has that is at most
-    `limit` tokens long when it is encoded by itself."""
+    """Return the length in bytes of the longest prefix of `piece` that takes at
+    most `limit` tokens when it is encoded by itself."""
     counts = encoder.prefix_counts(piece)  # counts[size]: tokens of the first `size` bytes
     return max(size for size, count in enumerate(counts) if count <= limit)
 
@@ -111,7 +111,7 @@ def _limits() -> Iterator[tuple[TrieEncoder, bytes, int]]:
 
 
 def _late_merges() -> Iterator[BPEModel]:
-    """Models in which a byte more makes tokens fewer: `abc` is one token, and `ab` is two."""
+    """Yield models in which one more byte means fewer tokens: `abc` is one token, and `ab` is two."""
     yield BPEModel.from_merges([(b"b", b"c"), (b"a", b"bc")])
     yield BPEModel.from_merges([(b"c", b"d"), (b"a", b"b"), (b"ab", b"c"), (b"ab", b"cd"), (b"abcd", b"abc")])
 
@@ -126,8 +126,8 @@ def _prefixes() -> Iterator[tuple[BPEModel, bytes]]:
 def trie_encoder(vocab):
     """Return a function from a piece (bytes) to its ids; `vocab` is a dict of token (bytes) -> id.
 
-    It takes the longest token that fits, keeps it if merging its bytes and those of the token before
-    it ends with exactly these two, and else steps back to the next shorter one.
+    It takes the longest token that fits. It keeps it if merging its bytes and those of the token before
+    it ends with exactly these two; otherwise it steps back to the next shorter one.
     """
     root = {}
     for token in vocab:

@@ -20,7 +20,7 @@ def bert_pieces(word, vocabulary):
         mark = "##" if begin else ""  # only the first piece has none
         ends = [end for end in range(begin + 1, len(word) + 1) if mark + word[begin:end] in vocabulary]
         if not ends:
-            return ["[UNK]"]  # what was found before is thrown away: longest match never goes back
+            return ["[UNK]"]  # the pieces before are thrown away: longest match never goes back
         pieces.append(mark + word[begin : ends[-1]])
         begin = ends[-1]
     return pieces
@@ -45,7 +45,7 @@ def likeliest_by_trying(word, scores):
 
 
 def best_by_gain(words):
-    """Return the pair with the largest gain; of equal ones, the pair that sorts first.
+    """Return the pair with the largest gain; ties go to the pair that sorts first.
 
     best_by_gain([(["t", "h"], 50), (["t", "o"], 20), (["x", "y"], 2)]) is ("t", "h").
     """
@@ -79,7 +79,7 @@ def _marked() -> Iterator[tuple[str, list[str]]]:
 
 
 def _call_with_set(answer: Any, word: str, pieces: list[str]) -> Any:
-    return answer(word, set(pieces))  # the inputs have lists, which can be made smaller
+    return answer(word, set(pieces))  # the inputs have lists, which can be shrunk
 
 
 def _show_set(name: str, word: str, pieces: list[str]) -> str:
@@ -119,7 +119,7 @@ def _counted() -> Iterator[tuple[list[tuple[list[str], int]]]]:
 
 
 def _has_one_best(words: list[tuple[list[str], int]]) -> bool:
-    """Whether every way to compute the gain finds the same pair: ties only from equal counts, and no overlaps."""
+    """Return whether the best pair is clear, however the gain is computed: no overlaps, and ties only by counts."""
     if any(occurrences < 1 or "" in symbols for symbols, occurrences in words):
         return False
     if any(a == b == c for symbols, _ in words for a, b, c in zip(symbols, symbols[1:], symbols[2:])):

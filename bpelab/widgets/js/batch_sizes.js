@@ -1,4 +1,4 @@
-// For the batch size chosen: how many texts a second each number of threads encodes, and what the first text waits.
+// For the batch size chosen: the texts a second for each number of threads, and how long the first text waits.
 
 function render(context) {
   return mount(context, "Batch size and threads", (data) => {

@@ -1,5 +1,5 @@
 // A tokenizer in a page. The pattern runs as the automaton of regex/dfa.py, with the library's Unicode classes, and
-// pairs merge as in encoders/naive.py, so ids are the library's whatever the browser knows of Unicode.
+// pairs merge as in encoders/naive.py, so ids are the library's, whichever Unicode the browser has.
 
 function makeSplitter({ starts, classes, width, trans, entries }) {
   function kind(code) { // the last run that begins at or before the code point

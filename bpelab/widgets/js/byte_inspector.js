@@ -1,4 +1,4 @@
-// A row for each code point; of the one looked at, how its bits are dealt out to the bytes of UTF-8.
+// A row for each code point; for the selected one, how its bits are spread over the bytes of UTF-8.
 
 function render(context) {
   return mount(context, "Code points and bytes of a text", (data) => {

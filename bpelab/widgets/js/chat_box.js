@@ -1,9 +1,9 @@
-// A conversation: what was said, and the tokens of each answer with id, bytes and probability. In Jupyter, a box to go
-// on in; the answer comes as one message a token.
+// A conversation: its messages, and the tokens of each answer with id, bytes and probability. In Jupyter, a box to
+// continue it; an answer arrives as one message per token.
 
 function render(context) {
   const { model } = context;
-  let live = null; // where the tokens of an answer under way go
+  let live = null; // the element that receives the tokens of the answer in progress
   const facts = (id, parts, bytes, share) => `${quote(parts)}, id ${id}, ${bytes || "no bytes"}, probability ${share.toFixed(2)}.`;
   const who = (name) => make("span", { class: "bl-who" }, name);
   const message = (parts) => make("div", { class: "bl-turn" }, who("user"), make("div", { class: "bl-flow" }, flowing({}, parts).nodes.filter(Boolean)));
@@ -44,7 +44,7 @@ function render(context) {
     const detail = make("p", { class: "bl-detail" });
     const stage = make("div", { class: "bl-screen bl-chat" }, turns.map(({ nodes }) => nodes));
 
-    function point(number, place) { // a token that the pointer rests on, and no step
+    function point(number, place) { // describe a hovered token instead of a step
       const [id, share] = data.turns[number].tokens[place];
       detail.textContent = facts(id, data.tokens[id], data.bytes[id], share);
     }

@@ -1,4 +1,4 @@
-// Verdicts on claims, filtered by verdict and by topic. The roles keep the table one where it is laid out as cards.
+// Verdicts on claims, filtered by verdict and by topic. ARIA roles keep it a table when it is laid out as cards.
 
 function render(context) {
   return mount(context, "Claims and verdicts", (data) => {

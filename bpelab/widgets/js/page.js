@@ -1,4 +1,4 @@
-// Finds the figures of a page and gives each the data that stands beside it, where a notebook would have a kernel.
+// Finds the figures of a page and gives each the data next to it, where a notebook would use a kernel.
 
 function revive(holder) {
   const figure = figures[holder.dataset.figure];

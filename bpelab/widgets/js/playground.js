@@ -42,7 +42,7 @@ function render({ model, el }) {
     if (special) box.append(make("span", { class: "bl-id" }, String(id)));
     return nodes.filter(Boolean);
   }
-  // What a program makes of a text if it looks for special tokens in it.
+  // The tokens of a text if a program looks for special tokens in it.
   function careless(text, specials = chosen.specials) {
     if (!specials.length) return chosen.encode(text);
     const [[name, id], ...others] = specials;

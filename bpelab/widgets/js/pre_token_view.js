@@ -1,4 +1,4 @@
-// The pieces of a text under several patterns, coloured by alternative; where only some of them cut, a mark stands.
+// The pieces of a text under several patterns, coloured by alternative; a mark shows where only some of them cut.
 
 function render(context) {
   return mount(context, "Pieces of a text under several patterns", (data) => {

@@ -1,5 +1,5 @@
-// Tokens above the two that they are made of. Those of the list that is added come in one by one: filled ones are
-// reached by merging their own bytes, hollow ones are not.
+// Each token above the two that it is made of. The added list's tokens appear one by one: filled ones are reached by
+// merging their own bytes, hollow ones are not.
 
 function render(context) {
   return mount(context, "Which tokens a list of merges reaches", (data) => {
@@ -11,7 +11,7 @@ function render(context) {
     const length = (row) => row.reduce((sum, node) => sum + wide[node] + gap, -gap);
     const width = Math.max(280, ...rows.map(length)) + 8, height = Math.max(1, rows.length) * high;
     const middle = [];
-    // A token is near the middle of its parts; a second look at the bytes has them below what is made of them.
+    // A token is near the middle of its parts; a second pass puts bytes below the tokens made of them.
     const place = (row, want) => {
       const sorted = [...row].sort((a, b) => want(a) - want(b) || a - b);
       let x = (width - length(row)) / 2;

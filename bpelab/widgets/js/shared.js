@@ -1,5 +1,5 @@
 // What every figure shares: elements, labels, the reader's text box, and the controls that step.
-// Whatever a reader or a tokenizer says goes in as text nodes, never as HTML.
+// Text from readers and tokenizers is inserted as text nodes, never as HTML.
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -29,7 +29,7 @@ function label(parts, create = make, tag = "span") {
 }
 
 // A label in running text. Lines end where the text's do, after the box of a token rather than inside it, and may
-// break before a space, which is a sign here and no space.
+// break before a space, which is drawn as a sign.
 function flowing(attributes, parts, children = label(parts)) {
   const inside = parts.map(([kind], place) => (kind === "n" && place + 1 < parts.length ? "\n" : null));
   const box = make("span", attributes, children.map((node, place) => [node, inside[place]]));
@@ -50,7 +50,7 @@ function plural(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-// Scroll a box, and never the page, so that `node` is in view.
+// Scroll `node` into view within its box, without scrolling the page.
 function reveal(node, box) {
   if (!node) return;
   const inner = node.getBoundingClientRect(), outer = box.getBoundingClientRect(), margin = 24;
@@ -61,7 +61,7 @@ function reveal(node, box) {
     box.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
 }
 
-// Buttons and a slider over the steps 0 to `count`. `show(step)` draws one step and returns the sentence that says it.
+// Buttons and a slider over the steps 0 to `count`. `show(step)` draws one step and returns its sentence.
 function makeControls({ count, show, noun = "step", playable = true, start = 0 }) {
   let at = start, timer = null;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -77,7 +77,7 @@ function makeControls({ count, show, noun = "step", playable = true, start = 0 }
     input: () => { stop(); go(Number(slider.value)); },
   });
 
-  // `by` is "mouseenter" where the pointer rests on something: then nothing may scroll away under it.
+  // `by` is "mouseenter" if the pointer rests on something: then nothing may scroll away under it.
   function go(step, by = "") {
     at = Math.min(count, Math.max(0, step));
     sentence.textContent = show(at, by);
@@ -126,7 +126,7 @@ function makeTextBox(model) {
 }
 
 // Set up one figure. `build(data)` returns {nodes, count, show, ...} for `makeControls`, with `nodes` to put in the page;
-// `ask(model)` is what a reader writes into where there is a kernel.
+// `ask(model)` returns the input for the reader's text, shown if there is a kernel.
 function mount({ model, el }, title, build, ask = makeTextBox) {
   let controls = null;
   const problem = make("p", { class: "bl-error", role: "status", hidden: true });

@@ -1,4 +1,4 @@
-// A text coloured by token, one panel for each tokenizer; one place in the text is looked at in all of them.
+// A text coloured by token, one panel for each tokenizer; the selected place in the text is marked in all of them.
 
 function render(context) {
   return mount(context, "Tokens of a text", (data) => {

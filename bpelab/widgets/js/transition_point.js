@@ -1,4 +1,4 @@
-// For the transition point chosen: the tokens of the measured text on a curve, and a text as it is cut then.
+// For the chosen transition point: the tokens of the measured text on a curve, and a tokenized text.
 
 function render(context) {
   return mount(context, "The transition point", (data) => {
