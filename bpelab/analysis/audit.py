@@ -1,6 +1,6 @@
-"""Lint findings: oddities that a tokenizer's file allows and its users would want to know.
+"""Lint findings: oddities that a tokenizer file allows and its users will want to know about.
 
-None of them is an error, and nothing is changed.
+None is an error, and nothing is changed.
 
 Chapter: File formats.
 """
@@ -21,14 +21,14 @@ FAMILIES = (
     (("<|im_start|>", "<|object_ref_start|>"), "qwen2", "Qwen 2"),
     (("<|endofprompt|>", "<|fim_prefix|>"), "cl100k", "cl100k_base"),
 )
-"""Special tokens that identify a family of models, the pattern of that family, and its name."""
+"""Special tokens that identify a model family, the family's pattern, and its name."""
 MAX_SHOWN = 4
 OUTSIDE_BYTE_ALPHABET = " \n\u65e5"
-"""Characters that GPT-2's byte alphabet lacks; a vocabulary of characters may have both."""
+"""Characters that aren't in GPT-2's byte alphabet; a character vocabulary may have both."""
 
 
 def audit(tokenizer: BPETokenizer, corpus: Corpus | None = None) -> Iterator[str]:
-    """Yield lint findings, one sentence each; with a corpus, as for `BPETokenizer.train`, how much of it is unused.
+    """Yield lint findings, one sentence each. With a corpus (as for `BPETokenizer.train`), report unused tokens too.
 
     >>> from bpelab import BPEModel
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"abc": 300}

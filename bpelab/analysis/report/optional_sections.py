@@ -18,7 +18,7 @@ HEAD = ("text", "tokenizer", "tokens")
 
 
 def _relative_to_fewest(groups: Mapping[str, Mapping[str, float]], what: str) -> str:
-    """Return a bar chart of each number over the smallest of its text; "" where there is nothing to compare."""
+    """Return a bar chart of each number over the smallest for its text; "" if there is nothing to compare."""
     if max(map(len, groups.values())) < 2:
         return ""
     least = {group: min((number for number in each.values() if number), default=1) for group, each in groups.items()}
@@ -28,7 +28,7 @@ def _relative_to_fewest(groups: Mapping[str, Mapping[str, float]], what: str) ->
 
 
 def domains(report: Report) -> str:
-    """Return the domain shift of each tokenizer from the first text to each other; "" for one text."""
+    """Return each tokenizer's domain shift from the first text to every other; "" for one text."""
     home, *others = report.texts
     if not others:
         return ""
@@ -51,7 +51,7 @@ def domains(report: Report) -> str:
 
 
 def superwords(report: Report) -> str:
-    """Return how many superwords the tokenizers have, and what they save; "" if none has any."""
+    """Return how many superwords each tokenizer has, and what they save; "" if none has any."""
     rows: list[list[Cell]] = []
     for text in report.texts:
         for name, each in report.measured.items():
@@ -78,7 +78,7 @@ def superwords(report: Report) -> str:
 
 
 def premiums(report: Report) -> str:
-    """Return the premium of each parallel text over the first; "" without parallel texts."""
+    """Return the premium of each parallel text relative to the first; "" without parallel texts."""
     if not report.premiums:
         return ""
     first, *others = next(iter(report.premiums.values()))
@@ -107,7 +107,7 @@ def premiums(report: Report) -> str:
 
 
 def cost(report: Report) -> str:
-    """Return what fits into the context, the price of each text, and the cost of a model; each if requested."""
+    """Return how much text fits the context, the price of each text, and the cost of a model, each if requested."""
     parts = [
         _context(report, report.context) if report.context else "",
         _price(report, report.price) if report.price is not None else "",

@@ -1,7 +1,7 @@
 """Render a `Report` as a self-contained HTML page: tables, charts as SVG, light and dark, no script, no network.
 
-Names of files and the bytes of tokens come from outside, and all pass through `svg_charts.escape_html`. In addition, a
-content security policy in the page forbids scripts and requests.
+File names and token bytes are untrusted, so all pass through `svg_charts.escape_html`. In addition, the page's content
+security policy forbids scripts and requests.
 
 Chapter: Measuring.
 """
@@ -49,7 +49,7 @@ START = (
     f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tokenizers compared: '
 )
-"""The beginning of every page, by which `bpelab report` recognises its own."""
+"""The start of every page, by which `bpelab report` recognises its own pages."""
 
 
 def page(report: Report) -> str:
