@@ -106,7 +106,7 @@ def adapt_model(
 
 
 def check_out(files: "ModelFiles", path: Path, said: str, needed: int = 0) -> None:
-    """Raise ModelFileError if the folder exists, is inside the model's own, or has less than `needed` bytes free."""
+    """Raise ModelFileError if the folder is taken, is inside the model's own, or has less than `needed` bytes free."""
     if path.resolve().is_relative_to(files.folder.resolve()):
         raise ModelFileError(f"{said} is in the model's own folder, which isn't changed: choose another place")
     try:
