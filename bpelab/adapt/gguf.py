@@ -266,9 +266,7 @@ def _both(files: ModelFiles, tensors: tuple[Tensor, ...]) -> tuple[Tensor, Tenso
     heads = [it for it in tensors if it.name.endswith(("lm_head.weight", "embed_out.weight"))]
     inputs = [it for it in tensors if it not in heads]
     if len(inputs) != 1 or len(heads) > 1:
-        raise ModelFileError(
-            f"{files.name}: {', '.join(sorted(names))}: it isn't known how GGUF has more than these two"
-        )
+        raise ModelFileError(f"{files.name}: {', '.join(sorted(names))}: it isn't known how GGUF stores more than two")
     return inputs[0], heads[0] if heads and files.config.get("tie_word_embeddings") is not True else None
 
 

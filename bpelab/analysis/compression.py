@@ -4,7 +4,7 @@ A token count alone says nothing: how long a text is depends on its script and o
 a unit: UTF-8 bytes, characters (code points) or words. A word is a run of non-space characters, as in `str.split()`. A
 clause of Chinese or Thai is then a single word, and fertility says little there.
 
-Chapter: Measuring. Cost: that of encoding the text.
+Chapter: Measuring. Cost: encoding the text.
 Source of Renyi efficiency: Zouhar et al. 2023, "Tokenization and the Noiseless Channel", and their tokenization-scorer.
 """
 
@@ -87,7 +87,7 @@ class Compression:
 
 
 def compression(tokenizer: BPETokenizer, text: str) -> Compression:
-    """Measure `text`. Special tokens in it are text, and none are added.
+    """Measure `text`. Special tokens in it count as plain text, and none are added.
 
     >>> tokenizer = BPETokenizer.train("low lower lowest " * 9, 262)
     >>> tokenizer.tokenize("lower low")

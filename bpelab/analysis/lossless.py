@@ -35,7 +35,7 @@ def losses(tokenizer: BPETokenizer) -> list[str]:
     if not spec.joins_bytes:
         reasons.append(f"its decoder doesn't just join bytes, {str(spec.decoder)[:120]}")
     if changed := [token.content for token in spec.special_tokens.tokens if _is_changed(tokenizer, token)]:
-        reasons.append(f"an added token comes back otherwise or takes spaces with it, {changed[0]!r}")
+        reasons.append(f"an added token decodes to another text or strips spaces, {changed[0]!r}")
     return reasons
 
 

@@ -65,7 +65,7 @@ class NumberCuts:
 
     @property
     def numbers(self) -> int:
-        """The number of numbers encoded."""
+        """The count of encoded numbers."""
         return sum(shapes.total() for shapes in self.shapes.values())
 
     @property

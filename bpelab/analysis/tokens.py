@@ -1,4 +1,4 @@
-"""Properties of a vocabulary alone: the longest tokens, what two vocabularies share, what is unreachable.
+"""Properties of vocabularies, without a text: longest tokens, shared tokens, unreachable tokens.
 
 Chapter: Measuring. Cost: `unreachable_alone` encodes each token, 100,000 in a second or two; the others are cheap.
 Source of its test: Land and Bartolo 2024, who decode each token, encode it again, and call those unreachable that don't
@@ -65,7 +65,7 @@ def unreachable_alone(tokenizer: BPETokenizer) -> list[int]:
 
     The pattern splits them, the normalizer changes them, or no merge makes them: a model with this tokenizer has hardly
     seen them. It is no proof, since another context could produce one. Left out are tokens that are parts of
-    characters, which have no text, and added tokens. Raises BPELabError where tokens are not bytes but characters.
+    characters, which have no text, and added tokens. Raises BPELabError if tokens are characters, not bytes.
 
     >>> across = BPETokenizer.train("a b", 258, pattern=None, min_frequency=1).model
     >>> [across.tokens[token_id] for token_id in unreachable_alone(BPETokenizer(across, pattern="cl100k"))]

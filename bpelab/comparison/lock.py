@@ -109,7 +109,7 @@ def read_lock(path: Path) -> dict[str, Any]:
     try:
         lock = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
-        raise TokenizerFileError(path, "", f"no lock that can be read: {error}") from error
+        raise TokenizerFileError(path, "", f"not a readable lock: {error}") from error
     if not isinstance(lock, dict) or lock.get("format") != FORMAT:
         raise TokenizerFileError(path, "format", f"expected {FORMAT!r}, which `bpelab lock` writes")
     for name in ("tokenizer", "tokens"):

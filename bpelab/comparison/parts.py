@@ -115,7 +115,7 @@ def _pre_tokenizers(first: TokenizerSpec, second: TokenizerSpec) -> Part:
 def swapped(first: TokenizerSpec, second: TokenizerSpec, part: Part) -> TokenizerSpec | None:
     """Return the first specification with one part of the second, or None if that part doesn't fit the others.
 
-    A model comes with the added tokens of the second if its ids collide with those of the first.
+    A model brings the second's added tokens if its ids collide with the first's.
     """
     arguments = {**first.arguments(), **{f"{role}_token": None for role in ROLES}}
     arguments["post_processor"] = first.resolved_post_processor

@@ -1,7 +1,7 @@
 """Decoders: turn tokens, as a file writes them, back into text.
 
 The names, fields and results are those of Hugging Face's tokenizers. `DECODERS` maps each "type" of a tokenizer.json
-to its class. It may import `normalizers`, `pretokenizers`, `texts` and `unicode`. Start with `base.py`. Chapter: File
+to its class. It may import `normalizers`, `pretokenizers`, `texts` and `unicode`. Begin with `base.py`. Chapter: File
 formats.
 """
 

@@ -1,7 +1,7 @@
 """Editing vocabularies after training: add tokens, remove tokens, merge another vocabulary.
 
 `extend`, `prune`, `merge_vocabularies` and `add_superwords` take a tokenizer and return a new one. It may import the
-layers below it, such as `trainers` and `core`. Start with `edits.py`, which has these functions, then `pruning.py`.
+layers below it, such as `trainers` and `core`. Begin with `edits.py`, which has these functions, then `pruning.py`.
 """
 
 from typing import TYPE_CHECKING

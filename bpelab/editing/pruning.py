@@ -109,7 +109,7 @@ def count_uses(
 
 
 def leaves_by_use(spec: TokenizerSpec, derived: Derivations, uses: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield tokens in the order in which they can go, with their counts, those that they inherited included.
+    """Yield tokens in an order in which they can be removed, with their counts, inherited counts included.
 
     Units, special tokens and added tokens never go.
     """

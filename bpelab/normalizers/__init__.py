@@ -1,7 +1,7 @@
 """Normalizers: change a text before it is pre-tokenized. None is used unless a file or the user asks for one.
 
 The names, fields and results are those of Hugging Face's tokenizers. `NORMALIZERS` maps each "type" of a
-tokenizer.json to its class. It may import `boundaries`, `regex`, `texts` and `unicode`. Start with `base.py`. Chapter:
+tokenizer.json to its class. It may import `boundaries`, `regex`, `texts` and `unicode`. Begin with `base.py`. Chapter:
 Regex pre-tokenization.
 """
 

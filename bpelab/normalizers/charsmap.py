@@ -34,7 +34,7 @@ class CharsMap:
         try:
             self.texts.decode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"precompiled_charsmap: its texts are no UTF-8: {error}") from None
+            raise ValueError(f"precompiled_charsmap: its texts aren't UTF-8: {error}") from None
         self._check()
         self._known: dict[str, str | None] = {}
 
@@ -114,5 +114,5 @@ def read_charsmap(text: str) -> CharsMap:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"precompiled_charsmap is no base64: {error}") from None
+        raise ValueError(f"precompiled_charsmap isn't base64: {error}") from None
     return CharsMap(data)

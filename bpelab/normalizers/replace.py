@@ -1,6 +1,6 @@
 """Replace every match of a pattern by a text.
 
-Chapter: Regex pre-tokenization. Cost: that of running the pattern. Source: Hugging Face tokenizers,
+Chapter: Regex pre-tokenization. Cost: running the pattern. Source: Hugging Face tokenizers,
 `normalizers/replace.rs`.
 """
 

@@ -1,7 +1,7 @@
 """Post-processors: add special tokens around the ids of a text, or of two, when the caller asks for them.
 
 Each has the name of its JSON `type` in Hugging Face's files, and the JSON keys as fields. It may import `_support`.
-Start with `base.py`, which says what a post-processor receives and returns.
+Begin with `base.py`, which says what a post-processor receives and returns.
 """
 
 from typing import TYPE_CHECKING

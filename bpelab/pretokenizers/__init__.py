@@ -1,7 +1,7 @@
 """Pre-tokenizers: cut a text into pieces (pre-tokens) before any merge.
 
 The names, fields and results are those of Hugging Face's tokenizers. `PRE_TOKENIZERS` maps each "type" of a
-tokenizer.json to its class. It may import `boundaries`, `regex` and `unicode`. Start with `base.py`, then `split.py`.
+tokenizer.json to its class. It may import `boundaries`, `regex` and `unicode`. Begin with `base.py`, then `split.py`.
 Chapter: Regex pre-tokenization.
 """
 

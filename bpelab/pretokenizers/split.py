@@ -107,7 +107,7 @@ class Split(PreTokenizer):
         return sum(end - start for start, end in self._matcher.spans(text))
 
     def _engine(self, text: str) -> Any:
-        """Return the compiled pattern that cuts `text` right, where a named pattern leaves nothing out."""
+        """Return the compiled pattern that cuts `text`, or None if the pattern may leave gaps."""
         return self._matcher.engine(text) if self.cuts_words else None
 
     def _with_gaps(self, text: str) -> Iterator[str]:

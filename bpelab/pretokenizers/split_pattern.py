@@ -1,6 +1,6 @@
 """Hugging Face's Split pre-tokenizer: `Split` with a pattern as its files write it.
 
-Chapter: Regex pre-tokenization. Cost: as for `Split`; for a String, that of a string search.
+Chapter: Regex pre-tokenization. Cost: as for `Split`; for a String, a string search.
 """
 
 from collections.abc import Sequence

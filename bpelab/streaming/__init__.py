@@ -2,7 +2,7 @@
 
 Each component of a tokenizer is a stage that holds text back until nothing that follows can change its result.
 Normalizers and decoders define their stages (`texts/stages.py` has the interface). It may import `core` and the
-components. Start with `pipeline.py`; `encoder.py` has `StreamEncoder`, `decoder.py` has `StreamDecoder`. Chapter:
+components. Begin with `pipeline.py`; `encoder.py` has `StreamEncoder`, `decoder.py` has `StreamDecoder`. Chapter:
 Streaming.
 """
 

@@ -39,7 +39,7 @@ class StreamSplitter:
         return max((offset for offset in (found, between) if offset is not None), default=None)
 
     def more_ids(self, text: str) -> list[int]:
-        """Return the ids of the text after a cut; C does it if no prefix is added at the beginning either."""
+        """Return the ids of the text after a cut; in C, unless the beginning of the input gets a prefix."""
         if self._later is None:
             return self.pipeline.encode_segment(text, 0)
         return self.pipeline.encode_pieces(self._later.split(text, False))

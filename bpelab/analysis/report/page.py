@@ -144,8 +144,8 @@ def _round_trip(report: Report) -> str:
         for name, each in report.measured.items()
     ]
     return (
-        "<p>Whether decoding the ids returns the text. The sample holds what normalizers change: double spaces, "
-        "accents in two ways, a ligature, a control character.</p>"
+        "<p>Whether decoding the ids returns the text. The sample contains what normalizers change: double "
+        "spaces, accents in two ways, a ligature, a control character.</p>"
         + table(("tokenizer", *map(escape_html, names)), rows)
     )
 
@@ -220,7 +220,7 @@ def _shared(report: Report) -> str:
 def _unreachable(report: Report) -> str:
     def unreachable_alone(each: Measured) -> tuple[Cell, str]:
         return (
-            ("–", "not told for tokens that are characters")
+            ("–", "not reported for tokens that are characters")
             if each.unreachable_alone is None
             else (len(each.unreachable_alone), _tokens(each.unreachable_alone))
         )
@@ -230,9 +230,9 @@ def _unreachable(report: Report) -> str:
         for name, each in report.measured.items()
     ]
     return (
-        "<p>Tokens that no merge makes, and tokens that don't come when their own text is encoded, alone or in a few "
-        "contexts. The first follows from the vocabulary. The second is a sign and no proof: another context could do "
-        "it.</p>" + table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
+        "<p>Tokens that no merge makes, and tokens that encoding their own text, alone or in a few contexts, doesn't "
+        "produce. The first follows from the vocabulary. The second is evidence, not proof: another context might "
+        "produce them.</p>" + table(("tokenizer", "no merge", "such as", "don't come back", "such as"), rows, [2, 4])
     )
 
 
