@@ -1,4 +1,4 @@
-"""Aligned strings: where in the original text each character came from, through normalizers and pre-tokenizers.
+"""String alignment: where in the original text each character came from, through normalizers and pre-tokenizers.
 
 An aligned string has, for every character, the (start, end) of the original characters that it stands for. Each step
 returns a new one. A replacement for a character stands for that character, a prefix for the first character, a
